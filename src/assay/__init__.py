@@ -1,0 +1,1 @@
+"""Assay weighs web servers honestly."""

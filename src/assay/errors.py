@@ -1,0 +1,54 @@
+"""What can go wrong, as a small hierarchy; exit codes mean something.
+
+Every error carries one line for its reader: what is wrong, where, and what to do. The
+command line prints that line and nothing else; only an unexpected exception writes a log.
+"""
+
+from __future__ import annotations
+
+EXIT_OK = 0
+EXIT_WITHHELD = 1
+"""The run ended, but its figures are withheld."""
+EXIT_USAGE = 2
+"""Bad usage or input."""
+EXIT_WORSE = 3
+"""`assay compare` found what it was asked to fail on."""
+EXIT_INTERNAL = 70
+"""A defect of ours (EX_SOFTWARE of sysexits.h)."""
+EXIT_INTERRUPTED = 130
+
+
+class AssayError(Exception):
+    """Base of everything a user is told in one line. `remedy` says what to do about it."""
+
+    exit_code = EXIT_USAGE
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        """Keep the line's two halves apart so that a screen can set them apart."""
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        """The whole line."""
+        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+
+
+class InputError(AssayError):
+    """A flag, a URL, a study, a manifest or a record is not what it should be."""
+
+
+class EnvironmentLacks(AssayError):
+    """The machine lacks something: a tool, a package, descriptors, room on the disk."""
+
+
+class ServerFailed(AssayError):
+    """A server could not be built, started, trusted or stopped. A row, not the end of a study."""
+
+    exit_code = EXIT_WITHHELD
+
+    def __init__(self, stage: str, message: str, log_tail: str = "") -> None:
+        """`stage` is build, version, start, contract, load or stop; `log_tail` its last lines."""
+        super().__init__(message)
+        self.stage = stage
+        self.log_tail = log_tail

@@ -1,0 +1,45 @@
+"""`Estimate`: a published number. No interval, no claim."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.values.plan import Value
+
+
+class Estimate(Value):
+    """`value` with its 95 % interval [`low`, `high`] from `n` replications (trials).
+
+    `low` and `high` are None where `n` cannot support an interval; `method` names how it
+    was made (for example "t interval on trial means"); `unit` is the field's own unit
+    ("req/s", "ns", "ratio", "bytes").
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    unit: str
+    method: str
+
+
+class Ranked(Value):
+    """A case's place: `tier` counts from 1 and is shared by cases that cannot be told apart.
+    None where nothing may be ranked (see `reason`)."""
+
+    case: str
+    tier: int | None
+    throughput: Estimate
+    relative_to_best: Estimate | None
+    reason: str = ""
+
+
+class ClaimVerdict(Value):
+    """A published claim against what was measured."""
+
+    claim: str
+    statement: str
+    verdict: Literal["supported", "contradicted", "inconclusive"]
+    published_ratio: float | None
+    measured: Estimate | None
+    reason: str

@@ -1,0 +1,144 @@
+"""`Measurement`: what the engine saw. Made by the engine only, never edited.
+
+The Rust twin is `crates/engine/src/record/measurement.rs`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.values.plan import Value
+
+
+class Histogram(Value):
+    """Times in nanoseconds, HdrHistogram with 3 significant digits, 1 µs to 1 h.
+
+    `data` is the HdrHistogram V2 compressed encoding in base64; a recorded value times
+    `unit_ns` is nanoseconds. `count`, `min_ns`, `max_ns`, `mean_ns` and `stdev_ns` are the
+    engine's own running sums, exact where the buckets are within 0.1 %.
+    """
+
+    count: int
+    min_ns: int
+    max_ns: int
+    mean_ns: float
+    stdev_ns: float
+    unit_ns: int
+    data: str
+
+
+class Window(Value):
+    """One slice of the run, summed over the workers; `start_ns` counts from the first request."""
+
+    start_ns: int
+    length_ns: int
+    phase: Literal["warmup", "measured"]
+    started: int
+    completed: int
+    failed: int
+    bytes_read: int
+
+
+class Outcome(Value):
+    """How many requests failed in one way, whose fault it was, and one example.
+
+    origin: generator (we could not), peer (the server did wrong), network (the path broke),
+    plan (an expectation of the plan was not met).
+    kind: connect_refused, connect_timeout, reset, closed_early, timeout, bad_answer,
+    unexpected_status, unexpected_header, unexpected_body, no_descriptors, no_ports, ...
+    """
+
+    origin: Literal["generator", "peer", "network", "plan"]
+    kind: str
+    count: int
+    example: str = ""
+
+
+class Books(Value):
+    """Every request is accounted for: started = completed + failed + in_flight."""
+
+    started: int
+    completed: int
+    failed: int
+    in_flight: int
+
+
+class Connections(Value):
+    """`asked` by the plan, `opened` at least once, `answered` at least one request;
+    `reopened` counts reconnects after a close, `peak` the most open at one time."""
+
+    asked: int
+    opened: int
+    answered: int
+    reopened: int
+    peak: int
+
+
+class Worker(Value):
+    """What one engine thread did in the measured phase, by its own CPU clock.
+
+    `largest_stall_ns` is the longest time its loop did not come round although it was due.
+    """
+
+    cpu: int | None
+    wall_ns: int
+    cpu_ns: int
+    largest_stall_ns: int
+    completed: int
+
+
+class Measurement(Value):
+    """One execution of a `LoadPlan`.
+
+    `books` covers the whole run, warm-up included; every other figure covers the measured
+    phase only, unless it says otherwise. `completed` counts answers that met the plan's
+    expectation: a wrong answer is a failure of origin `plan`.
+    Service time runs from the send to the complete answer; response time, in open loops,
+    from the intended start; send lag is actual minus intended start.
+    """
+
+    started_at_unix_ns: int
+    warmup_ns: int
+    measured_ns: int
+    interrupted: bool
+    books: Books
+    started: int
+    completed: int
+    failed: int
+    bytes_read: int
+    bytes_written: int
+    body_bytes: int
+    statuses: dict[str, int]
+    encodings: dict[str, int]
+    checked: int
+    outcomes: tuple[Outcome, ...]
+    connections: Connections
+    service_time: Histogram
+    response_time: Histogram | None
+    send_lag: Histogram | None
+    connect_time: Histogram
+    first_byte_time: Histogram
+    missed_starts: int
+    windows: tuple[Window, ...]
+    workers: tuple[Worker, ...]
+    engine_version: str
+
+
+class Snapshot(Value):
+    """The live view: running totals since the start of the current phase.
+
+    Published by the workers at the end of each window, never on the request path.
+    """
+
+    phase: Literal["warmup", "measured"]
+    elapsed_ns: int
+    started: int
+    completed: int
+    failed: int
+    bytes_read: int
+    open_connections: int
+    service_time_p50_ns: int
+    service_time_p99_ns: int
+    service_time_max_ns: int
+    client_cpu: float
+    windows: tuple[Window, ...]

@@ -1,0 +1,141 @@
+"""`LoadPlan`: what the engine is asked to do. The only way into the engine.
+
+The same shapes exist in Rust (`crates/engine/src/plan.rs`), which validates what a type
+cannot say (a rate above zero, a request without a path, ...); a test round-trips every
+variant through both.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of all stored values: immutable, keyword-only, strict about unknown keys."""
+
+
+# --- what is sent ---------------------------------------------------------------------
+
+
+class BodyEquals(Value, tag="equals", tag_field="kind"):
+    """The decoded body is exactly `text`."""
+
+    text: str
+
+
+class BodyOneOf(Value, tag="one_of", tag_field="kind"):
+    """The decoded body is exactly one of `texts`."""
+
+    texts: tuple[str, ...]
+
+
+class BodyMatches(Value, tag="matches", tag_field="kind"):
+    """The regular expression `pattern` is found in the body (Rust `regex` syntax)."""
+
+    pattern: str
+
+
+class BodyLength(Value, tag="length", tag_field="kind"):
+    """The decoded body is exactly `bytes` long."""
+
+    bytes: int
+
+
+
+class HeaderExpected(Value):
+    """Header `name` (any case) is present and, when given, its value is found by `pattern`."""
+
+    name: str
+    pattern: str | None = None
+
+
+class Expect(Value):
+    """What a right answer to a request is.
+
+    `status` is checked on every answer; headers and body on every `check_every`-th answer
+    of each worker (1 checks all of them).
+    """
+
+    status: tuple[int, ...] = ()
+    headers: tuple[HeaderExpected, ...] = ()
+    body: BodyEquals | BodyOneOf | BodyMatches | BodyLength | None = None
+    check_every: int = 1
+
+
+class Request(Value):
+    """One request of the plan. `target` is the request target as sent (path and query)."""
+
+    method: str = "GET"
+    target: str = "/"
+    headers: tuple[tuple[str, str], ...] = ()
+    body: str | None = None
+    body_file: str | None = None
+    weight: int = 1
+    expect: Expect | None = None
+
+
+# --- how it is offered ----------------------------------------------------------------
+
+
+class Closed(Value, tag="closed", tag_field="kind"):
+    """`connections` connections; a completion triggers that connection's next request."""
+
+    connections: int
+    think_time_ns: int = 0
+
+
+class Stage(Value):
+    """`duration_ns` during which the intended rate moves linearly between two rates."""
+
+    duration_ns: int
+    from_per_s: float
+    to_per_s: float
+
+
+class Open(Value, tag="open", tag_field="kind"):
+    """Arrivals that never wait for answers, on at most `max_connections` connections."""
+
+    stages: tuple[Stage, ...]
+    max_connections: int
+    arrivals: Literal["constant", "poisson"] = "constant"
+    pacer: Literal["spin", "sleep"] = "spin"
+
+
+class StopAfter(Value, tag="duration", tag_field="kind"):
+    """Measure for `ns` nanoseconds, counted from the end of the warm-up."""
+
+    ns: int
+
+
+class StopAtCount(Value, tag="requests", tag_field="kind"):
+    """Measure `count` requests, counted from the end of the warm-up."""
+
+    count: int
+
+
+class LoadPlan(Value):
+    """One load, complete: where, what, how, for how long, from which cores.
+
+    `warmup_max_ns` = 0 measures from the first request. Otherwise the run starts in its
+    warm-up phase and stays there until `Run.begin_measuring()` is called or the bound is
+    reached; the phases follow each other without a gap in the load.
+    """
+
+    url: str
+    requests: tuple[Request, ...] = (Request(),)
+    request_order: Literal["sequential", "random"] = "sequential"
+    load: Closed | Open
+    stop: StopAfter | StopAtCount
+    warmup_max_ns: int = 0
+    threads: int = 1
+    cpus: tuple[int, ...] = ()
+    timeout_ns: int = 5_000_000_000
+    window_ns: int = 100_000_000
+    keep_alive: bool = True
+    http_version: Literal["1.1", "1.0"] = "1.1"
+    pipeline: int = 1
+    requests_per_connection: int | None = None
+    addresses: tuple[str, ...] = ()
+    seed: int = 0

@@ -1,0 +1,79 @@
+"""`Run`: environment + study + trials + judgement; the versioned record of one execution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.values.estimate import ClaimVerdict, Ranked
+from assay.values.finding import Finding
+from assay.values.plan import Value
+from assay.values.trial import Case, Trial
+
+FORMAT = 1
+"""Version of the stored run. Raised whenever an older reader would misread a newer record."""
+
+
+class Environment(Value):
+    """The machine and the versions a number belongs to. Figures compare only within one."""
+
+    machine_id: str
+    hostname: str
+    os: str
+    kernel: str
+    cpu_model: str
+    cores: int
+    memory_bytes: int
+    governor: str | None
+    descriptor_limit: int
+    client_cpus: tuple[int, ...]
+    server_cpus: tuple[int, ...]
+    assay_version: str
+    git_commit: str | None
+    tool_versions: dict[str, str]
+
+
+class Header(Value, tag="header", tag_field="record"):
+    """First line of a run file: all that is settled before the first trial.
+
+    `study` is the study as resolved (profile applied), as plain data, so that the record can
+    be reported and judged without the study file.
+    """
+
+    format: int
+    run_id: str
+    created_unix_ns: int
+    command: tuple[str, ...]
+    study_name: str
+    profile: str
+    quick: bool
+    seed: int
+    blocks: int
+    study: dict[str, Any]
+    cases: tuple[Case, ...]
+    environment: Environment
+
+
+class TrialDone(Value, tag="trial", tag_field="record"):
+    """One finished (or failed) trial: appended and synced before the next one starts."""
+
+    trial: Trial
+
+
+class Judgement(Value, tag="judgement", tag_field="record"):
+    """The verdict over the trials so far; the last one in the file counts."""
+
+    judged_unix_ns: int
+    assay_version: str
+    complete: bool
+    ranking: tuple[Ranked, ...]
+    claims: tuple[ClaimVerdict, ...]
+    findings: tuple[Finding, ...]
+    hallmark: bool
+
+
+class Run(Value):
+    """A whole run in memory."""
+
+    header: Header
+    trials: tuple[Trial, ...]
+    judgement: Judgement | None

@@ -1,0 +1,86 @@
+"""`Trial`: one presentation of one load to one fresh server process; the unit of replication."""
+
+from __future__ import annotations
+
+from assay.values.measurement import Measurement
+from assay.values.plan import LoadPlan, Value
+
+
+class Case(Value):
+    """One server (and variant) under one workload at one load.
+
+    `id` is stable within a study: "quotes/go" or "quotes/go+variant" followed, where a
+    study has several, by "@workload" and "@load". `role`: a `ceiling` (null server) and a
+    `reference` are shown but are no candidates for the ranking.
+    """
+
+    id: str
+    server: str
+    variant: str
+    workload: str
+    load: str
+    role: str = "candidate"
+    label: str = ""
+
+
+class ServerSeen(Value):
+    """What the sampler saw of the server's process tree.
+
+    `start_ns`: process start to the first right answer. `cpu_ns` over the measured phase;
+    `cpu_share` is that over (wall time x server cores). Memory is the peak of the tree's
+    summed resident sets.
+    """
+
+    version: str
+    pid: int
+    cpus: tuple[int, ...]
+    start_ns: int
+    cpu_ns: int
+    cpu_share: float
+    peak_rss_bytes: int
+    threads: int
+
+
+class ContractSeen(Value):
+    """Answers tested against the contract, and how many were wrong, with examples."""
+
+    before: int
+    before_wrong: int
+    during: int
+    during_wrong: int
+    after: int
+    after_wrong: int
+    examples: tuple[str, ...] = ()
+
+
+class HostSeen(Value):
+    """The host's state over a trial: steal and others' CPU as shares of all cores' time."""
+
+    load_average_1m: float
+    steal_share: float
+    client_cpus_idle_share: float
+    mhz: float | None = None
+
+
+class Failure(Value):
+    """Why a trial has no measurement: the stage it failed in, one line, and the log's end."""
+
+    stage: str
+    reason: str
+    log_tail: str = ""
+
+
+class Trial(Value):
+    """A case in its block, with everything that was seen. `measurement` or `failure` is set."""
+
+    number: int
+    case: str
+    block: int
+    position: int
+    started_at_unix_ns: int
+    plan: LoadPlan
+    measurement: Measurement | None = None
+    failure: Failure | None = None
+    server: ServerSeen | None = None
+    contract: ContractSeen | None = None
+    host: HostSeen | None = None
