@@ -1,0 +1,30 @@
+# Two commands matter: `make run` and `make test`. Both set up what they need; a second call rebuilds nothing.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+STUDY ?= franklin
+ARGS ?=
+.PHONY: help run setup setup-dev test lint bench clean
+
+help: ## show these lines
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+run: setup ## run a study from nothing to a report (STUDY=franklin, ARGS="--quick")
+	@scripts/run.sh $(STUDY) $(ARGS)
+
+setup: ## prepare Assay itself: virtual environment and engine
+	@scripts/setup.sh runtime
+
+setup-dev:
+	@scripts/setup.sh dev
+
+test: setup-dev ## run every test and lint
+	@scripts/test.sh $(ARGS)
+
+lint: setup-dev ## ruff, mypy, clippy, rustfmt
+	@scripts/lint.sh
+
+bench: setup-dev ## measure Assay itself (ARGS="--only engine")
+	@scripts/bench.sh $(ARGS)
+
+clean: ## remove everything built; results stay
+	rm -rf target .venv .assay src/assay/_engine*.so

@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# lint.sh: every static check; warnings are errors.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+cd "$root"
+say "lint"
+quietly "ruff check" .venv/bin/ruff check src tests benches
+quietly "ruff format" .venv/bin/ruff format --check src tests benches
+quietly "mypy" .venv/bin/mypy
+quietly "rustfmt" cargo fmt --all --check
+quietly "clippy" cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+quietly "rustdoc" env RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --quiet

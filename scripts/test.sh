@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# test.sh [PYTEST ARGUMENTS…]: lints, the Rust tests, then the Python tests against real servers and tools.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+cd "$root"
+# The programs that tests compare with and drive; a study's own needs are in its servers' manifests.
+debian wrk apache2-utils nginx curl
+scripts/lint.sh
+say "Rust tests"
+quietly "build the Rust tests" cargo test --locked --workspace --release --no-run
+cargo test --locked --workspace --release --quiet
+say "servers"
+.venv/bin/assay setup --all
+say "Python tests"
+.venv/bin/python -m pytest "$@"
