@@ -24,14 +24,20 @@ class Estimate(Value):
 
 
 class Ranked(Value):
-    """A case's place: `tier` counts from 1 and is shared by cases that cannot be told apart.
-    None where nothing may be ranked (see `reason`)."""
+    """A case's place among the cases of its workload and load.
+
+    `tier` counts from 1 and is shared by cases that cannot be told apart; None where the case
+    may not be ranked, with the `reason`. `throughput` is None where no trial was measured.
+    `withheld` marks a throughput that is no result. `relative_to_best` is this case divided by
+    the best candidate, paired by block; None where that comparison is withheld.
+    """
 
     case: str
     tier: int | None
-    throughput: Estimate
+    throughput: Estimate | None
     relative_to_best: Estimate | None
     reason: str = ""
+    withheld: bool = False
 
 
 class ClaimVerdict(Value):

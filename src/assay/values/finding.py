@@ -8,6 +8,10 @@ from assay.values.plan import Value
 
 Severity = Literal["withheld", "flagged", "note"]
 
+Withholds = Literal["nothing", "everything", "times", "percentiles", "comparison"]
+"""What a finding takes away: every figure of its subject, its times, its percentiles beyond the
+median, the comparison of its two cases, or nothing."""
+
 
 class Subject(Value):
     """What a finding is about. Empty fields mean "all of them": no case is the whole run."""
@@ -18,7 +22,10 @@ class Subject(Value):
 
 
 class Finding(Value):
-    """One judgement. `evidence` holds the figures as a sentence; `figures` as numbers."""
+    """One judgement. `evidence` holds the figures as a sentence; `figures` as numbers.
+
+    `trials` says in how many trials of the subject it was seen (0 where that has no meaning).
+    """
 
     code: str
     severity: Severity
@@ -29,3 +36,5 @@ class Finding(Value):
     meaning: str
     remedy: str
     source: str
+    withholds: Withholds = "nothing"
+    trials: int = 0

@@ -14,7 +14,10 @@ FORMAT = 1
 
 
 class Environment(Value):
-    """The machine and the versions a number belongs to. Figures compare only within one."""
+    """The machine and the versions a number belongs to. Figures compare only within one.
+
+    `smt_siblings` holds each group of two or more CPUs that share one physical core.
+    """
 
     machine_id: str
     hostname: str
@@ -30,13 +33,16 @@ class Environment(Value):
     assay_version: str
     git_commit: str | None
     tool_versions: dict[str, str]
+    smt_siblings: tuple[tuple[int, ...], ...] = ()
 
 
 class Header(Value, tag="header", tag_field="record"):
     """First line of a run file: all that is settled before the first trial.
 
     `study` is the study as resolved (profile applied), as plain data, so that the record can
-    be reported and judged without the study file.
+    be reported and judged without the study file. The judgement reads two of its keys:
+    `claims`, a list in the shape of `assay.values.claim.Claim` (with case ids), and `rules`,
+    `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "why"}}`.
     """
 
     format: int

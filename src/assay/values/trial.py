@@ -10,8 +10,10 @@ class Case(Value):
     """One server (and variant) under one workload at one load.
 
     `id` is stable within a study: "quotes/go" or "quotes/go+variant" followed, where a
-    study has several, by "@workload" and "@load". `role`: a `ceiling` (null server) and a
-    `reference` are shown but are no candidates for the ranking.
+    study has several, by "@workload" and "@load". `role`: a `ceiling` (null server), a
+    `reference` and a `control` are shown but are no candidates for the ranking. A control is
+    the case named by `control_of` entered a second time (A/A). `facts` are the manifest's facts
+    with the variant applied (workers, pool, jit, request_log, compression, debug, ...).
     """
 
     id: str
@@ -21,6 +23,8 @@ class Case(Value):
     load: str
     role: str = "candidate"
     label: str = ""
+    control_of: str = ""
+    facts: dict[str, str | int | float | bool] = {}
 
 
 class ServerSeen(Value):

@@ -1,0 +1,44 @@
+"""`Claim`: what a published study says, as data, so that a run can be held against it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from assay.values.plan import Value
+
+Metric = Literal[
+    "throughput",
+    "service_time_mean",
+    "service_time_p50",
+    "service_time_p90",
+    "service_time_p99",
+    "response_time_p50",
+    "response_time_p90",
+    "response_time_p99",
+    "start_time",
+    "peak_memory",
+]
+"""A figure that each trial has one of. Times are in ns, memory in bytes, throughput in answers/s."""
+
+
+class Comparison(Value):
+    """One pair of cases: the `metric` of case `a` divided by that of case `b`.
+
+    `relation` is what is claimed of that ratio: above 1 (`more`), below 1 (`less`), or within
+    a factor of 1 + `margin` of 1 (`equal`). `published_ratio` is a/b as published, if it was.
+    """
+
+    metric: Metric = "throughput"
+    a: str
+    b: str
+    relation: Literal["more", "less", "equal"] = "more"
+    published_ratio: float | None = None
+    margin: float = 0.05
+
+
+class Claim(Value):
+    """A published statement. It holds when every one of its comparisons holds."""
+
+    id: str
+    statement: str
+    comparisons: tuple[Comparison, ...]
