@@ -1,0 +1,3 @@
+module quotes
+
+go 1.22
