@@ -21,7 +21,7 @@ Metric = Literal[
 """A figure that each trial has one of. Times are in ns, memory in bytes, throughput in answers/s."""
 
 
-class Comparison(Value):
+class Comparison(Value, frozen=True, kw_only=True):
     """One pair of cases: the `metric` of case `a` divided by that of case `b`.
 
     `relation` is what is claimed of that ratio: above 1 (`more`), below 1 (`less`), or within
@@ -36,7 +36,7 @@ class Comparison(Value):
     margin: float = 0.05
 
 
-class Claim(Value):
+class Claim(Value, frozen=True, kw_only=True):
     """A published statement. It holds when every one of its comparisons holds."""
 
     id: str

@@ -7,7 +7,7 @@ from typing import Literal
 from assay.values.plan import Value
 
 
-class Estimate(Value):
+class Estimate(Value, frozen=True, kw_only=True):
     """`value` with its 95 % interval [`low`, `high`] from `n` replications (trials).
 
     `low` and `high` are None where `n` cannot support an interval; `method` names how it
@@ -23,7 +23,7 @@ class Estimate(Value):
     method: str
 
 
-class Ranked(Value):
+class Ranked(Value, frozen=True, kw_only=True):
     """A case's place among the cases of its workload and load.
 
     `tier` counts from 1 and is shared by cases that cannot be told apart; None where the case
@@ -40,7 +40,7 @@ class Ranked(Value):
     withheld: bool = False
 
 
-class ClaimVerdict(Value):
+class ClaimVerdict(Value, frozen=True, kw_only=True):
     """A published claim against what was measured."""
 
     claim: str

@@ -13,7 +13,7 @@ Withholds = Literal["nothing", "everything", "times", "percentiles", "comparison
 median, the comparison of its two cases, or nothing."""
 
 
-class Subject(Value):
+class Subject(Value, frozen=True, kw_only=True):
     """What a finding is about. Empty fields mean "all of them": no case is the whole run."""
 
     case: str | None = None
@@ -21,7 +21,7 @@ class Subject(Value):
     trial: int | None = None
 
 
-class Finding(Value):
+class Finding(Value, frozen=True, kw_only=True):
     """One judgement. `evidence` holds the figures as a sentence; `figures` as numbers.
 
     `trials` says in how many trials of the subject it was seen (0 where that has no meaning).

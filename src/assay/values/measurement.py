@@ -10,7 +10,7 @@ from typing import Literal
 from assay.values.plan import Value
 
 
-class Histogram(Value):
+class Histogram(Value, frozen=True, kw_only=True):
     """Times in nanoseconds, HdrHistogram with 3 significant digits, 1 µs to 1 h.
 
     `data` is the HdrHistogram V2 compressed encoding in base64; a recorded value times
@@ -27,7 +27,7 @@ class Histogram(Value):
     data: str
 
 
-class Window(Value):
+class Window(Value, frozen=True, kw_only=True):
     """One slice of the run, summed over the workers; `start_ns` counts from the first request."""
 
     start_ns: int
@@ -39,7 +39,7 @@ class Window(Value):
     bytes_read: int
 
 
-class Outcome(Value):
+class Outcome(Value, frozen=True, kw_only=True):
     """How many requests failed in one way, whose fault it was, and one example.
 
     origin: generator (we could not), peer (the server did wrong), network (the path broke),
@@ -54,7 +54,7 @@ class Outcome(Value):
     example: str = ""
 
 
-class Books(Value):
+class Books(Value, frozen=True, kw_only=True):
     """Every request is accounted for: started = completed + failed + in_flight."""
 
     started: int
@@ -63,7 +63,7 @@ class Books(Value):
     in_flight: int
 
 
-class Connections(Value):
+class Connections(Value, frozen=True, kw_only=True):
     """`asked` by the plan, `opened` at least once, `answered` at least one request;
     `reopened` counts reconnects after a close, `peak` the most open at one time."""
 
@@ -74,7 +74,7 @@ class Connections(Value):
     peak: int
 
 
-class Worker(Value):
+class Worker(Value, frozen=True, kw_only=True):
     """What one engine thread did in the measured phase, by its own CPU clock.
 
     `largest_stall_ns` is the longest time its loop did not come round although it was due.
@@ -87,7 +87,7 @@ class Worker(Value):
     completed: int
 
 
-class Measurement(Value):
+class Measurement(Value, frozen=True, kw_only=True):
     """One execution of a `LoadPlan`.
 
     `books` covers the whole run, warm-up included; every other figure covers the measured
@@ -124,7 +124,7 @@ class Measurement(Value):
     engine_version: str
 
 
-class Snapshot(Value):
+class Snapshot(Value, frozen=True, kw_only=True):
     """The live view: running totals since the start of the current phase.
 
     Published by the workers at the end of each window, never on the request path.

@@ -13,45 +13,48 @@ import msgspec
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of all stored values: immutable, keyword-only, strict about unknown keys."""
+    """Base of all stored values: immutable, keyword-only, strict about unknown keys.
+
+    Each value repeats `frozen` and `kw_only`: msgspec does not hand `kw_only` down, and type
+    checkers read both from the class itself.
+    """
 
 
 # --- what is sent ---------------------------------------------------------------------
 
 
-class BodyEquals(Value, tag="equals", tag_field="kind"):
+class BodyEquals(Value, frozen=True, kw_only=True, tag="equals", tag_field="kind"):
     """The decoded body is exactly `text`."""
 
     text: str
 
 
-class BodyOneOf(Value, tag="one_of", tag_field="kind"):
+class BodyOneOf(Value, frozen=True, kw_only=True, tag="one_of", tag_field="kind"):
     """The decoded body is exactly one of `texts`."""
 
     texts: tuple[str, ...]
 
 
-class BodyMatches(Value, tag="matches", tag_field="kind"):
+class BodyMatches(Value, frozen=True, kw_only=True, tag="matches", tag_field="kind"):
     """The regular expression `pattern` is found in the body (Rust `regex` syntax)."""
 
     pattern: str
 
 
-class BodyLength(Value, tag="length", tag_field="kind"):
+class BodyLength(Value, frozen=True, kw_only=True, tag="length", tag_field="kind"):
     """The decoded body is exactly `bytes` long."""
 
     bytes: int
 
 
-
-class HeaderExpected(Value):
+class HeaderExpected(Value, frozen=True, kw_only=True):
     """Header `name` (any case) is present and, when given, its value is found by `pattern`."""
 
     name: str
     pattern: str | None = None
 
 
-class Expect(Value):
+class Expect(Value, frozen=True, kw_only=True):
     """What a right answer to a request is.
 
     `status` is checked on every answer; headers and body on every `check_every`-th answer
@@ -64,7 +67,7 @@ class Expect(Value):
     check_every: int = 1
 
 
-class Request(Value):
+class Request(Value, frozen=True, kw_only=True):
     """One request of the plan. `target` is the request target as sent (path and query)."""
 
     method: str = "GET"
@@ -79,14 +82,14 @@ class Request(Value):
 # --- how it is offered ----------------------------------------------------------------
 
 
-class Closed(Value, tag="closed", tag_field="kind"):
+class Closed(Value, frozen=True, kw_only=True, tag="closed", tag_field="kind"):
     """`connections` connections; a completion triggers that connection's next request."""
 
     connections: int
     think_time_ns: int = 0
 
 
-class Stage(Value):
+class Stage(Value, frozen=True, kw_only=True):
     """`duration_ns` during which the intended rate moves linearly between two rates."""
 
     duration_ns: int
@@ -94,7 +97,7 @@ class Stage(Value):
     to_per_s: float
 
 
-class Open(Value, tag="open", tag_field="kind"):
+class Open(Value, frozen=True, kw_only=True, tag="open", tag_field="kind"):
     """Arrivals that never wait for answers, on at most `max_connections` connections."""
 
     stages: tuple[Stage, ...]
@@ -103,19 +106,19 @@ class Open(Value, tag="open", tag_field="kind"):
     pacer: Literal["spin", "sleep"] = "spin"
 
 
-class StopAfter(Value, tag="duration", tag_field="kind"):
+class StopAfter(Value, frozen=True, kw_only=True, tag="duration", tag_field="kind"):
     """Measure for `ns` nanoseconds, counted from the end of the warm-up."""
 
     ns: int
 
 
-class StopAtCount(Value, tag="requests", tag_field="kind"):
+class StopAtCount(Value, frozen=True, kw_only=True, tag="requests", tag_field="kind"):
     """Measure `count` requests, counted from the end of the warm-up."""
 
     count: int
 
 
-class LoadPlan(Value):
+class LoadPlan(Value, frozen=True, kw_only=True):
     """One load, complete: where, what, how, for how long, from which cores.
 
     `warmup_max_ns` = 0 measures from the first request. Otherwise the run starts in its

@@ -13,7 +13,7 @@ FORMAT = 1
 """Version of the stored run. Raised whenever an older reader would misread a newer record."""
 
 
-class Environment(Value):
+class Environment(Value, frozen=True, kw_only=True):
     """The machine and the versions a number belongs to. Figures compare only within one.
 
     `smt_siblings` holds each group of two or more CPUs that share one physical core.
@@ -36,7 +36,7 @@ class Environment(Value):
     smt_siblings: tuple[tuple[int, ...], ...] = ()
 
 
-class Header(Value, tag="header", tag_field="record"):
+class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record"):
     """First line of a run file: all that is settled before the first trial.
 
     `study` is the study as resolved (profile applied), as plain data, so that the record can
@@ -59,13 +59,13 @@ class Header(Value, tag="header", tag_field="record"):
     environment: Environment
 
 
-class TrialDone(Value, tag="trial", tag_field="record"):
+class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):
     """One finished (or failed) trial: appended and synced before the next one starts."""
 
     trial: Trial
 
 
-class Judgement(Value, tag="judgement", tag_field="record"):
+class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="record"):
     """The verdict over the trials so far; the last one in the file counts."""
 
     judged_unix_ns: int
@@ -77,7 +77,7 @@ class Judgement(Value, tag="judgement", tag_field="record"):
     hallmark: bool
 
 
-class Run(Value):
+class Run(Value, frozen=True, kw_only=True):
     """A whole run in memory."""
 
     header: Header

@@ -6,7 +6,7 @@ from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan, Value
 
 
-class Case(Value):
+class Case(Value, frozen=True, kw_only=True):
     """One server (and variant) under one workload at one load.
 
     `id` is stable within a study: "quotes/go" or "quotes/go+variant" followed, where a
@@ -27,7 +27,7 @@ class Case(Value):
     facts: dict[str, str | int | float | bool] = {}
 
 
-class ServerSeen(Value):
+class ServerSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of the server's process tree.
 
     `start_ns`: process start to the first right answer. `cpu_ns` over the measured phase;
@@ -45,7 +45,7 @@ class ServerSeen(Value):
     threads: int
 
 
-class ContractSeen(Value):
+class ContractSeen(Value, frozen=True, kw_only=True):
     """Answers tested against the contract, and how many were wrong, with examples."""
 
     before: int
@@ -57,7 +57,7 @@ class ContractSeen(Value):
     examples: tuple[str, ...] = ()
 
 
-class HostSeen(Value):
+class HostSeen(Value, frozen=True, kw_only=True):
     """The host's state over a trial: steal and others' CPU as shares of all cores' time."""
 
     load_average_1m: float
@@ -66,7 +66,7 @@ class HostSeen(Value):
     mhz: float | None = None
 
 
-class Failure(Value):
+class Failure(Value, frozen=True, kw_only=True):
     """Why a trial has no measurement: the stage it failed in, one line, and the log's end."""
 
     stage: str
@@ -74,7 +74,7 @@ class Failure(Value):
     log_tail: str = ""
 
 
-class Trial(Value):
+class Trial(Value, frozen=True, kw_only=True):
     """A case in its block, with everything that was seen. `measurement` or `failure` is set."""
 
     number: int

@@ -1,0 +1,44 @@
+"""Statistics: pure functions on plain sequences and values. No I/O, and nothing of the engine.
+
+Cheap to import: numpy, scipy and the histogram library load when a function needs them.
+"""
+
+from assay.stats.estimates import mean, median, positive_mean, rate_per_s, throughput
+from assay.stats.metrics import UNITS, by_block, value_of
+from assay.stats.power import (
+    POWER,
+    smallest_detectable_ratio,
+    trials_for_effect,
+    trials_for_half_width,
+)
+from assay.stats.quantiles import Quantile, case_quantile, decode, quantiles, requests_needed
+from assay.stats.ranking import NOISE_FLOOR, holm, shown_faster, tiers
+from assay.stats.ratios import log_ratios, paired_median_ratio, paired_ratio, paired_test
+
+__all__ = [
+    "NOISE_FLOOR",
+    "POWER",
+    "UNITS",
+    "Quantile",
+    "by_block",
+    "case_quantile",
+    "decode",
+    "holm",
+    "log_ratios",
+    "mean",
+    "median",
+    "paired_median_ratio",
+    "paired_ratio",
+    "paired_test",
+    "positive_mean",
+    "quantiles",
+    "rate_per_s",
+    "requests_needed",
+    "shown_faster",
+    "smallest_detectable_ratio",
+    "throughput",
+    "tiers",
+    "trials_for_effect",
+    "trials_for_half_width",
+    "value_of",
+]

@@ -1,0 +1,117 @@
+"""Estimates from trials: the trial is the unit of replication, and n counts trials.
+
+Requests, seconds and windows inside one trial depend on each other; taken as independent
+samples they would give intervals that are far too narrow (pseudo-replication, Kalibera & Jones).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from assay.values.estimate import Estimate
+from assay.values.measurement import Measurement
+from assay.values.trial import Trial
+
+CONFIDENCE = 0.95
+"""Coverage of every interval of the product, unless its method says otherwise."""
+
+
+def rate_per_s(measurement: Measurement) -> float:
+    """Right answers a second over the measured phase; 0 where nothing was measured."""
+    if measurement.measured_ns <= 0:
+        return 0.0
+    return measurement.completed / (measurement.measured_ns / 1e9)
+
+
+def throughput(trials: Sequence[Trial]) -> Estimate | None:
+    """Mean throughput of a case over its measured trials; None where none was measured."""
+    return mean([rate_per_s(trial.measurement) for trial in trials if trial.measurement], "req/s")
+
+
+def mean(values: Sequence[float], unit: str) -> Estimate | None:
+    """Mean of one value a trial with its Student t interval; None for no value, no interval for one."""
+    if not values:
+        return None
+    n = len(values)
+    centre = statistics.fmean(values)
+    if n < 2:
+        return Estimate(value=centre, low=None, high=None, n=n, unit=unit, method="one trial")
+    half = t_quantile(n - 1) * statistics.stdev(values) / math.sqrt(n)
+    return Estimate(
+        value=centre,
+        low=centre - half,
+        high=centre + half,
+        n=n,
+        unit=unit,
+        method="t interval on trial values",
+    )
+
+
+def positive_mean(values: Sequence[float], unit: str) -> Estimate | None:
+    """Geometric mean of positive trial values with a t interval on their logarithms.
+
+    For times, which are skewed and cannot be negative. A value of zero or less has no logarithm:
+    such trials fall back to the plain mean.
+    """
+    if not values or min(values) <= 0:
+        return mean(values, unit)
+    logs = mean([math.log(value) for value in values], unit)
+    assert logs is not None  # there is a value
+    return exponentiated(logs, unit, "t interval on logarithms of trial values")
+
+
+def exponentiated(logs: Estimate, unit: str, method: str) -> Estimate:
+    """An estimate made on logarithms, back on the scale of the values."""
+    return Estimate(
+        value=math.exp(logs.value),
+        low=None if logs.low is None else math.exp(logs.low),
+        high=None if logs.high is None else math.exp(logs.high),
+        n=logs.n,
+        unit=unit,
+        method=method if logs.n > 1 else "one trial",
+    )
+
+
+def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
+    """Two-sided Student t quantile: |t| stays below it with probability `confidence`."""
+    from scipy.special import stdtrit  # ~0.1 s to import: only once there is something to estimate
+
+    return float(stdtrit(degrees, 0.5 + confidence / 2))
+
+
+def order_statistic_ranks(n: int, p: float = 0.5, confidence: float = CONFIDENCE) -> tuple[int, int] | None:
+    """1-based ranks whose values enclose the p-quantile with at least `confidence`, or None.
+
+    Exact and free of any distribution: the number of values below the true quantile is
+    Binomial(n, p). None where n is too small (below 6 for the median at 95 %).
+    """
+    from scipy.special import bdtr
+
+    tail = (1 - confidence) / 2
+    low = 0
+    while low < n and bdtr(low, n, p) <= tail:  # P(at most `low` values lie below the quantile)
+        low += 1
+    high = n + 1
+    while high > 1 and 1 - bdtr(high - 2, n, p) <= tail:
+        high -= 1
+    return (low, high) if low >= 1 and high <= n else None
+
+
+def median(values: Sequence[float], unit: str) -> Estimate | None:
+    """Median of trial values with its order-statistic interval; holds up under contaminated trials."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    ranks = order_statistic_ranks(len(ordered))
+    return Estimate(
+        value=statistics.median(ordered),
+        low=ordered[ranks[0] - 1] if ranks else None,
+        high=ordered[ranks[1] - 1] if ranks else None,
+        n=len(ordered),
+        unit=unit,
+        method="order-statistic interval of the median"
+        if ranks
+        else "median, too few trials for an interval",
+    )
