@@ -1,0 +1,52 @@
+"""The edge of the program: every ending becomes one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from assay.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, AssayError
+
+EXIT_BROKEN_PIPE = 141
+"""128 + SIGPIPE, as the shell reports it of any tool whose reader went away."""
+
+
+def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
+    """Run `call`; tell its errors in one line each; never let a traceback out."""
+    try:
+        code = call()
+        sys.stdout.flush()
+    except AssayError as problem:
+        _tell(problem)
+        return problem.exit_code
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else 0
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        _silence_stdout()
+        return EXIT_BROKEN_PIPE
+    except Exception as defect:  # noqa: BLE001 - the last boundary: whatever it is, it is ours to log
+        return _report_defect(defect, words)
+    return code
+
+
+def _tell(problem: AssayError) -> None:
+    from assay import console
+
+    console.error(problem)
+
+
+def _silence_stdout() -> None:
+    """Point standard output at nothing: the interpreter would complain when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _report_defect(defect: Exception, words: Sequence[str]) -> int:
+    from assay.log import write_defect
+
+    where = write_defect(defect, words)
+    told = f"a log to paste into a report is in {where}" if where else "its log could not be written"
+    _tell(AssayError(f"unexpected {type(defect).__name__}: {defect}", told))
+    return EXIT_INTERNAL

@@ -1,0 +1,125 @@
+"""`assay load URL`: offer load, watch it, and say what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import TYPE_CHECKING
+
+from assay import console, engine
+from assay.cli import address, load_flags
+from assay.cli.parser import Parser
+from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engine import EngineRun
+    from assay.values.finding import Finding
+    from assay.values.measurement import Measurement
+    from assay.values.plan import LoadPlan
+
+_REFRESH_S = 0.2
+_LINE_EVERY_S = 2.0
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    load_flags.add_to(parser)
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="the whole result as JSON on standard output")
+    output.add_argument("-q", "--quiet", action="store_true", help="no progress")
+    output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
+    parser.examples(
+        ("assay load http://127.0.0.1:8080/", "64 connections as fast as they go, for 10 s"),
+        ("assay load localhost:8080/api -c 8 -d 30s --warm-up 5s", "8 connections, measured once warm"),
+        ("assay load http://127.0.0.1:8080/ --rate 5k", "response times at 5,000 requests a second"),
+        (
+            'assay load http://127.0.0.1:8080/users -b \'{"name": "ada"}\' \\\n'
+            "      -H 'Content-Type: application/json' --expect-status 201",
+            "POST a body; only 201 is a right answer",
+        ),
+        ("assay load http://127.0.0.1:8080/ --json | jq .throughput_per_s", "one figure for a script"),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the load and report it."""
+    addresses = address.resolve(address.full_url(args.url))
+    plan = load_flags.plan_from(args)
+    engine.check(plan)
+    outside = address.outsiders(addresses)
+    if outside and not args.yes and not _allowed(args.url, outside):
+        raise InputError("nothing was sent")
+    running = engine.start(plan)
+    interrupted = not _watch(running, plan, quiet=args.quiet)
+    return _report(plan, running.result(), interrupted, as_json=args.json)
+
+
+def _allowed(url: str, outside: Sequence[str]) -> bool:
+    where = f"{url} is {outside[0]}, neither loopback nor private"
+    return console.confirm(f"{where}: do you have its owner's leave to load it?", "--yes")
+
+
+def _watch(running: EngineRun, plan: LoadPlan, *, quiet: bool) -> bool:
+    """Show the load until it ends; False when Ctrl-C ended it. A second Ctrl-C gives it up."""
+    try:
+        if quiet:
+            while not running.wait(_REFRESH_S):
+                pass
+        elif console.is_live():
+            _watch_live(running, plan)
+        else:
+            _watch_lines(running, plan)
+    except KeyboardInterrupt:
+        running.stop()
+        while not running.wait(_REFRESH_S):
+            pass
+        return False
+    return True
+
+
+def _watch_live(running: EngineRun, plan: LoadPlan) -> None:
+    # Imported while the load already runs: nothing of it is needed to send the first request.
+    from rich.live import Live
+
+    from assay.report.load_live import LoadView
+
+    view = LoadView(plan)
+    with Live(console=console.talk(), auto_refresh=False, transient=True) as live:
+        while not running.wait(_REFRESH_S):
+            view.take(running.snapshot())
+            live.update(view.render(), refresh=True)
+
+
+def _watch_lines(running: EngineRun, plan: LoadPlan) -> None:
+    from assay.report.load_live import LoadView
+
+    view = LoadView(plan)
+    said = time.monotonic()
+    while not running.wait(_REFRESH_S):
+        view.take(running.snapshot())
+        if time.monotonic() - said >= _LINE_EVERY_S:
+            said = time.monotonic()
+            console.note(view.line())
+
+
+def _report(plan: LoadPlan, measurement: Measurement, interrupted: bool, *, as_json: bool) -> int:
+    from assay.verdict import judge_load
+
+    findings = judge_load(plan, measurement)
+    if as_json:
+        from assay.report.load_json import encode
+
+        console.write(encode(plan, measurement, findings))
+    else:
+        from assay.report.load import summary
+
+        console.show(summary(plan, measurement, findings))
+    if interrupted:
+        return EXIT_INTERRUPTED
+    return _exit_code(findings)
+
+
+def _exit_code(findings: Sequence[Finding]) -> int:
+    return EXIT_WITHHELD if any(finding.severity == "withheld" for finding in findings) else EXIT_OK

@@ -1,0 +1,78 @@
+"""`Parser`: argparse whose mistakes are ours: one line, a near match, exit code 2."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from assay.errors import InputError
+
+
+class Parser(argparse.ArgumentParser):
+    """A verb's parser. Flags are never abbreviated, so that a new flag breaks no script."""
+
+    def __init__(self, prog: str, description: str) -> None:
+        """Make the parser of the verb `prog`, which does `description`."""
+        super().__init__(
+            prog=prog, description=description, allow_abbrev=False, formatter_class=_Formatter, add_help=False
+        )
+        self._positionals.title = "arguments"
+        self._optionals.title = "options"
+        self.add_argument("-h", "--help", action="help", help="show this and exit")
+
+    def examples(self, *lines: tuple[str, str]) -> None:
+        """End the help with examples: a command and what it does."""
+        shown = [f"  {command}\n      {purpose}" for command, purpose in lines]
+        self.epilog = "examples:\n" + "\n".join(shown)
+
+    def read(self, words: Sequence[str]) -> argparse.Namespace:
+        """Parse `words`; InputError, with the nearest flag, where one is unknown."""
+        found, extra = self.parse_known_args(words)
+        if extra:
+            self._refuse(extra[0])
+        return found
+
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing a page of usage."""
+        flag = re.match(r"argument ([^:]+): (.*)", message)
+        if flag:
+            names = flag[1].split("/")
+            message = f"{names[-1]}: {flag[2]}"
+        raise InputError(message, f"see `{self.prog} --help`")
+
+    def _refuse(self, word: str) -> NoReturn:
+        from difflib import get_close_matches
+
+        if not word.startswith("-"):
+            raise InputError(f"unexpected argument {word!r}", f"see `{self.prog} --help`")
+        flags = [name for action in self._actions for name in action.option_strings]
+        near = get_close_matches(word.split("=")[0], flags, n=1)
+        remedy = f"did you mean {near[0]}?" if near else f"see `{self.prog} --help`"
+        raise InputError(f"unknown flag {word!r}", remedy)
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help in 80 columns, flags in a narrow column, examples as written."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=30, width=80)
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None = None,
+    ) -> None:
+        """`assay load URL [options]`: the list of all flags stands below, with what they do."""
+        words = [str(action.metavar or action.dest) for action in actions if not action.option_strings]
+        super().add_usage(" ".join(["%(prog)s", *words, "[options]"]), (), (), prefix)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """`-d, --duration TIME` instead of argparse's `-d TIME, --duration TIME`."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        metavar = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {metavar}"

@@ -1,0 +1,51 @@
+"""The verbs of the command line, in the groups in which `assay --help` shows them.
+
+A verb is a module of this package named in `VERBS`; it offers
+`configure(parser)` (flags and examples) and `run(args) -> int` (the exit code). Only the
+module of the verb in use is imported: `assay load` must send its first request at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One verb: its name, one line of purpose, and the group it is listed in."""
+
+    name: str
+    purpose: str
+    group: str
+
+    def module(self) -> VerbModule:
+        """Import the verb's module."""
+        return cast(VerbModule, importlib.import_module(f"assay.cli.{self.name.replace('-', '_')}"))
+
+
+class VerbModule(Protocol):
+    """What a verb's module offers."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the verb's flags and its examples."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it; return the exit code."""
+
+
+VERBS = (
+    Verb("load", "offer load to a URL, and say what came of it", "Measure"),
+    Verb("run", "run a study: servers built, checked, loaded in blocks, and judged", "Measure"),
+    Verb("report", "show a stored run again, or write it as Markdown or JSON", "Look at results"),
+    Verb("rules", "list the rules by which numbers are judged", "Understand"),
+    Verb("explain", "say what a rule means, what to do about it, and where it comes from", "Understand"),
+    Verb("schema", "print the JSON Schema of a file format", "Understand"),
+)
+
+
+def find(name: str) -> Verb | None:
+    """The verb called `name`."""
+    return next((verb for verb in VERBS if verb.name == name), None)

@@ -1,0 +1,132 @@
+"""Words of the command line to values: times, rates, headers, sets of cores.
+
+Each function takes the word after a flag and returns the value in the unit that the plan
+wants, or raises `argparse.ArgumentTypeError` saying what would be right; the parser adds
+the flag's name.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from pathlib import Path
+
+_TIME_UNITS_NS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "ms": 10**6,
+    "s": 10**9,
+    "m": 60 * 10**9,
+    "h": 3600 * 10**9,
+}
+_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)")
+_MULTIPLES = {"": 1, "k": 10**3, "m": 10**6}
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+"""A header name or method (RFC 9110, 5.6.2)."""
+
+
+def time_ns(word: str) -> int:
+    """A length of time above zero: 500ms, 10s, 1.5m; a bare number is seconds."""
+    found = _TIME.fullmatch(word.strip().lower())
+    unit = _TIME_UNITS_NS.get(found[2] or "s") if found else None
+    if found is None or unit is None:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a length of time such as 500ms, 10s or 2m")
+    length = round(float(found[1]) * unit)
+    if length <= 0:
+        raise argparse.ArgumentTypeError(f"{word!r} is not above zero")
+    return length
+
+
+def whole(word: str) -> int:
+    """A whole number above zero; 10k and 2m are short for thousands and millions."""
+    found = re.fullmatch(r"(\d+)([km]?)", word.strip().lower().replace("_", "").replace(",", ""))
+    number = int(found[1]) * _MULTIPLES[found[2]] if found else 0
+    if number <= 0:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number above zero")
+    return number
+
+
+def natural(word: str) -> int:
+    """A whole number, zero included: a seed."""
+    if not re.fullmatch(r"\d{1,19}", word):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number")
+    return int(word)
+
+
+def rate_per_s(word: str) -> float:
+    """Requests a second above zero: 500, 20k, 1.5k, 0.5; a trailing /s is allowed."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([km]?)(?:/s)?", word.strip().lower())
+    rate = float(found[1]) * _MULTIPLES[found[2]] if found else 0.0
+    if not (rate > 0 and math.isfinite(rate)):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a rate such as 500 or 20k (requests a second)")
+    return rate
+
+
+def stage(word: str) -> dict[str, float]:
+    """One stage of an open loop: 10s:1000 holds a rate, 10s:1000..5000 moves between two."""
+    length, colon, rates = word.partition(":")
+    first, dots, last = rates.partition("..")
+    if not colon or not first or (dots and not last):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a stage such as 10s:1000 or 10s:1000..5000")
+    from_per_s = rate_per_s(first)
+    to_per_s = rate_per_s(last) if dots else from_per_s
+    return {"duration_ns": time_ns(length), "from_per_s": from_per_s, "to_per_s": to_per_s}
+
+
+def method(word: str) -> str:
+    """An HTTP method."""
+    if not _TOKEN.fullmatch(word):
+        raise argparse.ArgumentTypeError(f"{word!r} is not an HTTP method")
+    return word.upper()
+
+
+def header(word: str) -> tuple[str, str]:
+    """A request header as "Name: value"."""
+    name, colon, value = word.partition(":")
+    if not colon or not _TOKEN.fullmatch(name.strip()):
+        raise argparse.ArgumentTypeError(f'{word!r} is not a header such as "Accept: text/html"')
+    if re.search(r"[\r\n\0]", value):
+        raise argparse.ArgumentTypeError(f"the value of header {name.strip()!r} contains a line break")
+    return name.strip(), value.strip()
+
+
+def statuses(word: str) -> tuple[int, ...]:
+    """Status codes of right answers: 200, 200,204, 2xx,3xx; "any" checks none."""
+    if word == "any":
+        return ()
+    from http import HTTPStatus
+
+    codes: list[int] = []
+    for part in word.split(","):
+        if re.fullmatch(r"[1-5]xx", part):
+            # The registered codes of the class: an unregistered one is hardly what was meant.
+            codes += [code for code in HTTPStatus if code // 100 == int(part[0])]
+        elif re.fullmatch(r"[1-9]\d\d", part):
+            codes.append(int(part))
+        else:
+            raise argparse.ArgumentTypeError(f"{word!r} is not status codes such as 200, 200,204 or 2xx")
+    return tuple(sorted({int(code) for code in codes}))
+
+
+def cpus(word: str) -> tuple[int, ...]:
+    """Cores by number: 0, 0,2, 0-3."""
+    found: list[int] = []
+    for part in word.split(","):
+        ends = re.fullmatch(r"(\d{1,5})(?:-(\d{1,5}))?", part)
+        if ends is None or int(ends[2] or ends[1]) < int(ends[1]):
+            raise argparse.ArgumentTypeError(f"{word!r} is not a set of cores such as 0, 0,2 or 0-3")
+        found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+    return tuple(dict.fromkeys(found))
+
+
+def readable_file(word: str) -> str:
+    """The path of a file that can be read."""
+    path = Path(word)
+    try:
+        with path.open("rb"):
+            pass
+    except OSError as problem:
+        raise argparse.ArgumentTypeError(f"{word}: {(problem.strerror or str(problem)).lower()}") from None
+    return str(path.absolute())

@@ -1,0 +1,81 @@
+"""The terminal. With `report/`, the only place that prints.
+
+Standard output is data: figures, tables, JSON. Everything said on the way (progress,
+questions, errors) goes to standard error. Colour appears only on a terminal and never
+where NO_COLOR is set; nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+from assay.errors import AssayError, InputError
+from assay.report.format import safe
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+PIPE_WIDTH = 80
+"""Columns assumed where the output is not a terminal and COLUMNS is not set."""
+
+
+def _console(stream: TextIO) -> Console:
+    from rich.console import Console
+
+    # Rich would ask the other streams for a terminal's size; a pipe has none, so that what is
+    # written to a file does not depend on the window it was started from.
+    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else PIPE_WIDTH
+    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
+
+
+@functools.cache
+def data() -> Console:
+    """Where results go."""
+    return _console(sys.stdout)
+
+
+@functools.cache
+def talk() -> Console:
+    """Where progress and questions go."""
+    return _console(sys.stderr)
+
+
+def is_live() -> bool:
+    """Whether a moving display makes sense: a terminal that can move its cursor, not a CI log."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
+
+
+def show(renderable: RenderableType) -> None:
+    """Print a rendered result to standard output."""
+    data().print(renderable)
+
+
+def write(text: str) -> None:
+    """Write text to standard output exactly as it is: JSON, Markdown, a schema."""
+    sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def note(text: str) -> None:
+    """Say something on the way, on standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def error(problem: AssayError) -> None:
+    """Say what went wrong, in one line, as "assay: …"."""
+    line = safe(str(problem).replace("\n", " "), longest=1000)
+    sys.stderr.write(f"assay: {line}\n")
+    sys.stderr.flush()
+
+
+def confirm(question: str, flag: str) -> bool:
+    """Ask a question on the terminal; default is no. Off a terminal `flag` has to answer it."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise InputError(question.rstrip("?"), f"pass {flag} if you mean it")
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,92 @@
+"""Findings in words: what was seen, what it means, what to do; each rule said once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from assay.report.format import safe
+from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_ORDER, SEVERITY_STYLE
+from assay.values.finding import Finding, Severity, Subject
+
+MOST_SUBJECTS = 6
+"""How many subjects of one finding are named before the rest is counted."""
+
+
+@dataclass
+class Grouped:
+    """Findings of one rule that say the same thing about several subjects."""
+
+    first: Finding
+    subjects: list[tuple[str, str]] = field(default_factory=list)
+    """Subject and evidence."""
+
+    @property
+    def code(self) -> str:
+        """The rule."""
+        return self.first.code
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is."""
+        return self.first.severity
+
+
+def grouped(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> list[Grouped]:
+    """Put together what one rule says in the same words; gravest first.
+
+    `name_of` turns a case's id into the name that the reader knows it by.
+    """
+    groups: dict[tuple[str, ...], Grouped] = {}
+    for finding in findings:
+        key = (finding.severity, finding.code, finding.title, finding.meaning, finding.remedy)
+        group = groups.setdefault(key, Grouped(finding))
+        group.subjects.append((subject_words(finding.subject, name_of), finding.evidence))
+    return sorted(groups.values(), key=lambda group: (SEVERITY_ORDER.index(group.severity), group.code))
+
+
+def subject_words(subject: Subject, name_of: Callable[[str], str] = str) -> str:
+    """Say what a finding is about; empty where it is about everything."""
+    words = name_of(subject.case) if subject.case is not None else ""
+    if subject.other_case is not None:
+        words = f"{words} against {name_of(subject.other_case)}"
+    if subject.trial is not None:
+        words = f"{words}, trial {subject.trial}".removeprefix(", ")
+    return words
+
+
+def in_words(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> RenderableType:
+    """Render the findings for a terminal."""
+    parts: list[RenderableType] = []
+    for group in grouped(findings, name_of):
+        first = group.first
+        style = SEVERITY_STYLE[group.severity]
+        mark = f"{SEVERITY_MARK[group.severity]} {group.code} {group.severity}"
+        head = Text.assemble(
+            (mark, style),
+            "  ",
+            (safe(first.title), HEADING),
+        )
+        body = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        body.add_column(style=FAINT, no_wrap=True)
+        body.add_column(overflow="fold", ratio=1)
+        for label, text in _said(group):
+            body.add_row(label, text)
+        parts += [head, Padding(body, (0, 0, 1, 2))]
+    return Group(*parts)
+
+
+def _said(group: Grouped) -> Iterable[tuple[str, str]]:
+    shown = group.subjects[:MOST_SUBJECTS]
+    for number, (subject, evidence) in enumerate(shown):
+        text = f"{safe(subject)}: {safe(evidence)}" if subject else safe(evidence)
+        yield ("seen" if number == 0 else "", text)
+    if len(group.subjects) > len(shown):
+        yield "", f"and {len(group.subjects) - len(shown)} more"
+    yield "means", safe(group.first.meaning, 1000)
+    yield "do", safe(group.first.remedy, 1000)

@@ -1,0 +1,131 @@
+"""How quantities are written: one place, so that every screen and file says them alike.
+
+Three significant digits, decimal prefixes, a space before the unit ("184 k/s", "1.23 ms",
+"± 1.2 %"), and a dash for what is not known.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from assay.values.estimate import Estimate
+
+UNKNOWN = "–"
+"""What stands where there is nothing to say."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
+_LONGEST_TEXT = 300
+
+
+def safe(text: str, longest: int = _LONGEST_TEXT) -> str:
+    """Make text that came from a server or a file fit for a terminal line.
+
+    Control and direction-changing characters would let an answer move the cursor or
+    recolour the screen: they are shown as escapes. Long text is cut in the middle.
+    """
+    shown = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    if len(shown) <= longest:
+        return shown
+    head = longest * 2 // 3
+    return f"{shown[:head]} … {shown[-(longest - head - 3) :]}"
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Write `value` with `digits` significant digits and no exponent; integers beyond them."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    if value == 0:
+        return "0"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    rounded = round(value, decimals)
+    # Rounding may carry into the next power of ten (9.996 → 10.0): one decimal fewer then.
+    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
+    return f"{rounded:.{max(decimals, 0)}f}"
+
+
+def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
+    """Write `value` in the largest unit of `steps` (ascending) that keeps it at or above 1."""
+    size, unit = steps[0]
+    for next_size, next_unit in steps[1:]:
+        # Compare what will be read: 999.7 µs reads as "1000 µs", so it belongs to the next unit.
+        if float(f"{abs(value) / next_size:.3g}") >= 1:
+            size, unit = next_size, next_unit
+    return f"{significant(value / size)} {unit}"
+
+
+def rate(per_s: float | None) -> str:
+    """Requests a second: "184 k/s"."""
+    if per_s is None:
+        return UNKNOWN
+    return _scaled(per_s, ((1, "/s"), (1e3, "k/s"), (1e6, "M/s")))
+
+
+def time(ns: float | None) -> str:
+    """Time from nanoseconds: "340 µs", "1.23 ms", "12.0 s"."""
+    if ns is None:
+        return UNKNOWN
+    return _scaled(ns, ((1, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")))
+
+
+def size(n_bytes: float | None) -> str:
+    """Bytes with decimal prefixes: "84.2 MB"."""
+    if n_bytes is None:
+        return UNKNOWN
+    return _scaled(n_bytes, ((1, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")))
+
+
+def count(number: int | None) -> str:
+    """A whole number with thousands set apart: "1,842,113"."""
+    return UNKNOWN if number is None else f"{number:,}"
+
+
+def share(part: float | None) -> str:
+    """Write a share of one in percent: "72 %", "0.12 %", "< 0.01 %"."""
+    if part is None:
+        return UNKNOWN
+    percent = part * 100
+    if 0 < percent < 0.01:
+        return "< 0.01 %"
+    return f"{significant(percent, 2) if percent < 10 else f'{percent:.0f}'} %"
+
+
+def span(seconds: float) -> str:
+    """Write a length of time for a person waiting: "8 s", "3 min 20 s", "1 h 05 min"."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02d} s"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+def half_width(estimate: Estimate) -> float | None:
+    """Half the interval as a share of the value: the larger half, where the two differ."""
+    if estimate.low is None or estimate.high is None or estimate.value == 0:
+        return None
+    return max(estimate.high - estimate.value, estimate.value - estimate.low) / abs(estimate.value)
+
+
+def plus_minus(estimate: Estimate) -> str:
+    """Write the interval as "± 1.2 %"; empty where the trials support none."""
+    half = half_width(estimate)
+    return "" if half is None else f"± {significant(half * 100, 2)} %"
+
+
+def ratio(estimate: Estimate | None) -> str:
+    """Write a ratio with its interval: "0.80 [0.78, 0.82]"."""
+    if estimate is None:
+        return UNKNOWN
+    value = times(estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} [{times(estimate.low)}, {times(estimate.high)}]"
+
+
+def times(value: float) -> str:
+    """Write a ratio with the digits a reader compares by: 0.80, 1.25, 28.1, 310; 0.0123 when tiny."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    return f"{value:.2f}" if 0.1 <= abs(value) < 10 else significant(value)

@@ -1,0 +1,143 @@
+"""What `assay load` says at the end: the figures of one measurement and what stands against them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from assay.report import format as fmt
+from assay.report.findings import in_words
+from assay.report.percentiles import PERCENTILES, is_withheld, percentile_name
+from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
+from assay.stats import Quantile, quantiles, rate_per_s, requests_needed
+from assay.values.finding import Finding
+from assay.values.measurement import Histogram, Measurement, Worker
+from assay.values.plan import Closed, LoadPlan, StopAfter
+
+_PLOT_WIDTH = 40
+_EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
+
+
+def summary(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]) -> RenderableType:
+    """Render the end of a load."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(style=FAINT, no_wrap=True)
+    table.add_column(ratio=1, overflow="fold")
+    for label, said in _figures(plan, measurement, findings):
+        table.add_row(label, said)
+    parts: list[RenderableType] = [Text(headline(plan), HEADING), Padding(table, (1, 0, 1, 2))]
+    parts += _times(plan, measurement, findings)
+    return Group(*parts, _closing(findings))
+
+
+def headline(plan: LoadPlan) -> str:
+    """Say what was offered, in a line."""
+    if isinstance(plan.load, Closed):
+        shape = f"closed loop, {_many(plan.load.connections, 'connection')}"
+    else:
+        top = max(max(stage.from_per_s, stage.to_per_s) for stage in plan.load.stages)
+        shape = f"open loop, {plan.load.arrivals} arrivals, up to {fmt.rate(top)}"
+    stop = (
+        fmt.time(plan.stop.ns)
+        if isinstance(plan.stop, StopAfter)
+        else f"{fmt.count(plan.stop.count)} requests"
+    )
+    return f"{fmt.safe(plan.url)}  {shape}, {_many(plan.threads, 'thread')}, {stop}"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{fmt.count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def _figures(
+    plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]
+) -> Iterable[tuple[str, RenderableType]]:
+    whole = Text("withheld", SEVERITY_STYLE["withheld"])
+    per_s = Text(fmt.rate(rate_per_s(measured)), HEADING)
+    yield "throughput", whole if is_withheld(findings) else per_s
+    over = f"in {fmt.time(measured.measured_ns)}"
+    yield "answers", f"{fmt.count(measured.completed)} right, {fmt.count(measured.failed)} failed {over}"
+    for outcome in measured.outcomes:
+        example = f": {fmt.safe(outcome.example, 120)}" if outcome.example else ""
+        kind = f"{outcome.kind.replace('_', ' ')} ({outcome.origin})"
+        yield "", f"{fmt.count(outcome.count)} × {fmt.safe(kind)}{example}"
+    if len(measured.statuses) > 1 or any(not status.startswith("2") for status in measured.statuses):
+        yield "status", ", ".join(f"{code}: {fmt.count(n)}" for code, n in sorted(measured.statuses.items()))
+    answers = measured.completed + measured.failed
+    each = f", {fmt.size(measured.bytes_read / answers)} an answer" if answers else ""
+    seconds = measured.measured_ns / 1e9
+    yield "received", f"{fmt.size(measured.bytes_read / seconds) if seconds else fmt.UNKNOWN}/s{each}"
+    seen = measured.connections
+    reopened = f", {fmt.count(seen.reopened)} reopened" if seen.reopened else ""
+    opened = f"{fmt.count(seen.opened)} of {fmt.count(seen.asked)} opened"
+    yield "connections", f"{opened}, {fmt.count(seen.answered)} answered{reopened}"
+    if measured.missed_starts:
+        yield "missed", f"{fmt.count(measured.missed_starts)} requests could not be started"
+    yield "client", _client(measured.workers)
+
+
+def _client(workers: Sequence[Worker]) -> str:
+    busiest = max((worker.cpu_ns / worker.wall_ns for worker in workers if worker.wall_ns), default=None)
+    stall = max((worker.largest_stall_ns for worker in workers), default=0)
+    which = "its core" if len(workers) == 1 else "its busiest core"
+    return f"{fmt.share(busiest)} of {which}, largest stall {fmt.time(stall)}"
+
+
+def _times(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> Iterable[RenderableType]:
+    if is_withheld(findings, "times"):
+        yield Text("times withheld", SEVERITY_STYLE["withheld"])
+        yield Text("")
+        return
+    tails = not is_withheld(findings, "percentiles")
+    if measured.response_time is not None:
+        yield _percentiles("response time", "from the intended start", measured.response_time, tails)
+        yield _percentiles("service time", "from the send", measured.service_time, tails)
+    else:
+        yield _percentiles(
+            "service time", "closed loop: the queue that the client makes", measured.service_time, tails
+        )
+
+
+def _percentiles(title: str, aside: str, times: Histogram, tails: bool) -> RenderableType:
+    """Percentiles as figures and bars; those without enough requests behind them are left out."""
+    ps = PERCENTILES if tails else PERCENTILES[:1]
+    found = [quantile for quantile in quantiles(times, ps) if quantile is not None]
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style=FAINT, no_wrap=True)
+    table.add_column(justify="right", no_wrap=True)
+    table.add_column(no_wrap=True)
+    rows = [(percentile_name(quantile.p), quantile.value_ns) for quantile in found]
+    if times.count and tails:
+        rows.append(("max", float(times.max_ns)))
+    for name, value_ns in rows:
+        table.add_row(name, fmt.time(value_ns), bar(value_ns / (rows[-1][1] or 1), _PLOT_WIDTH))
+    left_out = _left_out(times, ps, found) if times.count else "no answer was measured"
+    head = Text.assemble((title, HEADING), (f"  {aside}", FAINT))
+    body = Group(table, Text(left_out, FAINT)) if left_out else table
+    return Group(head, Padding(body, (0, 0, 1, 2)))
+
+
+def _left_out(times: Histogram, ps: Sequence[float], found: Sequence[Quantile]) -> str:
+    if len(found) == len(ps):
+        return ""
+    lowest = ps[len(found)]
+    needed = fmt.count(requests_needed(lowest))
+    return f"{percentile_name(lowest)} needs {needed} requests; {fmt.count(times.count)} were measured"
+
+
+def bar(part: float, width: int) -> str:
+    """Draw a bar of `part` (0 to 1) of `width` columns, in eighths of a column."""
+    eighths = round(min(max(part, 0.0), 1.0) * width * 8)
+    full, rest = divmod(eighths, 8)
+    return "█" * full + _EIGHTHS[rest]
+
+
+def _closing(findings: Sequence[Finding]) -> RenderableType:
+    if all(finding.severity == "note" for finding in findings):
+        mark = Text("hallmark: no rule stands against these figures", GOOD)
+        return Group(in_words(findings), mark) if findings else mark
+    return in_words(findings)

@@ -1,0 +1,44 @@
+"""The result of `assay load` as JSON: the figures a script asks for, and all they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from assay.report.percentiles import PERCENTILES, is_withheld, percentile_name
+from assay.stats import quantiles, rate_per_s
+from assay.values.finding import Finding
+from assay.values.measurement import Histogram, Measurement
+from assay.values.plan import LoadPlan
+
+FORMAT = 1
+"""Raised whenever a key changes its meaning or goes."""
+
+
+def encode(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]) -> str:
+    """Write the document, indented. Withheld figures are null; what was seen is in `measurement`."""
+    times = not is_withheld(findings, "times")
+    response = measurement.response_time
+    document = {
+        "format": FORMAT,
+        "hallmark": all(finding.severity == "note" for finding in findings),
+        "throughput_per_s": None if is_withheld(findings) else rate_per_s(measurement),
+        "completed": measurement.completed,
+        "failed": measurement.failed,
+        "service_time_ns": _percentiles(measurement.service_time, findings) if times else None,
+        "response_time_ns": _percentiles(response, findings) if times and response is not None else None,
+        "findings": findings,
+        "plan": plan,
+        "measurement": measurement,
+    }
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def _percentiles(times: Histogram, findings: Sequence[Finding]) -> dict[str, Any]:
+    """Percentiles with enough requests behind them; null for the others."""
+    ps = PERCENTILES[:1] if is_withheld(findings, "percentiles") else PERCENTILES
+    found = quantiles(times, ps)
+    named = {percentile_name(p): value and value.value_ns for p, value in zip(ps, found, strict=True)}
+    return named | {"mean": times.mean_ns, "max": times.max_ns}

@@ -1,0 +1,114 @@
+"""The live view of `assay load`: one screen that does not move, or plain lines in a pipe."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import pairwise
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from assay.report import format as fmt
+from assay.report.load import bar, headline
+from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
+from assay.values.measurement import Snapshot
+from assay.values.plan import LoadPlan, StopAfter
+
+_BAR_WIDTH = 30
+_TRACE_WIDTH = 30
+_TRACE_STEP_NS = 500_000_000
+_LEVELS = "▁▂▃▄▅▆▇█"
+
+
+class LoadView:
+    """Remembers the snapshots that a rate over the last second is made of."""
+
+    def __init__(self, plan: LoadPlan) -> None:
+        """Start with nothing seen."""
+        self._plan = plan
+        self._seen: deque[Snapshot] = deque(maxlen=2 + _TRACE_WIDTH * 8)
+
+    def take(self, snapshot: Snapshot) -> None:
+        """Remember a snapshot; a new phase starts the memory anew, for its totals start anew."""
+        if self._seen and self._seen[-1].phase != snapshot.phase:
+            self._seen.clear()
+        if not self._seen or snapshot.elapsed_ns > self._seen[-1].elapsed_ns:
+            self._seen.append(snapshot)
+
+    def render(self) -> RenderableType:
+        """The screen, for the last snapshot taken."""
+        if not self._seen:
+            return Text(headline(self._plan), HEADING)
+        now = self._seen[-1]
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(style=FAINT, no_wrap=True, min_width=12)
+        table.add_column(no_wrap=True)
+        table.add_row("rate", Text.assemble((f"{fmt.rate(self._rate_per_s()):<10}", HEADING), self._trace()))
+        table.add_row("service time", _service_times(now))
+        failed = Text(fmt.count(now.failed), SEVERITY_STYLE["withheld"] if now.failed else "")
+        table.add_row("failed", failed)
+        table.add_row("client CPU", fmt.share(now.client_cpu))
+        return Group(
+            Text(headline(self._plan), HEADING, no_wrap=True, overflow="ellipsis"),
+            Text(self._progress(), no_wrap=True),
+            table,
+        )
+
+    def line(self) -> str:
+        """The same in one line, for a log."""
+        if not self._seen:
+            return ""
+        now = self._seen[-1]
+        seen = f"{fmt.rate(self._rate_per_s())}, {_service_times(now)}, {fmt.count(now.failed)} failed"
+        return f"{self._progress(with_bar=False)}: {seen}"
+
+    def _progress(self, with_bar: bool = True) -> str:
+        now = self._seen[-1]
+        elapsed_s = now.elapsed_ns / 1e9
+        if now.phase == "warmup":
+            return f"warming up  {elapsed_s:.1f} s of at most {fmt.span(self._plan.warmup_max_ns / 1e9)}"
+        stop = self._plan.stop
+        if isinstance(stop, StopAfter):
+            part = now.elapsed_ns / stop.ns
+            left_s = max(0.0, (stop.ns - now.elapsed_ns) / 1e9)
+            said = f"{elapsed_s:.1f} s, {fmt.span(left_s)} left"
+        else:
+            done = now.completed + now.failed
+            part = done / stop.count
+            left_s = (stop.count - done) / (self._rate_per_s() or float("inf"))
+            said = f"{fmt.count(done)} of {fmt.count(stop.count)}, {fmt.span(left_s)} left"
+        drawn = f"{bar(part, _BAR_WIDTH):·<{_BAR_WIDTH}}  " if with_bar else ""
+        return f"measuring  {drawn}{said}"
+
+    def _rate_per_s(self) -> float:
+        """Right answers a second over about the last second."""
+        now = self._seen[-1]
+        base = next((seen for seen in self._seen if now.elapsed_ns - seen.elapsed_ns <= 1_100_000_000), now)
+        if base is now:
+            return now.completed / (now.elapsed_ns / 1e9) if now.elapsed_ns else 0.0
+        return (now.completed - base.completed) / ((now.elapsed_ns - base.elapsed_ns) / 1e9)
+
+    def _trace(self) -> str:
+        """The rate's course so far, newest at the right, from zero."""
+        points = [self._seen[0]]
+        for seen in self._seen:
+            if seen.elapsed_ns - points[-1].elapsed_ns >= _TRACE_STEP_NS:
+                points.append(seen)
+        rates = [
+            (after.completed - before.completed) / (after.elapsed_ns - before.elapsed_ns)
+            for before, after in pairwise(points)
+        ][-_TRACE_WIDTH:]
+        top = max(rates, default=0.0)
+        return "".join(
+            _LEVELS[round(rate / top * (len(_LEVELS) - 1))] if top else _LEVELS[0] for rate in rates
+        )
+
+
+def _service_times(now: Snapshot) -> str:
+    if not now.completed:
+        return fmt.UNKNOWN
+    return (
+        f"p50 {fmt.time(now.service_time_p50_ns)}  p99 {fmt.time(now.service_time_p99_ns)}  "
+        f"max {fmt.time(now.service_time_max_ns)}"
+    )

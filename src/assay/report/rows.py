@@ -1,0 +1,188 @@
+"""A stored run as rows: what every output (terminal, Markdown, page, exports) shows of a case.
+
+The one place where a case's figures are drawn from its trials and its findings, so that no
+two outputs can drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from assay import stats
+from assay.report.percentiles import is_withheld
+from assay.values.claim import Metric
+from assay.values.estimate import Estimate, Ranked
+from assay.values.finding import Finding
+from assay.values.plan import Closed
+from assay.values.run import Run
+from assay.values.trial import Case, Failure, Trial
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case as shown.
+
+    Figures that a finding withholds, or that were not measured, are None. `findings` are those
+    about this case alone or about the whole run's every case.
+    """
+
+    case: Case
+    name: str
+    place: Ranked | None
+    trials: int
+    failed_trials: int
+    failure: Failure | None
+    throughput: Estimate | None
+    relative: Estimate | None
+    withheld: bool
+    service_p50_ns: Estimate | None
+    service_p99_ns: Estimate | None
+    response_p50_ns: Estimate | None
+    response_p99_ns: Estimate | None
+    closed_loop: bool
+    error_share: float | None
+    cpu_share: float | None
+    peak_memory_bytes: Estimate | None
+    start_ns: Estimate | None
+    findings: tuple[Finding, ...]
+
+    @property
+    def tier(self) -> int | None:
+        """Its place in the ranking, shared by cases that cannot be told apart."""
+        return self.place.tier if self.place else None
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Codes of its findings above note, gravest first."""
+        grave = [finding for finding in self.findings if finding.severity != "note"]
+        grave.sort(key=lambda finding: finding.severity != "withheld")
+        return tuple(dict.fromkeys(finding.code for finding in grave))
+
+
+@dataclass(frozen=True)
+class Section:
+    """The cases that compete: one workload at one load. `title` is empty where there is only one."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+    @property
+    def candidates(self) -> tuple[Row, ...]:
+        """The rows of the ranking, best first."""
+        return tuple(row for row in self.rows if row.case.role == "candidate")
+
+    @property
+    def others(self) -> tuple[Row, ...]:
+        """Ceiling, reference and control: shown apart."""
+        return tuple(row for row in self.rows if row.case.role != "candidate")
+
+
+def sections(run: Run) -> tuple[Section, ...]:
+    """The run's cases by workload and load, in the study's order; rows best first."""
+    keys = dict.fromkeys((case.workload, case.load) for case in run.header.cases)
+    found = []
+    for workload, load in keys:
+        cases = [case for case in run.header.cases if (case.workload, case.load) == (workload, load)]
+        title = _section_title(run, workload, load) if len(keys) > 1 else ""
+        rows = sorted((_row(run, case) for case in cases), key=_order)
+        found.append(Section(title, tuple(rows)))
+    return tuple(found)
+
+
+def name_of_case(run: Run, case_id: str) -> str:
+    """The name a reader knows a case by: its server and variant where that says enough."""
+    case = next((case for case in run.header.cases if case.id == case_id), None)
+    return case_id if case is None else short_name(case)
+
+
+def short_name(case: Case) -> str:
+    """Server and variant without the workload and load, which are their section's title."""
+    return case.label or case.id.partition("@")[0]
+
+
+def ordered_findings(run: Run) -> tuple[Finding, ...]:
+    """All findings of the run's judgement."""
+    return run.judgement.findings if run.judgement else ()
+
+
+def _section_title(run: Run, workload: str, load: str) -> str:
+    workloads = {case.workload for case in run.header.cases}
+    loads = {case.load for case in run.header.cases}
+    parts = ([workload] if len(workloads) > 1 else []) + ([load] if len(loads) > 1 else [])
+    return ", ".join(parts)
+
+
+def _order(row: Row) -> tuple[bool, int, float]:
+    value = row.throughput.value if row.throughput else float("-inf")
+    return row.case.role != "candidate", row.tier or 10**6, -value
+
+
+def _row(run: Run, case: Case) -> Row:
+    trials = [trial for trial in run.trials if trial.case == case.id]
+    measured = [trial for trial in trials if trial.measurement]
+    place = _place(run, case)
+    findings = _findings_about(run, case)
+    withheld = is_withheld(findings) or bool(place and place.withheld)
+    no_times = withheld or is_withheld(findings, "times")
+    no_tails = no_times or is_withheld(findings, "percentiles")
+    failures = [trial.failure for trial in trials if trial.failure]
+    return Row(
+        case=case,
+        name=short_name(case),
+        place=place,
+        trials=len(measured),
+        failed_trials=len(failures),
+        failure=failures[-1] if failures else None,
+        throughput=None if withheld else (place.throughput if place else stats.throughput(measured)),
+        relative=place.relative_to_best if place and not withheld else None,
+        withheld=withheld,
+        service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),
+        service_p99_ns=None if no_tails else _quantile(measured, 0.99, response=False),
+        response_p50_ns=None if no_times else _quantile(measured, 0.5, response=True),
+        response_p99_ns=None if no_tails else _quantile(measured, 0.99, response=True),
+        closed_loop=all(isinstance(trial.plan.load, Closed) for trial in trials),
+        error_share=_error_share(measured),
+        cpu_share=_mean(trial.server.cpu_share for trial in measured if trial.server),
+        peak_memory_bytes=_estimate(measured, "peak_memory"),
+        start_ns=_estimate(measured, "start_time"),
+        findings=findings,
+    )
+
+
+def _place(run: Run, case: Case) -> Ranked | None:
+    if run.judgement is None:
+        return None
+    return next((place for place in run.judgement.ranking if place.case == case.id), None)
+
+
+def _findings_about(run: Run, case: Case) -> tuple[Finding, ...]:
+    return tuple(
+        finding
+        for finding in ordered_findings(run)
+        if finding.subject.other_case is None and finding.subject.case in (None, case.id)
+    )
+
+
+def _quantile(trials: Sequence[Trial], p: float, *, response: bool) -> Estimate | None:
+    measurements = [trial.measurement for trial in trials if trial.measurement]
+    clocks = [measured.response_time if response else measured.service_time for measured in measurements]
+    histograms = [clock for clock in clocks if clock is not None]
+    return stats.case_quantile(histograms, p) if len(histograms) == len(clocks) else None
+
+
+def _error_share(trials: Sequence[Trial]) -> float | None:
+    failed = sum(trial.measurement.failed for trial in trials if trial.measurement)
+    completed = sum(trial.measurement.completed for trial in trials if trial.measurement)
+    return failed / (failed + completed) if failed + completed else None
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    found = list(values)
+    return sum(found) / len(found) if found else None
+
+
+def _estimate(trials: Sequence[Trial], metric: Metric) -> Estimate | None:
+    values = [stats.value_of(trial, metric) for trial in trials]
+    unit = stats.UNITS.get(metric, "ns")
+    return stats.positive_mean([value for value in values if value is not None], unit)
