@@ -8,9 +8,9 @@ class Quotes < Sinatra::Base
   # `set` wants settings that are known before the first request; ENV is read here and nowhere else.
   set :quotes, File.readlines(File.join(ENV.fetch("CONTRACT_DIR"), "quotes.txt")).freeze
   set :text, ENV.fetch("CONTENT_TYPE")
-  set :date, ENV.fetch("DATE") == "on"
-  set :logging, ENV.fetch("REQUEST_LOG") == "on"
-  set :protection, ENV.fetch("PROTECTION") == "on"
+  set :date, ENV.fetch("DATE") == "true"
+  set :logging, ENV.fetch("REQUEST_LOG") == "true"
+  set :protection, ENV.fetch("PROTECTION") == "true"
 
   get "/franklin-says" do
     content_type settings.text
