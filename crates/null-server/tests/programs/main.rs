@@ -1,0 +1,4 @@
+//! The programs of this crate, over real sockets.
+
+mod null;
+mod server;
