@@ -1,0 +1,122 @@
+//! The distance to the limit: the same heroes from axum and tokio-postgres.
+
+mod hero;
+mod problem;
+
+use std::env;
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, Uri};
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use axum::{Json, Router};
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_postgres::NoTls;
+
+use hero::Hero;
+use problem::Problem;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// The wait for requests in flight; whoever stops us allows five seconds.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
+
+/// What the handlers share.
+struct Heroes {
+    pool: Pool,
+    /// Stands in for the level, so that no two answers are equal; it is never written back.
+    answered: AtomicI64,
+}
+
+fn main() -> Result<(), Failure> {
+    if env::args().nth(1).as_deref() == Some("--version") {
+        println!(
+            "axum {}, tokio-postgres {}, {}",
+            env!("AXUM_VERSION"),
+            env!("POSTGRES_VERSION"),
+            env!("RUSTC_VERSION")
+        );
+        return Ok(());
+    }
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(setting("WORKERS")?)
+        .enable_all()
+        .build()?
+        .block_on(serve())
+}
+
+/// The environment variable `name`, read as what the caller needs.
+fn setting<T: FromStr<Err: Into<Failure>>>(name: &str) -> Result<T, Failure> {
+    let text = env::var(name).map_err(|_| format!("{name} is not set"))?;
+    text.parse().map_err(Into::into)
+}
+
+/// Answers requests until SIGTERM.
+async fn serve() -> Result<(), Failure> {
+    let heroes = Arc::new(Heroes {
+        pool: open_pool(setting("POOL")?)?,
+        answered: AtomicI64::new(0),
+    });
+    let router = Router::new()
+        .route("/heroes/{id}", get(get_hero))
+        .with_state(heroes);
+    let address = SocketAddr::new(setting::<IpAddr>("HOST")?, setting("PORT")?);
+    let listener = TcpListener::bind(address)
+        .await?
+        .tap_io(|stream| drop(stream.set_nodelay(true)));
+
+    let mut terminate = signal(SignalKind::terminate())?;
+    let (stop, mut stopped) = tokio::sync::watch::channel(());
+    tokio::spawn(async move {
+        terminate.recv().await;
+        drop(stop);
+        tokio::time::sleep(SHUTDOWN_GRACE).await;
+        std::process::exit(0);
+    });
+    axum::serve(listener, router)
+        .with_graceful_shutdown(async move {
+            let _ = stopped.changed().await;
+        })
+        .await?;
+    Ok(())
+}
+
+/// A pool of `size` connections to DATABASE_URL.
+fn open_pool(size: usize) -> Result<Pool, Failure> {
+    let config = ManagerConfig {
+        // A connection is taken as alive until it has failed: no query to ask beforehand.
+        recycling_method: RecyclingMethod::Fast,
+    };
+    let manager = Manager::from_config(setting("DATABASE_URL")?, NoTls, config);
+    Ok(Pool::builder(manager).max_size(size).build()?)
+}
+
+async fn get_hero(
+    State(heroes): State<Arc<Heroes>>,
+    uri: Uri,
+    id: Result<Path<i32>, PathRejection>,
+) -> Result<Json<Hero>, Problem> {
+    let Ok(Path(id)) = id else {
+        return Err(Problem::new(StatusCode::BAD_REQUEST, &uri));
+    };
+    match hero::find(&heroes.pool, id).await {
+        Ok(Some(mut hero)) => {
+            hero.level = heroes.answered.fetch_add(1, Ordering::Relaxed) + 1;
+            Ok(Json(hero))
+        }
+        Ok(None) => Err(Problem::new(StatusCode::NOT_FOUND, &uri)),
+        Err(error) => {
+            eprintln!("hero {id}: {error}");
+            Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, &uri))
+        }
+    }
+}
