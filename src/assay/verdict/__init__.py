@@ -1,0 +1,32 @@
+"""Verdicts: what can be believed of a run, from its stored values alone."""
+
+from assay.verdict.effects import (
+    comparison_withheld,
+    concerning,
+    hallmark,
+    unranked_by,
+    withheld,
+)
+from assay.verdict.judge import judge, judge_load
+from assay.verdict.ranking import controls, noise_floor
+from assay.verdict.registry import RULES, explain
+from assay.verdict.rule import Rule, Threshold
+from assay.verdict.seen import RunSeen, see_run
+
+__all__ = [
+    "RULES",
+    "Rule",
+    "RunSeen",
+    "Threshold",
+    "comparison_withheld",
+    "concerning",
+    "controls",
+    "explain",
+    "hallmark",
+    "judge",
+    "judge_load",
+    "noise_floor",
+    "see_run",
+    "unranked_by",
+    "withheld",
+]

@@ -1,0 +1,133 @@
+"""Published claims against what was measured: supported, contradicted or inconclusive.
+
+With f the noise floor and [low, high] the 95 % interval of the paired ratio a/b:
+
+    claim             supported                     contradicted
+    a more than b     low > 1 and value > 1 + f     high < 1 + f
+    a less than b     the same of b/a               the same of b/a
+    a equals b        1/(1+m) < low, high < 1+m     low > 1+m or high < 1/(1+m)      (m: margin)
+
+Everything else is inconclusive. A claim of several comparisons is supported if all are, and
+contradicted if one is. How far the measured ratio lies from the published one is said apart:
+machines differ, and a direction can hold where a factor does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from assay.stats import by_block, paired_ratio
+from assay.values.claim import Claim, Comparison
+from assay.values.estimate import ClaimVerdict, Estimate
+from assay.values.finding import Finding
+from assay.verdict.effects import comparison_withheld, concerning, withheld
+from assay.verdict.seen import RunSeen
+
+Verdict = Literal["supported", "contradicted", "inconclusive"]
+
+LEAST_BLOCKS = 3
+"""Common blocks that a claim needs: with two, the noise is guessed from a single difference."""
+
+
+class _Part(NamedTuple):
+    verdict: Verdict
+    reason: str
+    measured: Estimate | None = None
+
+
+def judge_claim(claim: Claim, run: RunSeen, findings: Sequence[Finding], floor: float) -> ClaimVerdict:
+    """The verdict on one claim; `floor` is the run's noise floor."""
+    parts = [_judge_comparison(part, run, findings, floor) for part in claim.comparisons]
+    single = len(parts) == 1
+    return ClaimVerdict(
+        claim=claim.id,
+        statement=claim.statement,
+        verdict=_together([part.verdict for part in parts]),
+        published_ratio=claim.comparisons[0].published_ratio if single else None,
+        measured=parts[0].measured if single else None,
+        reason="; ".join(
+            part.reason if single else f"{pair.a} / {pair.b}: {part.verdict}, {part.reason}"
+            for pair, part in zip(claim.comparisons, parts, strict=True)
+        )
+        or "the claim compares nothing",
+    )
+
+
+def _together(verdicts: Sequence[Verdict]) -> Verdict:
+    if "contradicted" in verdicts:
+        return "contradicted"
+    return "supported" if verdicts and set(verdicts) == {"supported"} else "inconclusive"
+
+
+def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding], floor: float) -> _Part:
+    a, b = run.find(pair.a), run.find(pair.b)
+    if a is None or b is None:
+        return _Part("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
+    obstacle = _obstacle(pair, findings)
+    if obstacle:
+        return _Part("inconclusive", obstacle)
+    values = by_block(a.trials, pair.metric), by_block(b.trials, pair.metric)
+    ratio = paired_ratio(*values)
+    if ratio is None or ratio.low is None or ratio.high is None or ratio.n < LEAST_BLOCKS:
+        n = ratio.n if ratio else 0
+        return _Part("inconclusive", f"{n} blocks hold both cases; {LEAST_BLOCKS} are needed", ratio)
+    verdict = _verdict(pair, ratio.value, ratio.low, ratio.high, floor)
+    reason = _reason(pair, verdict, ratio.low, ratio.high, floor)
+    flags = dict.fromkeys(
+        f.code for case in (pair.a, pair.b) for f in concerning(findings, case) if f.severity == "flagged"
+    )
+    return _Part(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
+
+
+def _obstacle(pair: Comparison, findings: Sequence[Finding]) -> str:
+    """Why the figures of this pair are no results, or nothing.
+
+    A start time is measured apart from the load: what is wrong with the load does not touch it.
+    """
+    if pair.metric == "start_time":
+        return ""
+    timed = pair.metric.startswith(("service_time", "response_time"))
+    for case in (pair.a, pair.b):
+        if withheld(findings, case, "times" if timed else "everything"):
+            takers = ("everything", "times") if timed else ("everything",)
+            codes = dict.fromkeys(f.code for f in concerning(findings, case) if f.withholds in takers)
+            return f"the figures of {case} are withheld: {', '.join(codes)}"
+    if pair.metric != "peak_memory" and comparison_withheld(findings, pair.a, pair.b):
+        return "the comparison of the two is withheld"
+    return ""
+
+
+def _verdict(pair: Comparison, value: float, low: float, high: float, floor: float) -> Verdict:
+    if pair.relation == "equal":
+        most = 1 + pair.margin
+        if low > 1 / most and high < most:
+            return "supported"
+        return "contradicted" if low > most or high < 1 / most else "inconclusive"
+    if pair.relation == "less":
+        value, low, high = 1 / value, 1 / high, 1 / low
+    if low > 1 and value > 1 + floor:
+        return "supported"
+    return "contradicted" if high < 1 + floor else "inconclusive"
+
+
+def _reason(pair: Comparison, verdict: Verdict, low: float, high: float, floor: float) -> str:
+    interval = f"{low:.3g} to {high:.3g}"
+    if pair.relation == "equal":
+        within = f"a factor of {1 + pair.margin:.3g}"
+        said = {
+            "supported": f"the interval {interval} lies within {within} of 1",
+            "contradicted": f"the interval {interval} lies beyond {within} of 1",
+            "inconclusive": f"the interval {interval} reaches across {within} of 1",
+        }[verdict]
+    else:
+        said = {
+            "supported": f"the interval {interval} has the claimed direction",
+            "contradicted": f"the interval {interval} excludes the claimed direction",
+            "inconclusive": f"the interval {interval} leaves the direction open (noise floor {floor:.1%})",
+        }[verdict]
+    if pair.published_ratio is None:
+        return said
+    inside = low <= pair.published_ratio <= high
+    place = "lies inside it" if inside else "lies outside it"
+    return f"{said}; the published {pair.published_ratio:.3g} {place}"

@@ -1,0 +1,55 @@
+"""What findings mean for a case: which of its figures are results, and whether it bears the hallmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from assay.values.finding import Finding
+
+Figures = Literal["everything", "times", "percentiles"]
+
+_TAKEN_BY: dict[Figures, frozenset[str]] = {
+    "everything": frozenset({"everything"}),
+    "times": frozenset({"everything", "times"}),
+    "percentiles": frozenset({"everything", "times", "percentiles"}),
+}
+
+
+def concerning(findings: Iterable[Finding], case: str) -> tuple[Finding, ...]:
+    """The findings about this case, alone or with all others; not those about a pair."""
+    return tuple(
+        finding
+        for finding in findings
+        if finding.subject.other_case is None and finding.subject.case in (None, case)
+    )
+
+
+def withheld(findings: Iterable[Finding], case: str, figures: Figures = "everything") -> bool:
+    """Whether these figures of the case are no results."""
+    return any(finding.withholds in _TAKEN_BY[figures] for finding in concerning(findings, case))
+
+
+def comparison_withheld(findings: Iterable[Finding], a: str, b: str) -> bool:
+    """Whether the two cases may not be compared (whatever each alone is worth)."""
+    pair = {a, b}
+    return any(
+        finding.withholds == "comparison" and {finding.subject.case, finding.subject.other_case} == pair
+        for finding in findings
+    )
+
+
+def unranked_by(findings: Iterable[Finding], case: str) -> tuple[str, ...]:
+    """Codes of the findings that keep a case's throughput out of the ranking: flagged, or withheld."""
+    return tuple(
+        dict.fromkeys(
+            finding.code
+            for finding in concerning(findings, case)
+            if finding.severity == "flagged" or finding.withholds == "everything"
+        )
+    )
+
+
+def hallmark(findings: Iterable[Finding], case: str) -> bool:
+    """Whether nothing above a note was found about the case."""
+    return all(finding.severity == "note" for finding in concerning(findings, case))

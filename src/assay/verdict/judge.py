@@ -1,0 +1,163 @@
+"""From a stored run to its judgement: every rule over everything it looks at, then ranks and claims."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from assay import version
+from assay.errors import InputError
+from assay.values.claim import Claim
+from assay.values.finding import Finding, Severity, Subject
+from assay.values.measurement import Measurement
+from assay.values.plan import LoadPlan
+from assay.values.run import Header, Judgement, Run
+from assay.values.trial import HostSeen
+from assay.verdict.claims import judge_claim
+from assay.verdict.ranking import noise_floor, rank
+from assay.verdict.registry import RULES, Thresholds
+from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule
+from assay.verdict.seen import RunSeen, see_load, see_run
+
+_GRAVEST: dict[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
+
+
+def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
+    """The verdict over the run's trials so far, from its record alone.
+
+    Raises InputError where the record's own claims or thresholds are not what they should be.
+    """
+    seen = see_run(run)
+    findings = find(seen)
+    floor = noise_floor(seen)
+    claims = tuple(judge_claim(claim, seen, findings, floor) for claim in claims_of(run.header))
+    failed = any(trial.failure is not None for trial in run.trials)
+    complete = _complete(run)
+    return Judgement(
+        judged_unix_ns=time.time_ns() if judged_unix_ns is None else judged_unix_ns,
+        assay_version=version(),
+        complete=complete,
+        ranking=rank(seen, findings, floor),
+        claims=claims,
+        findings=findings,
+        hallmark=complete and not failed and all(finding.severity == "note" for finding in findings),
+    )
+
+
+def judge_load(
+    plan: LoadPlan,
+    measurement: Measurement,
+    *,
+    cores: int,
+    same_machine: bool,
+    host: HostSeen | None = None,
+) -> tuple[Finding, ...]:
+    """The findings about one load of `assay load`, gravest first.
+
+    `cores` are those of this machine; `same_machine` says whether the server runs on it.
+    """
+    load = see_load(
+        plan, measurement, cores=cores, same_machine=same_machine, client_cpus=plan.cpus, host=host
+    )
+    rules = [rule for rule in RULES.values() if isinstance(rule, LoadRule)]
+    hits = [(rule, rule.check(load, rule.limits)) for rule in rules]
+    return _sorted(rule.finding(Subject(), hit) for rule, hit in hits if hit is not None)
+
+
+def find(run: RunSeen) -> tuple[Finding, ...]:
+    """Every rule over everything it looks at, gravest findings first."""
+    thresholds = Thresholds(run.header.study.get("rules"))
+    return _sorted(
+        _remarked(finding, thresholds.remark(rule))
+        for rule in RULES.values()
+        for finding in _apply(rule, run, thresholds)
+    )
+
+
+def claims_of(header: Header) -> tuple[Claim, ...]:
+    """The published claims in a run's record; InputError where they are not in the shape of `Claim`."""
+    try:
+        return msgspec.convert(header.study.get("claims", ()), tuple[Claim, ...])
+    except msgspec.ValidationError as error:
+        raise InputError(f"the record's claims are not readable: {error}") from error
+
+
+def _apply(rule: Rule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
+    limits = thresholds.limits(rule)
+    match rule:
+        case LoadRule():
+            return _apply_to_loads(rule, run, limits)
+        case CaseRule():
+            return _apply_to_cases(rule, run, limits)
+        case PairRule():
+            return _apply_to_pairs(rule, run, limits)
+        case RunRule():
+            return (rule.finding(subject, hit) for subject, hit in rule.check(run, limits))
+    raise TypeError(f"{rule.code} is of no known kind")
+
+
+def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
+    found: list[Finding] = []
+    for seen in run.cases:
+        if seen.case.role not in rule.exempt:
+            hits = [rule.check(load, limits) for load in seen.loads]
+            found.extend(_merged(rule, Subject(case=seen.case.id), hits))
+    yield from _shared(rule, found, sum(bool(seen.loads) for seen in run.cases))
+
+
+def _apply_to_cases(rule: CaseRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
+    for seen in run.cases:
+        hit = None if seen.case.role in rule.exempt else rule.check(seen, run, limits)
+        if hit is not None:
+            yield rule.finding(Subject(case=seen.case.id), hit, len(seen.loads))
+
+
+def _apply_to_pairs(rule: PairRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
+    for group in run.groups.values():
+        for a, b in itertools.combinations([seen for seen in group if seen.candidate], 2):
+            hit = rule.check(a, b, limits)
+            if hit is not None:
+                yield rule.finding(Subject(case=a.case.id, other_case=b.case.id), hit)
+
+
+def _merged(rule: Rule, subject: Subject, answers: list[Hit | None]) -> Iterator[Finding]:
+    """One finding for all trials of a case: the gravest speaks, the count is said."""
+    hits = [hit for hit in answers if hit is not None]
+    if not hits:
+        return
+    worst = max(hits, key=lambda hit: (_GRAVEST[hit.severity], hit.gravity))
+    finding = rule.finding(subject, worst, len(hits))
+    if len(answers) > 1:
+        every = "every trial" if len(hits) == len(answers) else f"{len(hits)} of {len(answers)} trials"
+        finding = _remarked(
+            finding, f" (in {every}; this is the worst)" if len(hits) > 1 else f" (in {every})"
+        )
+    yield finding
+
+
+def _shared(rule: Rule, found: list[Finding], cases: int) -> list[Finding]:
+    """A shared cause that meets every case alike is said once, by its worst case."""
+    severities = {finding.severity for finding in found}
+    if not rule.shared or cases < 2 or len(found) < cases or len(severities) > 1:
+        return found
+    most = max(found, key=lambda finding: finding.trials)
+    evidence = f"all {cases} cases, {most.subject.case} for example: {most.evidence}"
+    return [msgspec.structs.replace(most, subject=Subject(), evidence=evidence)]
+
+
+def _remarked(finding: Finding, remark: str) -> Finding:
+    return msgspec.structs.replace(finding, evidence=finding.evidence + remark) if remark else finding
+
+
+def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Gravest first; within a severity in the order of the registry."""
+    return tuple(sorted(findings, key=lambda finding: -_GRAVEST[finding.severity]))
+
+
+def _complete(run: Run) -> bool:
+    """Whether every case was tried in every block."""
+    tried = {(trial.case, trial.block) for trial in run.trials}
+    return len(tried) >= len(run.header.cases) * run.header.blocks

@@ -1,0 +1,140 @@
+"""The ranking of a run: tiers of the cases that may be compared, and what keeps the others out."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from assay.stats import NOISE_FLOOR, paired_ratio, throughput, tiers
+from assay.values.estimate import Estimate, Ranked
+from assay.values.finding import Finding
+from assay.verdict.effects import comparison_withheld, unranked_by, withheld
+from assay.verdict.seen import CaseSeen, RunSeen
+
+
+def noise_floor(run: RunSeen) -> float:
+    """The effect below which nothing is claimed: 1 %, or the A/A controls' half-width if that is more."""
+    halves = [(ratio.high - ratio.low) / 2 for ratio in controls(run).values() if ratio.low and ratio.high]
+    return max([NOISE_FLOOR, *halves])
+
+
+def controls(run: RunSeen) -> dict[str, Estimate]:
+    """The ratio of each A/A control to the case it repeats, by the control's id."""
+    ratios = {}
+    for seen in run.cases:
+        original = run.find(seen.case.control_of) if seen.case.control_of else None
+        ratio = original and paired_ratio(seen.throughput_by_block, original.throughput_by_block)
+        if ratio:
+            ratios[seen.case.id] = ratio
+    return ratios
+
+
+def rank(run: RunSeen, findings: Sequence[Finding], floor: float) -> tuple[Ranked, ...]:
+    """Every case in its place, group by group (workload and load), best first."""
+    return tuple(
+        ranked for group in run.groups.values() for ranked in _rank_group(group, tuple(findings), floor)
+    )
+
+
+def _rank_group(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...], floor: float) -> Iterator[Ranked]:
+    kept_out = dict(_kept_out(group, findings))
+    rivals = {
+        seen.case.id: seen.throughput_by_block
+        for seen in group
+        if seen.candidate and seen.case.id not in kept_out
+    }
+    places = tiers(rivals, floor) if len(rivals) > 1 else {}
+    best = _best(group, findings)
+    rows = []
+    for seen in group:
+        case = seen.case.id
+        reason = kept_out.get(case) or ("" if case in places else "nothing left to compare it with")
+        rows.append(
+            Ranked(
+                case=case,
+                tier=places.get(case),
+                throughput=throughput(seen.trials),
+                relative_to_best=_relative(seen, best, findings),
+                reason="; ".join(part for part in (reason, _failures(seen)) if part),
+                withheld=withheld(findings, case),
+            )
+        )
+    yield from sorted(rows, key=_order(group))
+
+
+def _order(group: tuple[CaseSeen, ...]) -> _Order:
+    return _Order({seen.case.id: seen.candidate for seen in group})
+
+
+class _Order:
+    """Sort key: candidates first, ranked before unranked, then by throughput."""
+
+    def __init__(self, candidate: dict[str, bool]) -> None:
+        self._candidate = candidate
+
+    def __call__(self, row: Ranked) -> tuple[bool, bool, int, float]:
+        fastest = -row.throughput.value if row.throughput else 0.0
+        return (not self._candidate[row.case], row.tier is None, row.tier or 0, fastest)
+
+
+def _kept_out(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
+    """The cases that are not ranked, each with its reason."""
+    rivals = []
+    for seen in group:
+        case = seen.case.id
+        codes = unranked_by(findings, case)
+        if not seen.candidate:
+            yield case, f"{seen.case.role}, not a candidate"
+        elif not seen.measured:
+            yield case, "no trial was measured"
+        elif codes:
+            word = "withheld" if withheld(findings, case) else "flagged"
+            yield case, f"{word}: {', '.join(codes)}"
+        else:
+            rivals.append(case)
+    clashes = {
+        frozenset(pair) for pair in itertools.combinations(rivals, 2) if comparison_withheld(findings, *pair)
+    }
+    for case in _incomparable(rivals, clashes):
+        others = sorted(other for pair in clashes if case in pair for other in pair - {case})
+        yield case, f"may not be compared with {', '.join(others)}"
+
+
+def _incomparable(cases: Sequence[str], clashes: set[frozenset[str]]) -> set[str]:
+    """The cases to leave out so that no withheld comparison remains.
+
+    Those in most clashes go first, all of them where several are in equally many: the odd one
+    out goes alone, and of two that clash neither is preferred.
+    """
+    left = set(cases)
+    while True:
+        counts = {case: sum(case in pair and pair <= left for pair in clashes) for case in left}
+        most = max(counts.values(), default=0)
+        if not most:
+            return set(cases) - left
+        left -= {case for case, count in counts.items() if count == most}
+
+
+def _best(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> CaseSeen | None:
+    """The fastest candidate whose throughput is a result."""
+    rated = [
+        (estimate.value, seen)
+        for seen in group
+        if seen.candidate and not withheld(findings, seen.case.id) and (estimate := throughput(seen.trials))
+    ]
+    return max(rated, key=lambda pair: pair[0])[1] if rated else None
+
+
+def _relative(seen: CaseSeen, best: CaseSeen | None, findings: tuple[Finding, ...]) -> Estimate | None:
+    if best is None or withheld(findings, seen.case.id):
+        return None
+    if seen is not best and comparison_withheld(findings, seen.case.id, best.case.id):
+        return None
+    return paired_ratio(seen.throughput_by_block, best.throughput_by_block)
+
+
+def _failures(seen: CaseSeen) -> str:
+    failures = [trial.failure for trial in seen.trials if trial.failure is not None]
+    if not failures:
+        return ""
+    return f"{len(failures)} of {len(seen.trials)} trials failed ({failures[0].stage}: {failures[0].reason})"

@@ -1,0 +1,70 @@
+"""The registry: every rule there is, in the order they are listed."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from assay.errors import InputError
+from assay.verdict.rule import Limits, Rule
+from assay.verdict.rules import generator, host, model, samples, work
+
+_ALL: tuple[Rule, ...] = (
+    generator.G1,
+    generator.G5,
+    generator.G8,
+    model.M1,
+    model.M3,
+    work.W1,
+    work.W2,
+    work.W3,
+    samples.S5,
+    samples.S7,
+    host.H1,
+)
+
+RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _ALL})
+"""Every rule by its code."""
+
+
+def explain(code: str) -> Rule:
+    """The rule of that code in any case; InputError names the nearest codes."""
+    rule = RULES.get(code.strip().upper())
+    if rule is None:
+        near = difflib.get_close_matches(code.upper(), RULES, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else "`assay rules` lists them"
+        raise InputError(f"there is no rule {code!r}", hint)
+    return rule
+
+
+class Thresholds:
+    """The thresholds as they hold for one run: the defaults, and what its study sets with a reason.
+
+    `settings` is `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "..."}}`.
+    """
+
+    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+        """Raises InputError for an unknown rule or threshold, or a change without a reason."""
+        self._settings = dict(settings or {})
+        for code, setting in self._settings.items():
+            rule = explain(code)
+            unknown = setting.get("thresholds", {}).keys() - rule.limits.keys()
+            if unknown:
+                known = ", ".join(rule.limits) or "none"
+                raise InputError(f"rule {code} has no threshold {sorted(unknown)[0]!r}", f"it has: {known}")
+            if not setting.get("reason"):
+                raise InputError(
+                    f"the thresholds of rule {code} are changed without a reason", "add `reason`"
+                )
+
+    def limits(self, rule: Rule) -> Limits:
+        """The thresholds of `rule`."""
+        changed: Limits = self._settings.get(rule.code, {}).get("thresholds", {})
+        return {**rule.limits, **changed}
+
+    def remark(self, rule: Rule) -> str:
+        """What the evidence of `rule` must add where the study changed its thresholds."""
+        setting = self._settings.get(rule.code)
+        return f" [threshold set by the study: {setting['reason']}]" if setting else ""

@@ -1,0 +1,119 @@
+"""M: the figures must agree with each other and with the model of the load."""
+
+from __future__ import annotations
+
+from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
+from assay.verdict.seen import Load
+from assay.verdict.words import counted, duration, percent, rate
+
+
+def littles_law(load: Load, limits: Limits) -> Hit | None:
+    """M1. In a closed loop each connection has one request under way, unless it thinks:
+
+        answers/s x (mean time + think time) = connections
+
+    A run sees a request that crosses its edge either whole or not at all, which can move the
+    left side by as much as mean time / duration; that much is allowed on top of the tolerance.
+    """
+    if not load.closed or not load.connections or not load.duration_ns or load.service_time is None:
+        return None
+    cycle_ns = load.service_time.mean_ns + load.think_time_ns
+    in_flight = load.service_time.count * cycle_ns / load.duration_ns
+    edge = min(1.0, cycle_ns / load.duration_ns)
+    allowed = max(limits["relative"] * load.connections, limits["connections"]) + edge * load.connections
+    off = abs(in_flight - load.connections)
+    if off <= allowed:
+        return None
+    per_s = load.service_time.count / (load.duration_ns / 1e9)
+    return Hit(
+        "withheld",
+        f"{rate(per_s)} x {duration(cycle_ns)} is {in_flight:,.1f} requests in flight, "
+        f"not the {counted(load.connections, 'connection')} (tolerance {allowed:,.1f})",
+        {"in_flight": in_flight, "connections": float(load.connections), "tolerance": allowed},
+        gravity=off / load.connections,
+    )
+
+
+M1 = LoadRule(
+    code="M1",
+    title="times contradict throughput (Little's law)",
+    severities=("withheld",),
+    withholds="times",
+    thresholds=(
+        Threshold("relative", 0.05, "share", "allowed deviation as a share of the connections"),
+        Threshold("connections", 2.0, "count", "allowed deviation in connections, if that is more"),
+    ),
+    meaning=(
+        "In a closed loop throughput times mean time must give the number of connections. It does not, so"
+        " requests are missing from the times (time-outs, failures, connections that stood idle), or "
+        "times were measured wrongly."
+    ),
+    remedy="look at the errors and time-outs first; do not quote these times",
+    source="Little's law; tolerance ours",
+    example=(
+        "wrk -c1000 reporting 28,392/s at a mean of 69.5 ms: 1,973 requests in flight on 1,000 "
+        "connections is impossible."
+    ),
+    check=littles_law,
+)
+
+
+def count_disagrees(load: Load, limits: Limits) -> Hit | None:
+    """M3: the rate against each other account of the same requests, and the books' balance."""
+    if load.books is not None:
+        books = load.books
+        missing = books.started - books.completed - books.failed - books.in_flight
+        if missing:
+            return Hit(
+                "withheld",
+                f"{books.started:,} started, but {books.completed:,} completed + {books.failed:,} failed + "
+                f"{books.in_flight:,} in flight",
+                {"unaccounted": float(missing)},
+                gravity=1.0,
+            )
+    for account, per_s in _accounts(load):
+        if load.rate_per_s is None or max(per_s, load.rate_per_s) <= 0:
+            continue
+        off = abs(per_s - load.rate_per_s) / max(per_s, load.rate_per_s)
+        if off > limits["relative"]:
+            return Hit(
+                "withheld",
+                f"the reported {rate(load.rate_per_s)} is {percent(off)} off {account}, {rate(per_s)}",
+                {"reported_per_s": load.rate_per_s, "counted_per_s": per_s, "difference": off},
+                gravity=off,
+            )
+    return None
+
+
+def _accounts(load: Load) -> list[tuple[str, float]]:
+    """Every other way in which this load's rate can be computed."""
+    accounts = []
+    if load.duration_ns and load.completed is not None:
+        accounts.append(("answers over time", load.completed / (load.duration_ns / 1e9)))
+    if load.duration_ns and load.worker_completed is not None:
+        accounts.append(("the threads' own counts", load.worker_completed / (load.duration_ns / 1e9)))
+    windows_ns = sum(window.length_ns for window in load.windows)
+    if windows_ns:
+        accounts.append(
+            ("the sum of the windows", sum(w.completed for w in load.windows) / (windows_ns / 1e9))
+        )
+    return accounts
+
+
+M3 = LoadRule(
+    code="M3",
+    title="the rate contradicts the count",
+    severities=("withheld",),
+    withholds="everything",
+    thresholds=(Threshold("relative", 0.01, "share", "allowed difference between two accounts of the rate"),),
+    meaning=(
+        "Answers divided by seconds is not the rate that is reported, or requests are unaccounted for: at"
+        " least one of the numbers is wrong, and nothing says which."
+    ),
+    remedy=(
+        "compute the rate from the raw count and the duration; if our own engine did this, please report it"
+    ),
+    source="arithmetic",
+    example="A tool that reports the mean of its 20 ms samples (402/s) where 25,000 requests took 62 s.",
+    check=count_disagrees,
+)

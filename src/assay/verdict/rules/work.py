@@ -1,0 +1,179 @@
+"""W: what was counted must be the work that was asked for, and equal work where it is compared."""
+
+from __future__ import annotations
+
+import statistics
+
+from assay.values.measurement import Measurement, Outcome
+from assay.verdict.rule import Hit, Limits, LoadRule, PairRule, Threshold
+from assay.verdict.seen import CaseSeen, Load
+from assay.verdict.words import counted, percent
+
+HONEST_ERROR = "unexpected_status"
+"""An answer that says itself that it failed is an error (W2), not a wrong answer (W1)."""
+
+
+def answers_wrong(load: Load, limits: Limits) -> Hit | None:
+    """W1: wrong answers before, during and after the load."""
+    wrong = {"during": _wrong_under_load(load)}
+    seen = {"during": load.checked or 0}
+    examples = [outcome.example for outcome in _wrong_outcomes(load) if outcome.example]
+    if load.contract is not None:
+        contract = load.contract
+        wrong |= {"before": contract.before_wrong, "after": contract.after_wrong}
+        seen |= {"before": contract.before, "after": contract.after}
+        examples += contract.examples
+    if any(wrong.values()):
+        parts = [f"{wrong[when]:,} of {seen[when]:,} {when}" for when in _WHEN if wrong.get(when)]
+        example = f"; for example: {examples[0]}" if examples else ""
+        total = sum(wrong.values())
+        return Hit(
+            "withheld",
+            f"answers that fail the contract: {', '.join(parts)} the load{example}",
+            {f"wrong_{when}": float(count) for when, count in wrong.items()},
+            gravity=total,
+        )
+    if load.contract is None or load.completed is None or load.checked is None:
+        return None  # nobody said what a right answer is
+    if load.checked < min(limits["sampled"], load.completed):
+        return Hit(
+            "note",
+            f"only {counted(load.checked, 'answer')} of {load.completed:,} were checked under load",
+            {"checked": float(load.checked), "limit": limits["sampled"]},
+            gravity=-load.checked,
+        )
+    return None
+
+
+_WHEN = ("before", "during", "after")
+
+
+def _wrong_outcomes(load: Load) -> list[Outcome]:
+    return [outcome for outcome in load.outcomes if outcome.origin == "plan" and outcome.kind != HONEST_ERROR]
+
+
+def _wrong_under_load(load: Load) -> int:
+    """By the engine's own checks; the contract's count during the load includes honest errors."""
+    ours = sum(outcome.count for outcome in _wrong_outcomes(load))
+    if load.contract is None:
+        return ours
+    honest = sum(outcome.count for outcome in load.outcomes if outcome.kind == HONEST_ERROR)
+    return max(ours, load.contract.during_wrong - honest)
+
+
+W1 = LoadRule(
+    code="W1",
+    title="wrong answers",
+    severities=("withheld", "note"),
+    withholds="everything",
+    thresholds=(Threshold("sampled", 1000, "count", "answers that must be checked under load"),),
+    meaning="The server did not do the work, so how fast it did not do it says nothing.",
+    remedy="make the server meet its contract, or correct the contract, then measure again",
+    source="MLPerf's accuracy audit (TEST01)",
+    example="A server that answers 200 with an empty body when its database pool is exhausted.",
+    check=answers_wrong,
+)
+
+
+def failures(load: Load, limits: Limits) -> Hit | None:
+    """W2: failed requests as a share of all that ended."""
+    if load.failed is None or load.completed is None or not load.failed:
+        return None
+    ended = load.completed + load.failed
+    share = load.failed / ended
+    if share <= limits["flagged"]:
+        return None
+    kinds = sorted(load.outcomes, key=lambda outcome: -outcome.count)[:3]
+    named = ", ".join(f"{outcome.kind.replace('_', ' ')} {outcome.count:,}" for outcome in kinds)
+    return Hit(
+        "withheld" if share > limits["withheld"] else "flagged",
+        f"{load.failed:,} of {counted(ended, 'request')} failed ({percent(share)})"
+        + (named and f": {named}"),
+        {"share": share, "failed": float(load.failed), "limit": limits["flagged"]},
+        gravity=share,
+    )
+
+
+W2 = LoadRule(
+    code="W2",
+    title="errors and time-outs",
+    severities=("flagged", "withheld"),
+    withholds="everything",
+    thresholds=(
+        Threshold("flagged", 0.001, "share", "share of failed requests above which a load is flagged"),
+        Threshold("withheld", 0.01, "share", "share above which its figures are withheld"),
+    ),
+    meaning=(
+        "Failures are cheap to produce and are missing from the times. They are not counted as throughput"
+        " here, but a server that fails this often was not serving this load."
+    ),
+    remedy="find the cause (limits, pools, time-outs, overload), or offer a load that the server can carry",
+    source="SPECweb's quality of service; ASP.NET benchmarks #320",
+    example=(
+        "Of 25,000 requests 21,851 failed, and the tool still printed 402/s; the good answers came at 72/s."
+    ),
+    check=failures,
+)
+
+
+def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
+    """W3: bytes on the wire for each answer, and what they are encoded in."""
+    encodings = _encodings(a), _encodings(b)
+    if None not in encodings and encodings[0] != encodings[1]:
+        ours, theirs = (", ".join(sorted(seen or ())) or "no encoding" for seen in encodings)
+        return Hit("withheld", f"{a.case.id} answers with {ours}, {b.case.id} with {theirs}", {}, gravity=1.0)
+    sizes = _bytes_per_answer(a), _bytes_per_answer(b)
+    if sizes[0] is None or sizes[1] is None:
+        return None
+    difference = abs(sizes[0] - sizes[1]) / max(sizes[0], sizes[1])
+    if difference <= limits["bytes_difference"]:
+        return None
+    return Hit(
+        "withheld",
+        f"{sizes[0]:,.0f} B an answer from {a.case.id}, {sizes[1]:,.0f} B from {b.case.id} "
+        f"({percent(difference)} apart; at most {percent(limits['bytes_difference'])} is equal work)",
+        {"bytes": sizes[0], "other_bytes": sizes[1], "difference": difference},
+        gravity=difference,
+    )
+
+
+def _bytes_per_answer(seen: CaseSeen) -> float | None:
+    sizes = [m.bytes_read / m.completed for m in _measurements(seen) if m.completed]
+    return statistics.fmean(sizes) if sizes else None
+
+
+def _encodings(seen: CaseSeen) -> frozenset[str] | None:
+    """The content encodings of a case's answers; none at all is an empty set, nothing known is None."""
+    measurements = _measurements(seen)
+    if not measurements:
+        return None
+    plain = {"", "identity"}
+    return frozenset(name for m in measurements for name, count in m.encodings.items() if count) - plain
+
+
+def _measurements(seen: CaseSeen) -> list[Measurement]:
+    return [trial.measurement for trial in seen.trials if trial.measurement is not None]
+
+
+W3 = PairRule(
+    code="W3",
+    title="unequal answers",
+    severities=("withheld",),
+    withholds="comparison",
+    thresholds=(
+        Threshold(
+            "bytes_difference", 0.02, "share", "allowed difference in bytes an answer, headers included"
+        ),
+    ),
+    meaning=(
+        "The two servers did not do the same work for each request, so their ratio compares the work, not"
+        " the servers."
+    ),
+    remedy=(
+        "let both send the same body and headers, and compress both or neither; or compare them as a "
+        "whole and say so"
+    ),
+    source="the published petclinic study: 1,525 B (compressed) against 3,041 B (not)",
+    example="redbean deflating every page against Spring sending it plain.",
+    check=unequal_bytes,
+)

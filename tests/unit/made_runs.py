@@ -1,0 +1,227 @@
+"""Stored values of known content, as a run would leave them. Not a test itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from hdrh.histogram import HdrHistogram
+
+from assay.values.measurement import (
+    Books,
+    Connections,
+    Histogram,
+    Measurement,
+    Outcome,
+    Window,
+    Worker,
+)
+from assay.values.plan import Closed, LoadPlan, StopAfter
+from assay.values.run import FORMAT, Environment, Header, Run
+from assay.values.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
+
+SECOND = 1_000_000_000
+UNIT_NS = 100
+
+
+def histogram(times_ns: Iterable[float]) -> Histogram:
+    """A histogram of these times in the stored form."""
+    recorded = [max(1, round(time / UNIT_NS)) for time in times_ns]
+    hdr = HdrHistogram(1, 36_000_000_000, 3)
+    for value in recorded:
+        hdr.record_value(value)
+    return _stored(hdr, len(recorded), [value * UNIT_NS for value in recorded])
+
+
+def uniform_histogram(count: int, time_ns: float) -> Histogram:
+    """`count` times that are all the same."""
+    hdr = HdrHistogram(1, 36_000_000_000, 3)
+    hdr.record_value(max(1, round(time_ns / UNIT_NS)), count)
+    stored = _stored(hdr, count, [time_ns])
+    return msgspec.structs.replace(stored, mean_ns=time_ns)
+
+
+def _stored(hdr: HdrHistogram, count: int, times: Sequence[float]) -> Histogram:
+    data = hdr.encode()
+    return Histogram(
+        count=count,
+        min_ns=int(min(times)),
+        max_ns=int(max(times)),
+        mean_ns=sum(times) / len(times),
+        stdev_ns=0.0,
+        unit_ns=UNIT_NS,
+        data=data.decode() if isinstance(data, bytes) else data,
+    )
+
+
+def plan(connections: int = 64, seconds: float = 10, **changes: object) -> LoadPlan:
+    """A closed loop on one thread of CPU 0."""
+    made = LoadPlan(
+        url="http://127.0.0.1:8080/",
+        load=Closed(connections=connections),
+        stop=StopAfter(ns=int(seconds * SECOND)),
+        cpus=(0,),
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def measurement(
+    per_s: float = 10_000,
+    seconds: float = 10,
+    connections: int = 64,
+    *,
+    busy: float = 0.4,
+    bytes_each: int = 150,
+    failed: int = 0,
+    encodings: Mapping[str, int] | None = None,
+    **changes: object,
+) -> Measurement:
+    """A clean closed loop at `per_s`: books balanced, Little's law kept, every answer checked."""
+    completed = round(per_s * seconds)
+    duration = int(seconds * SECOND)
+    spread = Window(
+        start_ns=0,
+        length_ns=duration,
+        phase="measured",
+        started=completed,
+        completed=completed,
+        failed=failed,
+        bytes_read=completed * bytes_each,
+    )
+    made = Measurement(
+        started_at_unix_ns=0,
+        warmup_ns=0,
+        measured_ns=duration,
+        interrupted=False,
+        books=Books(
+            started=completed + failed + connections,
+            completed=completed,
+            failed=failed,
+            in_flight=connections,
+        ),
+        started=completed + failed + connections,
+        completed=completed,
+        failed=failed,
+        bytes_read=completed * bytes_each,
+        bytes_written=completed * 40,
+        body_bytes=completed * 60,
+        statuses={"200": completed},
+        encodings=dict(encodings or {}),
+        checked=completed,
+        outcomes=(),
+        connections=Connections(
+            asked=connections, opened=connections, answered=connections, reopened=0, peak=connections
+        ),
+        service_time=uniform_histogram(completed, connections / per_s * 1e9),
+        response_time=None,
+        send_lag=None,
+        connect_time=uniform_histogram(connections, 50_000),
+        first_byte_time=uniform_histogram(completed, connections / per_s * 1e9),
+        missed_starts=0,
+        windows=(spread,),
+        workers=(
+            Worker(
+                cpu=0,
+                wall_ns=duration,
+                cpu_ns=int(busy * duration),
+                largest_stall_ns=1_000_000,
+                completed=completed,
+            ),
+        ),
+        engine_version="1",
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+def trial(case: str, block: int, made: Measurement | Failure | None = None, **changes: object) -> Trial:
+    """A trial of `case` on CPU 1, with a clean contract and a quiet host."""
+    seen = measurement() if made is None else made
+    result = Trial(
+        number=block,
+        case=case,
+        block=block,
+        position=0,
+        started_at_unix_ns=block,
+        plan=plan(),
+        measurement=seen if isinstance(seen, Measurement) else None,
+        failure=seen if isinstance(seen, Failure) else None,
+        server=ServerSeen(
+            version="1.0",
+            pid=1,
+            cpus=(1,),
+            start_ns=100_000_000,
+            cpu_ns=9_900_000_000,
+            cpu_share=0.99,
+            peak_rss_bytes=50_000_000,
+            threads=4,
+        ),
+        contract=ContractSeen(before=5, before_wrong=0, during=1000, during_wrong=0, after=5, after_wrong=0),
+        host=HostSeen(load_average_1m=1.0, steal_share=0.0, client_cpus_idle_share=0.55),
+    )
+    return msgspec.structs.replace(result, **changes)
+
+
+def case(case_id: str, **changes: object) -> Case:
+    """A candidate."""
+    made = Case(id=case_id, server=case_id, variant="", workload="w", load="l")
+    return msgspec.structs.replace(made, **changes)
+
+
+def run(
+    cases: Sequence[Case], trials: Iterable[Trial], blocks: int = 6, study: Mapping[str, Any] | None = None
+) -> Run:
+    """A run on a two-core machine: client on CPU 0, server on CPU 1."""
+    header = Header(
+        format=FORMAT,
+        run_id="r",
+        created_unix_ns=0,
+        command=("assay", "run"),
+        study_name="s",
+        profile="fair",
+        quick=False,
+        seed=1,
+        blocks=blocks,
+        study=dict(study or {}),
+        cases=tuple(cases),
+        environment=Environment(
+            machine_id="m",
+            hostname="h",
+            os="Linux",
+            kernel="6",
+            cpu_model="c",
+            cores=2,
+            memory_bytes=1,
+            governor="performance",
+            descriptor_limit=4096,
+            client_cpus=(0,),
+            server_cpus=(1,),
+            assay_version="1",
+            git_commit=None,
+            tool_versions={},
+        ),
+    )
+    return Run(header=header, trials=tuple(trials), judgement=None)
+
+
+WOBBLE = (0.0, 0.004, -0.006, 0.009, -0.008, 0.003, -0.002, 0.007, -0.005, -0.002)
+"""Relative deviations of successive blocks: about 0.6 %."""
+
+
+def steady_run(rates: Mapping[str, float], blocks: int = 6, study: Mapping[str, Any] | None = None) -> Run:
+    """A clean run: each case at its rate, give or take a block's wobble that differs by case."""
+    trials = []
+    for place, (name, per_s) in enumerate(rates.items()):
+        for block in range(blocks):
+            wobble = 1 + WOBBLE[(block * (place + 1) + place) % len(WOBBLE)]
+            trials.append(trial(name, block, measurement(per_s * wobble)))
+    return run([case(name) for name in rates], trials, blocks, study)
+
+
+def with_trials(made: Run, change: Mapping[str, Mapping[str, Any]]) -> Run:
+    """The run with fields of every trial of some cases replaced."""
+    trials = tuple(msgspec.structs.replace(t, **change.get(t.case, {})) for t in made.trials)
+    return msgspec.structs.replace(made, trials=trials)
+
+
+__all__ = ["Outcome", "case", "histogram", "measurement", "plan", "run", "steady_run", "trial", "with_trials"]

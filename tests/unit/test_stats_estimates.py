@@ -1,0 +1,111 @@
+"""Estimates against scipy, published tables and simulated truth."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_runs import measurement, trial
+from scipy import stats as scipy_stats
+
+from assay import stats
+from assay.stats.estimates import order_statistic_ranks
+from assay.values.trial import Failure
+
+positive = st.floats(min_value=1e-3, max_value=1e9)
+
+
+@given(st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=2, max_size=40))
+def test_mean_has_the_t_interval_of_scipy(values: list[float]) -> None:
+    estimate = stats.mean(values, "x")
+    assert estimate is not None and estimate.low is not None and estimate.high is not None
+    deviation = scipy_stats.sem(values)
+    if deviation > 1e-6:
+        low, high = scipy_stats.t.interval(0.95, len(values) - 1, np.mean(values), deviation)
+        assert estimate.low == pytest.approx(low, rel=1e-6, abs=1e-6)
+        assert estimate.high == pytest.approx(high, rel=1e-6, abs=1e-6)
+    assert estimate.n == len(values)
+
+
+def test_one_value_has_no_interval_and_none_no_estimate() -> None:
+    one = stats.mean([5.0], "x")
+    assert one is not None and (one.value, one.low, one.high, one.n) == (5.0, None, None, 1)
+    assert stats.mean([], "x") is None
+    assert stats.throughput([trial("a", 0, Failure(stage="start", reason="no"))]) is None
+
+
+def test_throughput_counts_trials_not_requests() -> None:
+    rates = (9_000, 10_000, 11_000)
+    trials = [trial("a", block, measurement(rate)) for block, rate in enumerate(rates)]
+    estimate = stats.throughput([*trials, trial("a", 3, Failure(stage="load", reason="died"))])
+    assert estimate is not None
+    assert (estimate.value, estimate.n, estimate.unit) == (10_000, 3, "req/s")
+    # t(0.975; 2) = 4.303 in every printed table; deviation 1000, root of 3.
+    assert estimate.high == pytest.approx(10_000 + 4.303 * 1000 / math.sqrt(3), rel=1e-4)
+
+
+@given(st.lists(positive, min_size=2, max_size=20))
+def test_positive_mean_stays_positive_and_scales(values: list[float]) -> None:
+    estimate = stats.positive_mean(values, "ns")
+    scaled = stats.positive_mean([value * 1000 for value in values], "ns")
+    assert estimate is not None and scaled is not None and estimate.low is not None
+    assert 0 <= estimate.low <= estimate.value * (1 + 1e-12)
+    assert scaled.value == pytest.approx(estimate.value * 1000, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n", "ranks"),
+    # Conover, Practical Nonparametric Statistics: 95 % intervals of the median.
+    [(5, None), (6, (1, 6)), (8, (1, 8)), (9, (2, 8)), (10, (2, 9)), (20, (6, 15)), (50, (18, 33))],
+)
+def test_ranks_around_the_median_are_the_table_s(n: int, ranks: tuple[int, int] | None) -> None:
+    assert order_statistic_ranks(n) == ranks
+
+
+def test_the_median_holds_up_under_one_wild_trial() -> None:
+    calm = [100.0 + step for step in range(9)]
+    estimate = stats.median([*calm, 1e9], "x")
+    assert estimate is not None and estimate.high is not None and estimate.high < 110
+
+
+ratios = st.dictionaries(st.integers(0, 30), positive, min_size=2, max_size=15)
+
+
+@given(ratios, ratios)
+def test_a_over_b_mirrors_b_over_a(a: dict[int, float], b: dict[int, float]) -> None:
+    there, back = stats.paired_ratio(a, b), stats.paired_ratio(b, a)
+    if len(a.keys() & b.keys()) < 2:
+        assert there is None or there.low is None
+        return
+    assert there is not None and back is not None and there.low and there.high and back.low and back.high
+    assert there.value == pytest.approx(1 / back.value, rel=1e-6)
+    assert math.log(there.low) == pytest.approx(-math.log(back.high), rel=1e-6, abs=1e-6)
+
+
+@given(ratios, st.floats(min_value=0.1, max_value=10))
+def test_what_a_block_does_to_both_cases_cancels(a: dict[int, float], factor: float) -> None:
+    drifting = {block: value * (1 + block) for block, value in a.items()}
+    slower = {block: value * (1 + block) / factor for block, value in a.items()}
+    ratio = stats.paired_ratio(drifting, slower)
+    assert ratio is not None and ratio.low is not None and ratio.high is not None
+    assert ratio.low == pytest.approx(factor, rel=1e-6)
+    assert ratio.high == pytest.approx(factor, rel=1e-6)
+
+
+def test_the_paired_test_is_scipy_s() -> None:
+    a = {0: 105.0, 1: 99.0, 2: 110.0, 3: 104.0}
+    b = {0: 100.0, 1: 98.0, 2: 103.0, 3: 101.0, 4: 7.0}
+    test = stats.paired_test(a, b)
+    expected = scipy_stats.ttest_1samp([math.log(a[block] / b[block]) for block in range(4)], 0.0)
+    assert test is not None
+    assert test.p_value == pytest.approx(expected.pvalue)
+
+
+def test_ratios_pair_by_block_and_ignore_blocks_that_lack_one() -> None:
+    ratio = stats.paired_ratio({1: 20.0, 2: 60.0, 9: 1.0}, {1: 10.0, 2: 20.0})
+    assert ratio is not None and ratio.n == 2
+    assert ratio.value == pytest.approx(math.sqrt(2 * 3))
+    assert stats.paired_ratio({1: 1.0}, {2: 1.0}) is None
