@@ -50,7 +50,14 @@ def is_live() -> bool:
 
 def show(renderable: RenderableType) -> None:
     """Print a rendered result to standard output."""
-    data().print(renderable)
+    console = data()
+    if console.is_terminal:
+        console.print(renderable)
+        return
+    with console.capture() as captured:
+        console.print(renderable)
+    # Cells are padded to their column; in a file that would be trailing blanks.
+    write("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def write(text: str) -> None:

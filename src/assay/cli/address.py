@@ -37,6 +37,21 @@ def outsiders(addresses: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(address for address in addresses if not _is_ours(address))
 
 
+def is_this_machine(addresses: tuple[str, ...]) -> bool:
+    """Whether the server would share this machine with the client: its address can be bound here."""
+    return any(_can_bind(address) for address in addresses)
+
+
+def _can_bind(address: str) -> bool:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+        return True
+
+
 def _is_ours(text: str) -> bool:
     address = ipaddress.ip_address(text.partition("%")[0])
     address = getattr(address, "ipv4_mapped", None) or address

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,8 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("nothing was sent")
     running = engine.start(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
-    return _report(plan, running.result(), interrupted, as_json=args.json)
+    here = address.is_this_machine(addresses)
+    return _report(plan, running.result(), same_machine=here, interrupted=interrupted, as_json=args.json)
 
 
 def _allowed(url: str, outside: Sequence[str]) -> bool:
@@ -104,10 +106,12 @@ def _watch_lines(running: EngineRun, plan: LoadPlan) -> None:
             console.note(view.line())
 
 
-def _report(plan: LoadPlan, measurement: Measurement, interrupted: bool, *, as_json: bool) -> int:
+def _report(
+    plan: LoadPlan, measurement: Measurement, *, same_machine: bool, interrupted: bool, as_json: bool
+) -> int:
     from assay.verdict import judge_load
 
-    findings = judge_load(plan, measurement)
+    findings = judge_load(plan, measurement, cores=os.cpu_count() or 1, same_machine=same_machine)
     if as_json:
         from assay.report.load_json import encode
 

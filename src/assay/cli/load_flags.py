@@ -160,7 +160,7 @@ def _load(load: dict[str, Any], stop: dict[str, Any]) -> dict[str, Any]:
     if "think_time_ns" in load:
         raise InputError("--think-time belongs to a closed loop", "leave out --rate and --stage")
     if "stages" in load and stop:
-        raise InputError("the stages say when the load ends", "leave out --duration and --count")
+        raise InputError("--stage says itself when the load ends", "leave out --duration and --count")
     connections = load.pop("connections", DEFAULT_CONNECTIONS)
     if "rate" in load:
         rate = load.pop("rate")

@@ -91,7 +91,9 @@ def share(part: float | None) -> str:
 
 
 def span(seconds: float) -> str:
-    """Write a length of time for a person waiting: "8 s", "3 min 20 s", "1 h 05 min"."""
+    """Write a length of time for a person waiting: "0.5 s", "8 s", "3 min 20 s", "1 h 05 min"."""
+    if 0 < seconds < 1:
+        return f"{significant(seconds, 1)} s"
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
@@ -125,7 +127,9 @@ def ratio(estimate: Estimate | None) -> str:
 
 
 def times(value: float) -> str:
-    """Write a ratio with the digits a reader compares by: 0.80, 1.25, 28.1, 310; 0.0123 when tiny."""
+    """Write a ratio with the digits a reader compares by: 0.80, 1.25, 28.1, 310; 0.012 when small."""
     if not math.isfinite(value):
         return UNKNOWN
-    return f"{value:.2f}" if 0.1 <= abs(value) < 10 else significant(value)
+    if abs(value) < 0.1:
+        return significant(value, 2)
+    return f"{value:.2f}" if abs(value) < 10 else significant(value)

@@ -27,26 +27,24 @@ def summary(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
+    table.add_row("load", shape(plan))
     for label, said in _figures(plan, measurement, findings):
         table.add_row(label, said)
-    parts: list[RenderableType] = [Text(headline(plan), HEADING), Padding(table, (1, 0, 1, 2))]
+    parts: list[RenderableType] = [Text(fmt.safe(plan.url), HEADING), Padding(table, (1, 0, 1, 2))]
     parts += _times(plan, measurement, findings)
     return Group(*parts, _closing(findings))
 
 
-def headline(plan: LoadPlan) -> str:
-    """Say what was offered, in a line."""
+def shape(plan: LoadPlan) -> str:
+    """Say what was offered: the loop, its size and its end."""
     if isinstance(plan.load, Closed):
-        shape = f"closed loop, {_many(plan.load.connections, 'connection')}"
+        loop = f"closed loop, {_many(plan.load.connections, 'connection')}"
     else:
         top = max(max(stage.from_per_s, stage.to_per_s) for stage in plan.load.stages)
-        shape = f"open loop, {plan.load.arrivals} arrivals, up to {fmt.rate(top)}"
-    stop = (
-        fmt.time(plan.stop.ns)
-        if isinstance(plan.stop, StopAfter)
-        else f"{fmt.count(plan.stop.count)} requests"
-    )
-    return f"{fmt.safe(plan.url)}  {shape}, {_many(plan.threads, 'thread')}, {stop}"
+        loop = f"open loop, {plan.load.arrivals} arrivals, up to {fmt.rate(top)}"
+    stop = plan.stop
+    end = fmt.span(stop.ns / 1e9) if isinstance(stop, StopAfter) else _many(stop.count, "request")
+    return f"{loop}, {_many(plan.threads, 'thread')}, {end}"
 
 
 def _many(number: int, noun: str) -> str:

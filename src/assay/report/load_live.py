@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.report import format as fmt
-from assay.report.load import bar, headline
+from assay.report.load import bar, shape
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.values.measurement import Snapshot
 from assay.values.plan import LoadPlan, StopAfter
@@ -39,7 +39,7 @@ class LoadView:
     def render(self) -> RenderableType:
         """The screen, for the last snapshot taken."""
         if not self._seen:
-            return Text(headline(self._plan), HEADING)
+            return self._head()
         now = self._seen[-1]
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(style=FAINT, no_wrap=True, min_width=12)
@@ -50,10 +50,15 @@ class LoadView:
         table.add_row("failed", failed)
         table.add_row("client CPU", fmt.share(now.client_cpu))
         return Group(
-            Text(headline(self._plan), HEADING, no_wrap=True, overflow="ellipsis"),
+            self._head(),
             Text(self._progress(), no_wrap=True),
             table,
         )
+
+    def _head(self) -> RenderableType:
+        head = Text.assemble((fmt.safe(self._plan.url), HEADING), "  ", (shape(self._plan), FAINT))
+        head.no_wrap, head.overflow = True, "ellipsis"
+        return head
 
     def line(self) -> str:
         """The same in one line, for a log."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assay import stats
+from assay.report import format as fmt
 from assay.report.percentiles import is_withheld
 from assay.values.claim import Metric
 from assay.values.estimate import Estimate, Ranked
@@ -104,6 +105,14 @@ def short_name(case: Case) -> str:
 def ordered_findings(run: Run) -> tuple[Finding, ...]:
     """All findings of the run's judgement."""
     return run.judgement.findings if run.judgement else ()
+
+
+def relative_words(row: Row) -> str:
+    """How the case stands to the best: the best itself needs no ratio, what does not compete says why."""
+    if row.case.role != "candidate":
+        return row.case.role
+    is_best = row.relative is not None and row.relative.low == row.relative.high == 1
+    return "best" if is_best else fmt.ratio(row.relative)
 
 
 def _section_title(run: Run, workload: str, load: str) -> str:

@@ -1,0 +1,28 @@
+"""`assay explain CODE`: one rule in full."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("codes", metavar="CODE", nargs="+", help="a rule's code, such as G1")
+    parser.examples(("assay explain W2", "what it means that requests failed, and what to do"))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Explain each code."""
+    from assay.report import rules
+    from assay.verdict import explain
+
+    for rule in [explain(code) for code in args.codes]:
+        console.show(rules.in_full(rule))
+    return EXIT_OK

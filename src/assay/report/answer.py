@@ -1,0 +1,100 @@
+"""The answer of a run in a sentence, and the line that says which run it is."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from assay.report import format as fmt
+from assay.report.rows import Row, Section, sections
+from assay.values.run import Run
+
+
+def answers(run: Run) -> tuple[str, ...]:
+    """One sentence for each workload and load: who is fastest, by how much, or why no one is."""
+    return tuple(_answer(section) for section in sections(run))
+
+
+def standing(run: Run) -> str:
+    """Say whether the run bears the hallmark, or how much stands against it."""
+    judgement = run.judgement
+    if judgement is None:
+        return "not judged: the run ended before its verdict"
+    if judgement.hallmark:
+        return "hallmark: no rule stands against this run"
+    grave = dict.fromkeys(("withheld", "flagged"), 0)
+    for finding in judgement.findings:
+        if finding.severity in grave:
+            grave[finding.severity] += 1
+    said = [f"{number} {severity}" for severity, number in grave.items() if number]
+    cut = "" if judgement.complete else ", and the run did not end"
+    return f"no hallmark: {' and '.join(said) or 'nothing measured'}{cut}"
+
+
+def title(run: Run) -> str:
+    """Which run this is: study, profile, size, seed and time."""
+    header = run.header
+    when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
+    size = f"{header.blocks} blocks of {len(header.cases)} cases"
+    profile = f"profile {header.profile}{' (quick)' if header.quick else ''}"
+    return f"{header.study_name}, {profile}, {size}, seed {header.seed}, {when:%Y-%m-%d %H:%M} UTC"
+
+
+def question(run: Run) -> str:
+    """What the study asks, in its own words; empty where it does not say."""
+    text = run.header.study.get("question", "")
+    return " ".join(text.split()) if isinstance(text, str) else ""
+
+
+def machine(run: Run) -> str:
+    """The machine in a line: what the figures belong to."""
+    seen = run.header.environment
+    split = f"client on {_cores(seen.client_cpus)}, servers on {_cores(seen.server_cpus)}"
+    hardware = f"{seen.cpu_model}, {seen.cores} cores, {fmt.size(seen.memory_bytes)}"
+    return f"{hardware}, {seen.os} ({seen.kernel}); {split}"
+
+
+def _cores(cpus: tuple[int, ...]) -> str:
+    if not cpus:
+        return "any core"
+    return f"core{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
+
+
+def _answer(section: Section) -> str:
+    where = f"{section.title}: " if section.title else ""
+    ranked = [row for row in section.candidates if row.tier is not None]
+    best = [row for row in ranked if row.tier == 1]
+    if not best:
+        return where + _no_ranking(section)
+    rest = [row for row in ranked if row.tier != 1]
+    if len(best) > 1:
+        names = ", ".join(row.name for row in best[:-1]) + f" and {best[-1].name}"
+        return f"{where}{names} share the first place: no difference between them was shown."
+    said = f"{best[0].name} is fastest, with {_throughput(best[0])}"
+    if rest and rest[0].relative:
+        said += f": {_ahead(rest[0])}"
+    return f"{where}{said}."
+
+
+def _no_ranking(section: Section) -> str:
+    measured = [row for row in section.candidates if row.throughput]
+    if not measured:
+        return "nothing was measured that may be shown." if section.candidates else "nothing competes here."
+    reasons = list(dict.fromkeys(row.place.reason for row in measured if row.place and row.place.reason))
+    because = f": {'; '.join(reasons)}" if reasons else ""
+    return f"no ranking{because}."
+
+
+def _throughput(row: Row) -> str:
+    if row.throughput is None:
+        return fmt.UNKNOWN
+    return f"{fmt.rate(row.throughput.value)} {fmt.plus_minus(row.throughput)}".strip()
+
+
+def _ahead(second: Row) -> str:
+    """How far the first is ahead: `relative` is second over first, so it is turned round."""
+    ratio = second.relative
+    assert ratio is not None  # the caller asked
+    ahead = fmt.times(1 / ratio.value)
+    if ratio.low is None or ratio.high is None or ratio.low <= 0:
+        return f"{ahead} times as fast as {second.name}"
+    return f"{ahead} [{fmt.times(1 / ratio.high)}, {fmt.times(1 / ratio.low)}] times as fast as {second.name}"

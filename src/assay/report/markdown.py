@@ -1,0 +1,190 @@
+"""A run as Markdown: the end screen's content as tables that a README can hold."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+
+from assay import stats
+from assay.report import answer
+from assay.report import format as fmt
+from assay.report.findings import Grouped, grouped
+from assay.report.load import shape
+from assay.report.rows import Row, Section, name_of_case, ordered_findings, relative_words, sections
+from assay.values.run import Run
+from assay.values.trial import Trial
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
+
+
+def render(run: Run) -> str:
+    """Write the whole report."""
+    return "\n".join(_lines(run)) + "\n"
+
+
+def escape(text: str, longest: int = 500) -> str:
+    """Make text from a server or a file plain: no markup, no line break, no table cell of its own."""
+    return _SPECIAL.sub(r"\\\1", fmt.safe(text, longest))
+
+
+def _lines(run: Run) -> Iterator[str]:
+    title = run.header.study.get("title")
+    yield f"# {escape(title if isinstance(title, str) else run.header.study_name)}"
+    yield ""
+    if answer.question(run):
+        yield escape(answer.question(run), 2000)
+        yield ""
+    for sentence in answer.answers(run):
+        yield f"**{escape(sentence)}**"
+        yield ""
+    yield f"{escape(answer.standing(run))}."
+    yield ""
+    for section in sections(run):
+        yield from _results(section)
+    yield from _failures(run)
+    yield from _claims(run)
+    yield from _findings(run)
+    yield from _trials(run)
+    yield from _circumstances(run)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A table; a head that ends in a colon aligns its column to the right."""
+    yield "| " + " | ".join(head.removesuffix(":") for head in heads) + " |"
+    yield "|" + "|".join("---:" if head.endswith(":") else "---" for head in heads) + "|"
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def _results(section: Section) -> Iterator[str]:
+    yield f"## Results{': ' if section.title else ''}{escape(section.title)}"
+    yield ""
+    clock = "service time, closed loop" if all(row.closed_loop for row in section.rows) else "response time"
+    places = ("tier:", "server", "throughput:", "± (95 %)", "of the best")
+    behaviour = (f"p50 ({clock}):", f"p99 ({clock}):", "errors:", "server CPU:", "memory:", "start:")
+    heads = (*places, *behaviour, "findings")
+    yield from table(heads, (_result(row) for row in (*section.candidates, *section.others)))
+
+
+def _result(row: Row) -> tuple[str, ...]:
+    if row.withheld:
+        figure = "withheld"
+    elif row.throughput is None:
+        figure = "failed" if row.failure else fmt.UNKNOWN
+    else:
+        figure = f"**{fmt.rate(row.throughput.value)}**"
+    p50 = row.service_p50_ns if row.closed_loop else row.response_p50_ns
+    p99 = row.service_p99_ns if row.closed_loop else row.response_p99_ns
+    candidate = row.case.role == "candidate"
+    return (
+        str(row.tier or fmt.UNKNOWN) if candidate else "",
+        escape(row.name),
+        figure,
+        fmt.plus_minus(row.throughput).removeprefix("± ") if row.throughput else "",
+        escape(relative_words(row)),
+        fmt.time(p50.value if p50 else None),
+        fmt.time(p99.value if p99 else None),
+        fmt.share(row.error_share),
+        fmt.share(row.cpu_share),
+        fmt.size(row.peak_memory_bytes.value if row.peak_memory_bytes else None),
+        fmt.time(row.start_ns.value if row.start_ns else None),
+        " ".join(row.codes),
+    )
+
+
+def _failures(run: Run) -> Iterator[str]:
+    failed = [row for section in sections(run) for row in section.rows if row.failure]
+    if failed:
+        yield "## Not measured"
+        yield ""
+    for row in failed:
+        assert row.failure is not None  # chosen for it
+        of = row.trials + row.failed_trials
+        where = f"{row.failure.stage} failed in {row.failed_trials} of {of} trials"
+        yield f"- {escape(row.name)}: {escape(where)}: {escape(row.failure.reason)}"
+    if failed:
+        yield ""
+
+
+def _claims(run: Run) -> Iterator[str]:
+    claims = run.judgement.claims if run.judgement else ()
+    if not claims:
+        return
+    yield "## Published claims"
+    yield ""
+    yield from table(
+        ("claim", "published:", "measured", "verdict", "why"),
+        (
+            (
+                f"({escape(claim.claim)}) {escape(claim.statement)}",
+                fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio),
+                escape(fmt.ratio(claim.measured)),
+                claim.verdict,
+                escape(claim.reason),
+            )
+            for claim in claims
+        ),
+    )
+
+
+def _findings(run: Run) -> Iterator[str]:
+    groups = grouped(ordered_findings(run), lambda case: name_of_case(run, case))
+    if groups:
+        yield "## Findings"
+        yield ""
+    for group in groups:
+        yield from _finding(group)
+
+
+def _finding(group: Grouped) -> Iterator[str]:
+    first = group.first
+    yield f"- **{first.code} {first.severity}: {escape(first.title)}.** {escape(first.meaning, 1000)}"
+    for subject, evidence in group.subjects:
+        yield f"  - {escape(subject)}: {escape(evidence)}" if subject else f"  - {escape(evidence)}"
+    yield f"  - *What to do:* {escape(first.remedy, 1000)}"
+    yield f"  - *Source:* {escape(first.source)}"
+    yield ""
+
+
+def _trials(run: Run) -> Iterator[str]:
+    if not any(trial.measurement for trial in run.trials):
+        return
+    yield "## Every trial"
+    yield ""
+    heads = ("server", "block:", "requests/s:", "mean:", "p50:", "p90:", "p99:", "max:", "failed:")
+    order = [row.case.id for section in sections(run) for row in (*section.candidates, *section.others)]
+    trials = sorted(run.trials, key=lambda trial: (order.index(trial.case), trial.block))
+    yield from table(heads, (_trial(run, trial) for trial in trials if trial.measurement))
+
+
+def _trial(run: Run, trial: Trial) -> tuple[str, ...]:
+    measured = trial.measurement
+    assert measured is not None  # chosen for it
+    times = measured.response_time or measured.service_time
+    found = stats.quantiles(times, (0.5, 0.9, 0.99))
+    return (
+        escape(name_of_case(run, trial.case)),
+        str(trial.block + 1),
+        fmt.count(round(stats.rate_per_s(measured))),
+        fmt.time(times.mean_ns if times.count else None),
+        *(fmt.time(quantile.value_ns if quantile else None) for quantile in found),
+        fmt.time(times.max_ns if times.count else None),
+        fmt.count(measured.failed),
+    )
+
+
+def _circumstances(run: Run) -> Iterator[str]:
+    header = run.header
+    yield "## How it was measured"
+    yield ""
+    yield f"- {escape(answer.title(run))}"
+    for load in dict.fromkeys(shape(trial.plan) for trial in run.trials):
+        yield f"- {escape(load)}"
+    yield f"- {escape(answer.machine(run))}"
+    versions = {"assay": header.environment.assay_version} | header.environment.tool_versions
+    yield "- " + ", ".join(f"{escape(tool)} {escape(version)}" for tool, version in versions.items())
+    if header.environment.git_commit:
+        yield f"- commit {escape(header.environment.git_commit)}"
+    yield f"- run {escape(header.run_id)}, made by {escape(shlex.join(header.command), 1000)}"

@@ -1,0 +1,76 @@
+"""The verdict rules as a person reads them: the list, one in full, and JSON."""
+
+from __future__ import annotations
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from assay.report import format as fmt
+from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
+from assay.verdict import RULES, Rule, Threshold
+
+
+def listing() -> RenderableType:
+    """Every rule in a line: code, gravest severity, what is wrong."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for rule in RULES.values():
+        severities = Text(" or ").join(
+            Text(severity, SEVERITY_STYLE[severity]) for severity in rule.severities
+        )
+        table.add_row(Text(rule.code, HEADING), severities, rule.title)
+    return table
+
+
+def in_full(rule: Rule) -> RenderableType:
+    """All there is to say about a rule."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(style=FAINT, no_wrap=True)
+    table.add_column(overflow="fold", ratio=1)
+    table.add_row("severity", " or ".join(rule.severities))
+    if rule.withholds != "nothing":
+        table.add_row("withholds", rule.withholds)
+    table.add_row("means", rule.meaning)
+    table.add_row("do", rule.remedy)
+    for number, threshold in enumerate(rule.thresholds):
+        said = f"{threshold.name} = {_written(threshold)}: {threshold.meaning}"
+        table.add_row("thresholds" if number == 0 else "", said)
+    table.add_row("example", rule.example)
+    table.add_row("source", rule.source)
+    head = Text.assemble((rule.code, HEADING), "  ", (rule.title, HEADING))
+    return Group(head, Padding(table, (0, 0, 1, 2)))
+
+
+def as_json() -> str:
+    """The registry as JSON: what a rule says and its thresholds; not how it decides."""
+    rules = [
+        {
+            "code": rule.code,
+            "title": rule.title,
+            "severities": rule.severities,
+            "withholds": rule.withholds,
+            "meaning": rule.meaning,
+            "remedy": rule.remedy,
+            "source": rule.source,
+            "thresholds": rule.thresholds,
+        }
+        for rule in RULES.values()
+    ]
+    return msgspec.json.format(msgspec.json.encode(rules), indent=2).decode()
+
+
+def _written(threshold: Threshold) -> str:
+    match threshold.unit:
+        case "share":
+            return fmt.share(threshold.value)
+        case "ns":
+            return fmt.time(threshold.value)
+        case "ratio":
+            return fmt.times(threshold.value)
+        case "count":
+            return fmt.significant(threshold.value)

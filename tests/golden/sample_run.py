@@ -1,0 +1,337 @@
+"""Runs made by hand of real structures: known figures, so that every screen is known too."""
+
+from __future__ import annotations
+
+import functools
+import math
+import random
+from typing import Any
+
+from hdrh.histogram import HdrHistogram
+
+from assay.values.estimate import ClaimVerdict, Estimate, Ranked
+from assay.values.finding import Finding, Severity, Subject
+from assay.values.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
+from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
+from assay.values.run import FORMAT, Environment, Header, Judgement, Run
+from assay.values.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
+
+SECOND_NS = 1_000_000_000
+CREATED_NS = 1_763_712_000 * SECOND_NS
+
+PLAN = LoadPlan(
+    url="http://127.0.0.1:8080/franklin-says",
+    requests=(Request(target="/franklin-says"),),
+    load=Closed(connections=64),
+    stop=StopAfter(ns=10 * SECOND_NS),
+)
+OPEN_PLAN = LoadPlan(
+    url="http://127.0.0.1:8080/",
+    load=Open(
+        stages=(Stage(duration_ns=10 * SECOND_NS, from_per_s=5000, to_per_s=5000),), max_connections=64
+    ),
+    stop=StopAfter(ns=10 * SECOND_NS),
+)
+
+
+@functools.cache
+def histogram(median_ns: float, spread: float = 0.4, samples: int = 5000, seed: int = 1) -> Histogram:
+    """Log-normal times around a median."""
+    draw = random.Random(seed)
+    hdr = HdrHistogram(1, 3_600_000_000, 3)
+    values = [max(1000.0, median_ns * math.exp(draw.gauss(0, spread))) for _ in range(samples)]
+    for value in values:
+        hdr.record_value(round(value / 1000))
+    return Histogram(
+        count=samples,
+        min_ns=int(min(values)),
+        max_ns=int(max(values)),
+        mean_ns=sum(values) / samples,
+        stdev_ns=median_ns * spread,
+        unit_ns=1000,
+        data=hdr.encode().decode(),
+    )
+
+
+def measurement(
+    per_s: float, *, failed: int = 0, seed: int = 1, samples: int = 5000, **changes: object
+) -> Measurement:
+    """Ten seconds at `per_s` right answers a second over 64 connections."""
+    completed = round(per_s * 10)
+    windows = tuple(
+        Window(
+            start_ns=index * SECOND_NS // 2,
+            length_ns=SECOND_NS // 2,
+            phase="warmup" if index < 4 else "measured",
+            started=round(per_s / 2),
+            completed=round(per_s / 2 * (min(1.0, 0.4 + index * 0.15))),
+            failed=0,
+            bytes_read=round(per_s / 2) * 180,
+        )
+        for index in range(24)
+    )
+    outcomes = (
+        (Outcome(origin="network", kind="reset", count=failed, example="connection reset by peer"),)
+        if failed
+        else ()
+    )
+    fields: dict[str, Any] = {
+        "started_at_unix_ns": CREATED_NS,
+        "warmup_ns": 2 * SECOND_NS,
+        "measured_ns": 10 * SECOND_NS,
+        "interrupted": False,
+        "books": Books(started=completed + failed + 64, completed=completed, failed=failed, in_flight=64),
+        "started": completed + failed,
+        "completed": completed,
+        "failed": failed,
+        "bytes_read": completed * 180,
+        "bytes_written": completed * 60,
+        "body_bytes": completed * 61,
+        "statuses": {"200": completed},
+        "encodings": {"identity": completed},
+        "checked": completed,
+        "outcomes": outcomes,
+        "connections": Connections(asked=64, opened=64, answered=64, reopened=0, peak=64),
+        "service_time": histogram(64e9 / per_s, seed=seed, samples=samples),
+        "response_time": None,
+        "send_lag": None,
+        "connect_time": histogram(120_000, samples=64),
+        "first_byte_time": histogram(60e9 / per_s, seed=seed, samples=samples),
+        "missed_starts": 0,
+        "windows": windows,
+        "workers": (
+            Worker(
+                cpu=0,
+                wall_ns=10 * SECOND_NS,
+                cpu_ns=7_200_000_000,
+                largest_stall_ns=3_100_000,
+                completed=completed,
+            ),
+        ),
+        "engine_version": "0.1.0",
+    }
+    return Measurement(**(fields | changes))
+
+
+CASES = (
+    Case(id="quotes/go", server="quotes/go", variant="fair", workload="quote", load="c64"),
+    Case(id="quotes/java-vertx", server="quotes/java-vertx", variant="fair", workload="quote", load="c64"),
+    Case(
+        id="quotes/ruby-sinatra", server="quotes/ruby-sinatra", variant="fair", workload="quote", load="c64"
+    ),
+    Case(id="quotes/crystal", server="quotes/crystal", variant="fair", workload="quote", load="c64"),
+    Case(id="quotes/null", server="quotes/null", variant="", workload="quote", load="c64", role="ceiling"),
+)
+RATES = {
+    "quotes/go": 55_100.0,
+    "quotes/java-vertx": 61_200.0,
+    "quotes/ruby-sinatra": 3_030.0,
+    "quotes/null": 231_000.0,
+}
+MEMORY = {
+    "quotes/go": 18_400_000,
+    "quotes/java-vertx": 212_000_000,
+    "quotes/ruby-sinatra": 64_000_000,
+    "quotes/null": 1_900_000,
+}
+START_NS = {
+    "quotes/go": 9_400_000,
+    "quotes/java-vertx": 812_000_000,
+    "quotes/ruby-sinatra": 1_320_000_000,
+    "quotes/null": 1_100_000,
+}
+
+
+def trial(number: int, case: str, block: int) -> Trial:
+    """The case's trial of a block; crystal was never built."""
+    about: dict[str, Any] = {
+        "number": number,
+        "case": case,
+        "block": block,
+        "position": number % len(CASES),
+        "started_at_unix_ns": CREATED_NS + number * 15 * SECOND_NS,
+        "plan": PLAN,
+    }
+    if case not in RATES:
+        log = "In src/server.cr:3:1\n\n 3 | requir \"http\"\n     ^-----\nError: undefined method 'requir'"
+        return Trial(
+            **about, failure=Failure(stage="build", reason="crystal build ended with status 1", log_tail=log)
+        )
+    per_s = RATES[case] * (1 + 0.01 * ((block * 7 + len(case)) % 5 - 2))
+    return Trial(
+        **about,
+        measurement=measurement(per_s, failed=31 if case.endswith("sinatra") else 0, seed=number + 1),
+        server=ServerSeen(
+            version="1.0",
+            pid=4242 + number,
+            cpus=(1,),
+            start_ns=START_NS[case],
+            cpu_ns=9_800_000_000,
+            cpu_share=0.98,
+            peak_rss_bytes=MEMORY[case],
+            threads=4,
+        ),
+        contract=ContractSeen(before=3, before_wrong=0, during=1200, during_wrong=0, after=3, after_wrong=0),
+        host=HostSeen(load_average_1m=1.1, steal_share=0.001, client_cpus_idle_share=0.3, mhz=2900.0),
+    )
+
+
+def estimate(value: float, half: float, unit: str = "req/s") -> Estimate:
+    """An estimate of five trials with a symmetric interval of `half` as a share."""
+    low, high = value * (1 - half), value * (1 + half)
+    return Estimate(value=value, low=low, high=high, n=5, unit=unit, method="t interval on trial values")
+
+
+def finding(code: str, severity: Severity, case: str | None, **changes: object) -> Finding:
+    """A finding with the words of a rule."""
+    fields: dict[str, Any] = {
+        "code": code,
+        "severity": severity,
+        "subject": Subject(case=case),
+        "title": "measured window shorter than 10 s",
+        "evidence": "the measured window was 5.0 s",
+        "figures": {"window_s": 5.0},
+        "meaning": "Slow things (garbage collection, timers, caches) may not have happened yet.",
+        "remedy": "Measure for 10 s or longer: leave out --quick.",
+        "source": "ours; SPEC and MLPerf ask for minutes",
+    }
+    return Finding(**(fields | changes))
+
+
+FINDINGS = (
+    finding("S7", "flagged", "quotes/go"),
+    finding("S7", "flagged", "quotes/java-vertx"),
+    finding("S7", "flagged", "quotes/ruby-sinatra"),
+    finding(
+        "W2",
+        "flagged",
+        "quotes/ruby-sinatra",
+        title="requests failed",
+        evidence="0.10 % of 30,331 requests failed, all of them connections reset",
+        meaning="Part of the load was turned away, so the rest was served under less of it.",
+        remedy="Read the server's log; raise its backlog or its workers.",
+        source="SPECweb",
+    ),
+    finding(
+        "S6",
+        "note",
+        None,
+        title="the intervals could be narrower",
+        evidence="half-widths reach 2.1 % of the mean",
+        meaning="Small differences cannot be told apart.",
+        remedy="23 blocks would bring them to 1 %.",
+        source="pyperf",
+    ),
+)
+
+
+def ranking() -> tuple[Ranked, ...]:
+    """Places as the judgement gives them."""
+    return (
+        Ranked(
+            case="quotes/java-vertx",
+            tier=1,
+            throughput=estimate(61_200, 0.012),
+            relative_to_best=estimate(1, 0, "ratio"),
+        ),
+        Ranked(
+            case="quotes/go",
+            tier=2,
+            throughput=estimate(55_100, 0.008),
+            relative_to_best=estimate(0.9, 0.015, "ratio"),
+        ),
+        Ranked(
+            case="quotes/ruby-sinatra",
+            tier=3,
+            throughput=estimate(3_030, 0.021),
+            relative_to_best=estimate(0.0495, 0.02, "ratio"),
+        ),
+        Ranked(
+            case="quotes/crystal",
+            tier=None,
+            throughput=None,
+            relative_to_best=None,
+            reason="no trial was measured",
+        ),
+        Ranked(
+            case="quotes/null",
+            tier=None,
+            throughput=estimate(231_000, 0.005),
+            relative_to_best=None,
+            reason="ceiling",
+        ),
+    )
+
+
+CLAIMS = (
+    ClaimVerdict(
+        claim="a",
+        statement="Java/Vert.x beats Go",
+        verdict="supported",
+        published_ratio=1.25,
+        measured=estimate(1.11, 0.015, "ratio"),
+        reason="",
+    ),
+    ClaimVerdict(
+        claim="b",
+        statement="Go beats Ruby by 28",
+        verdict="contradicted",
+        published_ratio=28.0,
+        measured=estimate(18.2, 0.02, "ratio"),
+        reason="the ratio lies below the published one",
+    ),
+)
+
+
+def run(**changes: object) -> Run:
+    """Three servers that differ, one that does not build, the ceiling; five blocks."""
+    numbered = [(case.id, block) for block in range(5) for case in CASES]
+    fields: dict[str, Any] = {
+        "header": HEADER,
+        "trials": tuple(trial(number, case, block) for number, (case, block) in enumerate(numbered)),
+        "judgement": JUDGEMENT,
+    }
+    return Run(**(fields | changes))
+
+
+HEADER = Header(
+    format=FORMAT,
+    run_id="20251121-080000-franklin-3f2a",
+    created_unix_ns=CREATED_NS,
+    command=("assay", "run", "franklin"),
+    study_name="franklin",
+    profile="fair",
+    quick=False,
+    seed=42,
+    blocks=5,
+    study={
+        "title": "A random quote in Ruby, Go and Java",
+        "question": "How do idiomatic servers in three languages compare on a trivial dynamic response?",
+    },
+    cases=CASES,
+    environment=Environment(
+        machine_id="0f3c",
+        hostname="bench",
+        os="Debian GNU/Linux 12",
+        kernel="6.1.0",
+        cpu_model="AMD EPYC 7B13",
+        cores=2,
+        memory_bytes=8_000_000_000,
+        governor=None,
+        descriptor_limit=1_048_576,
+        client_cpus=(0,),
+        server_cpus=(1,),
+        assay_version="0.1.0",
+        git_commit="0123abc",
+        tool_versions={"go": "1.26", "java": "17.0.9", "ruby": "3.1.2"},
+    ),
+)
+JUDGEMENT = Judgement(
+    judged_unix_ns=CREATED_NS + 900 * SECOND_NS,
+    assay_version="0.1.0",
+    complete=True,
+    ranking=ranking(),
+    claims=CLAIMS,
+    findings=FINDINGS,
+    hallmark=False,
+)

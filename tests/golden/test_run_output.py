@@ -1,0 +1,113 @@
+"""What a run looks like in each form, character by character."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+import sample_run
+from msgspec.structs import replace
+from rich.console import Console, RenderableType
+
+from assay.report import load, markdown, terminal
+from assay.values.finding import Subject
+from assay.values.run import Run
+
+Golden = Callable[[str, str], None]
+HOSTILE = "<script>alert(1)</script>\x1b[2J\x1b]0;owned\x07|`*[x](y)\u202e"
+
+
+def rendered(renderable: RenderableType, width: int = 80) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, markup=False, highlight=False).print(renderable)
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_end_screen_of_a_run(golden: Golden, width: int) -> None:
+    paths = (("run record", "results/r/run.jsonl"), ("report", "results/r/report.md"))
+    text = rendered(terminal.summary(sample_run.run(), paths), width)
+    assert max(map(len, text.splitlines())) <= width
+    golden(f"run-{width}.txt", text)
+
+
+def test_the_markdown_of_a_run(golden: Golden) -> None:
+    golden("run.md", markdown.render(sample_run.run()))
+
+
+def test_the_end_of_a_load(golden: Golden) -> None:
+    measurement = sample_run.measurement(55_100, failed=31)
+    golden("load.txt", rendered(load.summary(sample_run.PLAN, measurement, sample_run.FINDINGS[3:4])))
+
+
+def test_the_end_of_an_open_load_shows_both_clocks(golden: Golden) -> None:
+    measurement = sample_run.measurement(
+        5000, response_time=sample_run.histogram(2e6), send_lag=sample_run.histogram(20_000), missed_starts=12
+    )
+    golden("load-open.txt", rendered(load.summary(sample_run.OPEN_PLAN, measurement, ())))
+
+
+def test_a_percentile_without_enough_requests_is_left_out() -> None:
+    measurement = sample_run.measurement(50, samples=458)
+    text = rendered(load.summary(sample_run.PLAN, measurement, ()))
+    assert "p95 " in text
+    assert "p99 needs 459 requests; 458 were measured" in text
+    assert "p99   " not in text
+
+
+def test_withheld_figures_are_not_shown() -> None:
+    withheld = sample_run.finding("G1", "withheld", None, withholds="everything")
+    measurement = sample_run.measurement(55_100)
+    text = rendered(load.summary(sample_run.PLAN, measurement, (withheld,)))
+    assert "55.1 k/s" not in text
+    assert "p99" not in text
+    assert "withheld" in text
+
+
+def hostile_run() -> Run:
+    run = sample_run.run()
+    cases = tuple(replace(case, label=HOSTILE + case.id) for case in run.header.cases)
+    trials = tuple(
+        replace(trial, failure=replace(trial.failure, reason=HOSTILE * 500, log_tail=HOSTILE))
+        if trial.failure
+        else trial
+        for trial in run.trials
+    )
+    judgement = run.judgement
+    assert judgement is not None
+    finding = sample_run.finding("W1", "withheld", None, evidence=HOSTILE, subject=Subject(case=cases[0].id))
+    claims = tuple(replace(claim, statement=HOSTILE) for claim in judgement.claims)
+    return replace(
+        run,
+        header=replace(run.header, cases=cases, study={"title": HOSTILE, "question": HOSTILE}),
+        trials=trials,
+        judgement=replace(judgement, findings=(finding,), claims=claims),
+    )
+
+
+def test_text_from_servers_cannot_move_the_cursor() -> None:
+    text = rendered(terminal.summary(hostile_run()))
+    assert "alert" in text
+    assert not {character for character in text if character < " " and character != "\n"}
+    assert "\u202e" not in text
+    assert len(text) < 20_000
+
+
+def test_text_from_servers_is_no_markup_in_markdown() -> None:
+    text = markdown.render(hostile_run())
+    assert "alert" in text
+    assert "<script>" not in text.replace("\\<script\\>", "")
+    assert "\x1b" not in text
+    rows = [line for line in text.splitlines() if line.startswith("| ") and "alert" in line]
+    assert rows
+    cells = {line.replace("\\|", "").count("|") for line in rows if "k/s" in line}
+    assert len(cells) == 1
+
+
+def test_a_run_with_no_finished_trial_says_so() -> None:
+    run = sample_run.run(trials=(), judgement=None)
+    text = rendered(terminal.summary(run))
+    assert "nothing was measured" in text
+    assert "not judged" in text
+    assert "nothing was measured" in markdown.render(run)

@@ -1,0 +1,86 @@
+"""How quantities are written."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.report import format as fmt
+from assay.values.estimate import Estimate
+
+
+@pytest.mark.parametrize(
+    ("per_s", "text"),
+    [
+        (0.0, "0 /s"),
+        (0.512, "0.512 /s"),
+        (212.4, "212 /s"),
+        (999.4, "999 /s"),
+        (999.6, "1.00 k/s"),
+        (84_765.94, "84.8 k/s"),
+        (184_213.0, "184 k/s"),
+        (1_210_000.0, "1.21 M/s"),
+        (None, "–"),
+    ],
+)
+def test_rates(per_s: float | None, text: str) -> None:
+    assert fmt.rate(per_s) == text
+
+
+@pytest.mark.parametrize(
+    ("ns", "text"),
+    [
+        (850, "850 ns"),
+        (340_200, "340 µs"),
+        (1_230_000, "1.23 ms"),
+        (999_700, "1.00 ms"),
+        (12 * 10**9, "12.0 s"),
+    ],
+)
+def test_times(ns: float, text: str) -> None:
+    assert fmt.time(ns) == text
+
+
+@pytest.mark.parametrize(
+    ("part", "text"), [(0, "0 %"), (0.72, "72 %"), (0.0012, "0.12 %"), (0.00001, "< 0.01 %"), (1.0, "100 %")]
+)
+def test_shares(part: float, text: str) -> None:
+    assert fmt.share(part) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0 s"), (0.4, "0.4 s"), (8.2, "8 s"), (200, "3 min 20 s"), (3900, "1 h 05 min")]
+)
+def test_spans(seconds: float, text: str) -> None:
+    assert fmt.span(seconds) == text
+
+
+def test_an_interval_is_half_its_width_and_none_is_empty() -> None:
+    known = Estimate(value=100.0, low=98.8, high=101.2, n=5, unit="req/s", method="t")
+    assert fmt.plus_minus(known) == "± 1.2 %"
+    assert fmt.plus_minus(Estimate(value=100.0, low=None, high=None, n=1, unit="req/s", method="one")) == ""
+
+
+def test_ratios() -> None:
+    known = Estimate(value=0.8, low=0.78, high=0.82, n=5, unit="ratio", method="t")
+    assert fmt.ratio(known) == "0.80 [0.78, 0.82]"
+    assert [fmt.times(value) for value in (1.25, 28.07, 310.2, 0.0495)] == ["1.25", "28.1", "310", "0.050"]
+
+
+@given(st.floats(min_value=1e-6, max_value=1e15))
+def test_three_digits_are_within_half_a_percent(value: float) -> None:
+    assert abs(float(fmt.significant(value)) - value) <= value * 0.0051 + 1e-12
+
+
+@given(st.text())
+def test_safe_text_has_no_control_characters_and_an_end(text: str) -> None:
+    shown = fmt.safe(text, 100)
+    assert len(shown) <= 100
+    assert shown.isprintable() or not any(
+        character < " " or "\x7f" <= character < "\xa0" for character in shown
+    )
+
+
+def test_safe_text_shows_what_it_took_out() -> None:
+    assert fmt.safe("a\x1b[2Jb\u202ec\n") == "a\\x1b[2Jb\\u202ec\\n"

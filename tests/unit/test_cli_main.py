@@ -1,0 +1,126 @@
+"""The command line's frame, through its entry point: exit codes, and what is said where."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.cli import main as cli
+from assay.cli import verbs
+
+Captured = pytest.CaptureFixture[str]
+
+
+def test_help_lists_every_verb_and_fits_a_terminal(capsys: Captured) -> None:
+    for words in ([], ["--help"], ["-h"], ["help"]):
+        assert cli.main(words) == 0
+        told = capsys.readouterr()
+        assert all(f"  {verb.name} " in told.out for verb in verbs.VERBS)
+        assert max(map(len, told.out.splitlines())) <= 80
+        assert told.err == ""
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in verbs.VERBS])
+def test_each_verb_explains_itself_with_examples(verb: str, capsys: Captured) -> None:
+    assert cli.main([verb, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert f"usage: assay {verb}" in told
+    assert f"examples:\n  assay {verb}" in told.replace(
+        "examples:\n  assay explain", f"examples:\n  assay {verb}"
+    )
+    assert max(map(len, told.splitlines())) <= 80
+
+
+def test_version_is_data(capsys: Captured) -> None:
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("assay ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lod"], "assay: unknown verb 'lod'; did you mean 'load'?\n"),
+        (["zzz"], "assay: unknown verb 'zzz'; `assay --help` lists the verbs\n"),
+        (["load"], "assay: the following arguments are required: URL; see `assay load --help`\n"),
+        (["explain", "Q7"], "assay: there is no rule 'Q7'"),
+        (["schema", "rnu"], "assay: "),
+    ],
+)
+def test_a_mistake_is_one_line_on_stderr_and_exit_code_2(
+    words: list[str], said: str, capsys: Captured
+) -> None:
+    assert cli.main(words) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(said)
+    assert told.err.count("\n") == 1
+
+
+def test_control_characters_of_a_mistake_do_not_reach_the_terminal(capsys: Captured) -> None:
+    assert cli.main(["\x1b[2Jevil"]) == 2
+    assert "\x1b" not in capsys.readouterr().err
+
+
+def test_a_defect_leaves_a_log_without_secrets(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def explode(words: list[str]) -> int:
+        raise RuntimeError("the cause")
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(cli, "_dispatch", explode)
+    secret = ["-H", "Authorization: s3cret", "--header=Cookie: s3cret", "-Hx: s3cret", "--body", "s3cret"]
+    assert cli.main(["load", "http://127.0.0.1/", *secret]) == 70
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    [log] = (tmp_path / "assay").iterdir()
+    assert str(log) in told
+    text = log.read_text()
+    assert "RuntimeError: the cause" in text
+    assert "Traceback" in text
+    assert "s3cret" not in text
+
+
+def test_ctrl_c_is_130_without_a_word(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(words: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "_dispatch", interrupt)
+    assert cli.main(["rules"]) == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "assay.cli.main", "rules"]
+    with os.fdopen(writer, "wb") as out:
+        ended = subprocess.run(
+            command, stdout=out, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+        )
+    assert ended.stderr == ""
+    assert ended.returncode == 141
+
+
+@pytest.mark.parametrize("colour", [{}, {"NO_COLOR": "1"}])
+def test_no_colour_in_a_pipe(colour: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "assay.cli.main", "explain", "G1"]
+    environment = os.environ | {"TERM": "xterm-256color"} | colour
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=environment, timeout=60)
+    assert "G1" in ended.stdout
+    assert "\x1b" not in ended.stdout
+
+
+def test_nothing_heavy_is_imported_before_a_load_is_sent() -> None:
+    code = (
+        "import sys; import assay.cli.main, assay.cli.verbs; assay.cli.verbs.find('load').module();"
+        "print(*[name for name in ('numpy', 'scipy', 'rich', 'hdrh', 'psutil') if name in sys.modules])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert ended.stdout.split() == []

@@ -1,0 +1,103 @@
+"""The plan that flags ask for."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.cli import load_flags
+from assay.cli.parser import Parser
+from assay.errors import InputError
+from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
+
+
+def plan_of(*flags: str) -> LoadPlan:
+    parser = Parser("assay load", "test")
+    load_flags.add_to(parser)
+    return load_flags.plan_from(parser.read(["http://127.0.0.1:8080/a/b?c=d", *flags]))
+
+
+def test_without_flags_a_closed_loop_for_ten_seconds_that_wants_success() -> None:
+    plan = plan_of()
+    assert plan.load == Closed(connections=64)
+    assert plan.stop == StopAfter(ns=10**10)
+    request = plan.requests[0]
+    assert (request.method, request.target) == ("GET", "/a/b?c=d")
+    assert request.expect is not None
+    assert 200 in request.expect.status
+    assert 404 not in request.expect.status
+
+
+def test_a_body_makes_it_a_post_unless_the_method_is_given() -> None:
+    assert plan_of("-b", "x").requests[0].method == "POST"
+    assert plan_of("-b", "x", "-m", "put").requests[0].method == "PUT"
+
+
+def test_headers_keep_their_order_and_repeat() -> None:
+    assert plan_of("-H", "A: 1", "-H", "A: 2").requests[0].headers == (("A", "1"), ("A", "2"))
+
+
+def test_a_rate_makes_it_an_open_loop() -> None:
+    plan = plan_of("--rate", "5k", "-d", "4s", "-c", "8", "--arrivals", "poisson")
+    stage = Stage(duration_ns=4 * 10**9, from_per_s=5000, to_per_s=5000)
+    assert plan.load == Open(stages=(stage,), max_connections=8, arrivals="poisson")
+    assert plan.stop == StopAfter(ns=4 * 10**9)
+
+
+def test_a_rate_with_a_count_lasts_as_long_as_the_count_takes() -> None:
+    plan = plan_of("--rate", "100", "-n", "250")
+    assert isinstance(plan.load, Open)
+    assert plan.load.stages[0].duration_ns == 2_500_000_000
+    assert plan.stop == StopAtCount(count=250)
+
+
+def test_stages_follow_each_other_and_say_when_it_ends() -> None:
+    plan = plan_of("--stage", "2s:100", "--stage", "3s:100..500")
+    assert isinstance(plan.load, Open)
+    assert [stage.to_per_s for stage in plan.load.stages] == [100, 500]
+    assert plan.stop == StopAfter(ns=5 * 10**9)
+
+
+def test_any_status_expects_nothing() -> None:
+    assert plan_of("--expect-status", "any").requests[0].expect is None
+
+
+def test_cores_set_the_threads() -> None:
+    plan = plan_of("--cpus", "0,1")
+    assert (plan.cpus, plan.threads) == ((0, 1), 2)
+
+
+def test_never_more_threads_than_connections() -> None:
+    assert plan_of("-c", "1").threads == 1
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("-d", "1s", "-n", "5"),
+        ("--rate", "5", "--stage", "1s:5"),
+        ("--stage", "1s:5", "-d", "1s"),
+        ("--arrivals", "poisson"),
+        ("--rate", "5", "--think-time", "1s"),
+        ("-b", "x", "--body-file", "/dev/null"),
+    ],
+)
+def test_flags_that_exclude_each_other_are_refused(flags: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as refusal:
+        plan_of(*flags)
+    assert "--" in refusal.value.message
+    assert refusal.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--conections", "3"), "did you mean --connections?"),
+        (("-c", "none"), "--connections: 'none' is not a whole number above zero"),
+        (("--arrivals", "gamma"), "poisson"),
+        (("extra",), "unexpected argument 'extra'"),
+    ],
+)
+def test_a_wrong_flag_is_named_with_what_would_be_right(flags: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        plan_of(*flags)
+    assert said in str(refusal.value)
