@@ -29,7 +29,7 @@ impl Default for Answer {
 }
 
 /// An index into [`PreparedAnswers`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Form(u8);
 
 const FORMS: usize = 13;

@@ -1,13 +1,16 @@
 //! Servers whose behaviour is known beforehand, to weigh the load generator itself:
 //!
 //! - [`responder::NullServer`] does next to nothing, so that what it cannot exceed is the generator's ceiling;
-//! - the truth server answers after scripted delays and counts exactly what it did;
+//! - [`truth::TruthServer`] answers after scripted delays and counts exactly what it did;
 //! - the fault server misbehaves in some forty scripted ways.
 //!
 //! Each is a program of its own and can also be started inside a test.
 
 pub mod answer;
 pub mod chunks;
+pub mod connection;
 pub mod listen;
 pub mod request;
 pub mod responder;
+pub mod script;
+pub mod truth;

@@ -5,15 +5,14 @@
 //! A connection is registered once, for both directions; a request costs one wait (shared by all that are
 //! ready), one receive and one send.
 
-use crate::answer::{Answer, Form, PreparedAnswers};
-use crate::request::{Remembered, RequestReader};
+use crate::answer::{Answer, PreparedAnswers};
+use crate::connection::{Connection, Decision, Shared};
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 use slab::Slab;
-use std::collections::VecDeque;
-use std::io::{self, ErrorKind, IoSlice, Read as _, Write as _};
-use std::net::{Shutdown, SocketAddr};
+use std::io::{self, ErrorKind};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -22,8 +21,6 @@ use std::time::{Duration, Instant};
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
-const READ_BUFFER_BYTES: usize = 64 * 1024;
-const ANSWERS_PER_WRITE: usize = 64;
 /// How soon to try again after the system refused a new connection for want of descriptors.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(20);
 
@@ -118,26 +115,6 @@ impl Drop for NullServer {
     }
 }
 
-struct Connection {
-    stream: TcpStream,
-    reader: RequestReader,
-    /// Answers due, in order; `sent_bytes` of the first are out.
-    owed: VecDeque<Form>,
-    sent_bytes: usize,
-    state: State,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Open,
-    /// The last answer is owed: read no further request.
-    Closing,
-    /// All is sent and our side is shut; what the peer still sends is read away, because closing on unread
-    /// bytes would reset the connection and could cost the peer its answer.
-    Draining,
-    Ended,
-}
-
 struct Loop {
     poll: Poll,
     waker: Arc<Waker>,
@@ -149,16 +126,9 @@ struct Loop {
     peers: Vec<(Sender<TcpStream>, Arc<Waker>)>,
     accepted: usize,
     connections: Slab<Connection>,
-    work: Work,
-    stop: Arc<AtomicBool>,
-}
-
-/// What all connections of a loop share.
-struct Work {
-    answers: Arc<PreparedAnswers>,
-    remembered: Remembered,
-    buffer: Box<[u8]>,
+    shared: Shared,
     cost_ns: u64,
+    stop: Arc<AtomicBool>,
 }
 
 impl Loop {
@@ -175,13 +145,7 @@ impl Loop {
                 .register(listener, LISTENER, Interest::READABLE)?;
         }
         let (hand_over, inbox) = channel();
-        let buffer = vec![0; READ_BUFFER_BYTES].into_boxed_slice();
-        let work = Work {
-            answers,
-            remembered: Remembered::default(),
-            buffer,
-            cost_ns,
-        };
+        let shared = Shared::new(answers);
         let connections = Slab::new();
         Ok(Self {
             poll,
@@ -193,7 +157,8 @@ impl Loop {
             peers: Vec::new(),
             accepted: 0,
             connections,
-            work,
+            shared,
+            cost_ns,
             stop,
         })
     }
@@ -272,108 +237,14 @@ impl Loop {
         let Some(connection) = self.connections.get_mut(key) else {
             return;
         };
-        let ended = match connection.serve(&mut self.work, event.is_read_closed()) {
-            Ok(()) => connection.state == State::Ended,
-            Err(_) => true,
+        let mut decide = |_| {
+            burn(self.cost_ns);
+            Decision::Answer
         };
+        let served = connection.serve(&mut self.shared, event.is_read_closed(), &mut decide);
+        let ended = served.is_err() || connection.has_ended();
         if ended {
             self.connections.remove(key);
-        }
-    }
-}
-
-impl Connection {
-    fn new(stream: TcpStream) -> Self {
-        Self {
-            stream,
-            reader: RequestReader::default(),
-            owed: VecDeque::new(),
-            sent_bytes: 0,
-            state: State::Open,
-        }
-    }
-
-    /// Reads and answers until the socket has no more, or takes no more.
-    fn serve(&mut self, work: &mut Work, peer_closed: bool) -> io::Result<()> {
-        loop {
-            if !self.send(work)? {
-                return Ok(());
-            }
-            if self.state == State::Closing {
-                self.stream.shutdown(Shutdown::Write)?;
-                self.state = State::Draining;
-            }
-            let read = match self.stream.read(&mut work.buffer) {
-                Ok(0) => {
-                    self.state = State::Ended;
-                    return Ok(());
-                }
-                Ok(read) => read,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            };
-            if self.state == State::Open {
-                self.take_requests(work, read);
-            }
-            // A short read has emptied the socket (epoll(7)); only an end of stream may be behind it.
-            if read < work.buffer.len() && !peer_closed && self.state == State::Open {
-                self.send(work)?;
-                return Ok(());
-            }
-        }
-    }
-
-    fn take_requests(&mut self, work: &mut Work, read: usize) {
-        let mut input = &work.buffer[..read];
-        while !input.is_empty() && self.state == State::Open {
-            let form = match self.reader.next(&mut input, &mut work.remembered) {
-                Ok(Some(request)) => Form::of(request),
-                Ok(None) => return,
-                Err(_) => Form::BAD_REQUEST,
-            };
-            burn(work.cost_ns);
-            self.owed.push_back(form);
-            if form.closes() {
-                self.state = State::Closing;
-            }
-        }
-    }
-
-    /// Sends what is owed; false where the socket takes no more for now.
-    fn send(&mut self, work: &Work) -> io::Result<bool> {
-        while let Some(&first) = self.owed.front() {
-            let rest = &work.answers.bytes(first)[self.sent_bytes..];
-            let written = if self.owed.len() == 1 {
-                self.stream.write(rest)
-            } else {
-                let mut slices = [IoSlice::new(&[]); ANSWERS_PER_WRITE];
-                slices[0] = IoSlice::new(rest);
-                for (slice, &form) in slices[1..].iter_mut().zip(self.owed.iter().skip(1)) {
-                    *slice = IoSlice::new(work.answers.bytes(form));
-                }
-                self.stream
-                    .write_vectored(&slices[..self.owed.len().min(ANSWERS_PER_WRITE)])
-            };
-            match written {
-                Ok(written) => self.book(work, written),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(true)
-    }
-
-    fn book(&mut self, work: &Work, written: usize) {
-        self.sent_bytes += written;
-        while let Some(&first) = self.owed.front() {
-            let length = work.answers.bytes(first).len();
-            if self.sent_bytes < length {
-                return;
-            }
-            self.sent_bytes -= length;
-            self.owed.pop_front();
         }
     }
 }

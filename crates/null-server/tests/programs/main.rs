@@ -2,3 +2,4 @@
 
 mod null;
 mod server;
+mod truth;

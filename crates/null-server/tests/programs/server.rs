@@ -2,13 +2,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 /// A running server; ended when dropped.
 pub struct Server {
     pub child: Child,
     pub address: String,
+    stdout: BufReader<ChildStdout>,
 }
 
 impl Server {
@@ -20,17 +21,46 @@ impl Server {
             .args(arguments)
             .stdout(Stdio::piped());
         let mut child = command.spawn().expect("it starts");
-        let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut line = String::new();
-        stdout
-            .read_line(&mut line)
-            .expect("it says where it listens");
-        let address = line
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let mut server = Self {
+            child,
+            address: String::new(),
+            stdout,
+        };
+        let line = server.line();
+        server.address = line
             .trim()
             .trim_start_matches("listening on http://")
             .trim_end_matches('/')
             .to_owned();
-        Self { child, address }
+        server
+    }
+
+    /// The next line it prints.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout
+            .read_line(&mut line)
+            .expect("its output can be read");
+        line
+    }
+
+    /// Asks it to end by SIGTERM; all that it still prints.
+    pub fn terminate(mut self) -> String {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &pid])
+                .status()
+                .expect("kill runs")
+                .success()
+        );
+        let mut text = String::new();
+        self.stdout
+            .read_to_string(&mut text)
+            .expect("its output can be read");
+        assert!(self.child.wait().expect("it ends").success());
+        text
     }
 
     /// A connection whose reads give up in the end.
@@ -40,6 +70,13 @@ impl Server {
             .set_read_timeout(Some(Duration::from_secs(20)))
             .expect("a timeout can be set");
         stream
+    }
+
+    /// Sends `bytes`, the last of which ask for the end of the connection, and returns all that comes back.
+    pub fn converse(&self, bytes: &[u8]) -> String {
+        let mut stream = self.connect();
+        stream.write_all(bytes).expect("it reads");
+        rest(stream)
     }
 
     /// Sends `bytes`, shuts the sending side, and returns all that comes back.
