@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -34,6 +35,7 @@ def histogram(times_ns: Iterable[float]) -> Histogram:
     return _stored(hdr, len(recorded), [value * UNIT_NS for value in recorded])
 
 
+@functools.cache
 def uniform_histogram(count: int, time_ns: float) -> Histogram:
     """`count` times that are all the same."""
     hdr = HdrHistogram(1, 36_000_000_000, 3)

@@ -71,6 +71,9 @@ def count_disagrees(load: Load, limits: Limits) -> Hit | None:
                 {"unaccounted": float(missing)},
                 gravity=1.0,
             )
+    unrecorded = _unrecorded(load, limits["relative"])
+    if unrecorded is not None:
+        return unrecorded
     for account, per_s in _accounts(load):
         if load.rate_per_s is None or max(per_s, load.rate_per_s) <= 0:
             continue
@@ -83,6 +86,18 @@ def count_disagrees(load: Load, limits: Limits) -> Hit | None:
                 gravity=off,
             )
     return None
+
+
+def _unrecorded(load: Load, relative: float) -> Hit | None:
+    """Each right answer has one recorded time; a failed request may have one."""
+    if load.service_time is None or load.completed is None or load.failed is None:
+        return None
+    times = load.service_time.count
+    least, most = load.completed * (1 - relative), (load.completed + load.failed) * (1 + relative)
+    if least <= times <= most:
+        return None
+    evidence = f"{counted(times, 'time')} recorded for {counted(load.completed, 'answer')}"
+    return Hit("withheld", evidence, {"times": float(times), "answers": float(load.completed)}, gravity=1.0)
 
 
 def _accounts(load: Load) -> list[tuple[str, float]]:

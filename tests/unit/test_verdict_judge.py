@@ -1,0 +1,274 @@
+"""The judgement of whole runs: ranks, hallmark, claims, and words for every rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from made_runs import case, measurement, run, steady_run, trial, uniform_histogram
+
+from assay.errors import InputError
+from assay.values.estimate import ClaimVerdict, Ranked
+from assay.values.run import Judgement, Run
+from assay.values.trial import Failure
+from assay.verdict import RULES, comparison_withheld, explain, hallmark, judge, unranked_by, withheld
+
+FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}
+
+
+def rows(judged: Judgement) -> dict[str, Ranked]:
+    return {row.case: row for row in judged.ranking}
+
+
+def with_roles(made: Run, **roles: dict[str, Any]) -> Run:
+    cases = tuple(msgspec.structs.replace(c, **roles.get(c.id, {})) for c in made.header.cases)
+    return msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+
+
+class TestRanking:
+    def test_clear_differences_make_tiers_best_first(self) -> None:
+        judged = judge(steady_run(FRANKLIN), 0)
+        assert [(row.case, row.tier) for row in judged.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
+        assert judged.hallmark and judged.complete and judged.findings == ()
+        go = rows(judged)["go"].relative_to_best
+        assert go is not None and go.low is not None and go.high is not None
+        assert go.low < 0.8059 < go.high and go.high - go.low < 0.05
+
+    def test_cases_that_cannot_be_told_apart_share_a_tier(self) -> None:
+        judged = judge(steady_run({"a": 10_000, "b": 10_020, "c": 5_000}), 0)
+        assert {row.case: row.tier for row in judged.ranking} == {"a": 1, "b": 1, "c": 2}
+
+    def test_ceiling_reference_and_control_are_shown_but_not_ranked(self) -> None:
+        made = steady_run({"null": 400_000, "ref": 200_000, "a": 90_000, "b": 80_000, "a again": 90_000})
+        made = with_roles(
+            made,
+            null={"role": "ceiling"},
+            ref={"role": "reference"},
+            **{"a again": {"role": "control", "control_of": "a"}},
+        )
+        judged = judge(made, 0)
+        assert [(row.case, row.tier) for row in judged.ranking][:2] == [("a", 1), ("b", 2)]
+        assert {row.case: row.tier for row in judged.ranking[2:]} == {
+            "null": None,
+            "ref": None,
+            "a again": None,
+        }
+        null = rows(judged)["null"]
+        assert "ceiling" in null.reason and null.relative_to_best is not None
+        assert null.relative_to_best.value == pytest.approx(400 / 90, rel=0.01)
+
+    def test_withheld_cases_lose_rank_and_ratio_and_the_others_go_on(self) -> None:
+        made = steady_run(FRANKLIN)
+        busy = tuple(
+            msgspec.structs.replace(t, measurement=measurement(106_000, busy=0.99)) if t.case == "java" else t
+            for t in made.trials
+        )
+        judged = judge(msgspec.structs.replace(made, trials=busy), 0)
+        java = rows(judged)["java"]
+        assert (java.tier, java.relative_to_best, java.withheld) == (None, None, True)
+        assert "G1" in java.reason and not judged.hallmark
+        assert (rows(judged)["go"].tier, rows(judged)["ruby"].tier) == (1, 2)
+        best = rows(judged)["go"].relative_to_best
+        assert best is not None and best.value == 1.0
+
+    def test_wrong_times_do_not_touch_the_throughput(self) -> None:
+        made = steady_run(FRANKLIN)
+        off = tuple(
+            msgspec.structs.replace(
+                t, measurement=measurement(106_000, service_time=uniform_histogram(1_060_000, 1e6))
+            )
+            if t.case == "java"
+            else t
+            for t in made.trials
+        )
+        judged = judge(msgspec.structs.replace(made, trials=off), 0)
+        assert {finding.code for finding in judged.findings} == {"M1"}
+        assert rows(judged)["java"].tier == 1 and not judged.hallmark
+        assert withheld(judged.findings, "java", "times")
+        assert not withheld(judged.findings, "java", "everything")
+
+    def test_the_odd_one_out_is_not_ranked_among_its_equals(self) -> None:
+        made = steady_run(FRANKLIN)
+        odd = tuple(
+            msgspec.structs.replace(t, measurement=measurement(106_000, bytes_each=127))
+            if t.case == "java"
+            else t
+            for t in made.trials
+        )
+        judged = judge(msgspec.structs.replace(made, trials=odd), 0)
+        assert {row.case: row.tier for row in judged.ranking} == {"go": 1, "ruby": 2, "java": None}
+        assert "may not be compared with go, ruby" in rows(judged)["java"].reason
+        assert comparison_withheld(judged.findings, "go", "java")
+        assert not comparison_withheld(judged.findings, "go", "ruby")
+        assert rows(judged)["go"].relative_to_best is None  # the best is java, and that ratio is withheld
+
+    def test_too_few_trials_rank_nobody_but_keep_the_ratios(self) -> None:
+        judged = judge(steady_run(FRANKLIN, blocks=3), 0)
+        assert {row.tier for row in judged.ranking} == {None}
+        assert all("S5" in row.reason and row.relative_to_best for row in judged.ranking)
+
+    def test_each_load_has_its_own_ranking(self) -> None:
+        made = steady_run({"a": 100, "b": 50, "c": 10, "d": 20})
+        judged = judge(with_roles(made, c={"load": "2"}, d={"load": "2"}), 0)
+        assert [(row.case, row.tier) for row in judged.ranking] == [("a", 1), ("b", 2), ("d", 1), ("c", 2)]
+
+    def test_the_a_a_control_sets_the_noise_floor(self) -> None:
+        made = steady_run({"a": 10_000, "b": 10_300, "a again": 10_000})
+        assert rows(judge(made, 0))["b"].tier == 1 and rows(judge(made, 0))["a"].tier == 2
+        wild = tuple(
+            msgspec.structs.replace(t, measurement=measurement(10_000 * (1 + 0.06 * (-1) ** t.block)))
+            if t.case == "a again"
+            else t
+            for t in made.trials
+        )
+        noisy = with_roles(
+            msgspec.structs.replace(made, trials=wild), **{"a again": {"role": "control", "control_of": "a"}}
+        )
+        assert {rows(judge(noisy, 0))[name].tier for name in ("a", "b")} == {1}
+
+
+class TestFailures:
+    def test_a_case_without_any_measurement_is_a_row_with_its_reason(self) -> None:
+        made = steady_run({"a": 100, "b": 50})
+        failed = [trial("x", b, Failure(stage="build", reason="go: not found")) for b in range(6)]
+        made = run([*made.header.cases, case("x")], [*made.trials, *failed])
+        judged = judge(made, 0)
+        row = rows(judged)["x"]
+        assert (row.tier, row.throughput) == (None, None)
+        assert "6 of 6 trials failed (build: go: not found)" in row.reason
+        assert rows(judged)["a"].tier == 1 and not judged.hallmark
+
+    def test_an_unfinished_run_is_judged_on_what_is_there(self) -> None:
+        made = steady_run({"a": 100, "b": 50}, blocks=8)
+        judged = judge(msgspec.structs.replace(made, trials=made.trials[:-1]), 0)
+        assert not judged.complete and not judged.hallmark
+        assert {row.case: row.tier for row in judged.ranking} == {"a": 1, "b": 2}
+
+    def test_a_run_without_trials(self) -> None:
+        judged = judge(run([case("a")], []), 0)
+        assert not judged.complete and rows(judged)["a"].throughput is None
+
+
+def claim(relation: str = "more", ratio: float | None = None, **extra: object) -> dict[str, Any]:
+    pair = {"a": "a", "b": "b", "relation": relation, "published_ratio": ratio, **extra}
+    return {"claims": [{"id": "c", "statement": "a against b", "comparisons": [pair]}]}
+
+
+def verdict(rates: dict[str, float], study: dict[str, Any], blocks: int = 6) -> ClaimVerdict:
+    (judged,) = judge(steady_run(rates, blocks, study), 0).claims
+    return judged
+
+
+class TestClaims:
+    @pytest.mark.parametrize(
+        ("rates", "relation", "expected"),
+        [
+            ((13_000, 10_000), "more", "supported"),
+            ((10_000, 13_000), "more", "contradicted"),
+            ((10_000, 13_000), "less", "supported"),
+            ((13_000, 10_000), "less", "contradicted"),
+            ((10_130, 10_000), "more", "inconclusive"),  # reaches across the noise floor
+            ((10_000, 10_000), "equal", "supported"),
+            ((13_000, 10_000), "equal", "contradicted"),
+            ((10_500, 10_000), "equal", "inconclusive"),
+        ],
+    )
+    def test_the_interval_decides(self, rates: tuple[float, float], relation: str, expected: str) -> None:
+        assert verdict({"a": rates[0], "b": rates[1]}, claim(relation)).verdict == expected
+
+    def test_direction_and_distance_from_the_published_factor_are_said_apart(self) -> None:
+        judged = verdict({"a": 13_000, "b": 10_000}, claim(ratio=28.0))
+        assert judged.verdict == "supported" and judged.published_ratio == 28.0
+        assert judged.measured is not None and judged.measured.value == pytest.approx(1.3, rel=0.01)
+        assert "published 28 lies outside" in judged.reason
+        assert "lies inside" in verdict({"a": 13_000, "b": 10_000}, claim(ratio=1.3)).reason
+
+    def test_withheld_figures_settle_nothing(self) -> None:
+        made = steady_run({"a": 13_000, "b": 10_000}, study=claim())
+        busy = tuple(
+            msgspec.structs.replace(t, measurement=measurement(13_000, busy=0.99)) if t.case == "a" else t
+            for t in made.trials
+        )
+        (judged,) = judge(msgspec.structs.replace(made, trials=busy), 0).claims
+        assert judged.verdict == "inconclusive" and "figures of a are withheld: G1" in judged.reason
+
+    def test_two_blocks_are_too_few_and_a_missing_case_is_named(self) -> None:
+        assert "3 are needed" in verdict({"a": 13_000, "b": 10_000}, claim(), blocks=2).reason
+        assert "b is not part of this run" in verdict({"a": 13_000}, claim()).reason
+
+    def test_flags_are_named_beside_the_verdict(self) -> None:
+        judged = verdict({"a": 13_000, "b": 10_000}, claim(), blocks=4)
+        assert judged.verdict == "supported" and "flagged: S5" in judged.reason
+
+    @pytest.mark.parametrize(
+        ("rates", "expected"),
+        [((30, 20, 10), "supported"), ((30, 10, 20), "contradicted"), ((30, 20.02, 20), "inconclusive")],
+    )
+    def test_a_claim_of_several_parts_needs_them_all(
+        self, rates: tuple[float, float, float], expected: str
+    ) -> None:
+        parts = [{"a": "a", "b": "b"}, {"a": "b", "b": "c"}]
+        study = {"claims": [{"id": "c", "statement": "a > b > c", "comparisons": parts}]}
+        thousands = dict(zip("abc", (rate * 1000 for rate in rates), strict=True))
+        assert verdict(thousands, study).verdict == expected
+
+    def test_start_times_are_compared_whatever_the_load_was_worth(self) -> None:
+        made = steady_run({"a": 10_000, "b": 10_000}, study=claim("less", metric="start_time"))
+        trials = []
+        for one in made.trials:
+            start = (100 if one.case == "a" else 8_100) * (1_000_000 + 1_000 * one.block)
+            assert one.server is not None
+            server = msgspec.structs.replace(one.server, start_ns=start)
+            busy = measurement(10_000, busy=0.99)
+            trials.append(msgspec.structs.replace(one, server=server, measurement=busy))
+        (judged,) = judge(msgspec.structs.replace(made, trials=tuple(trials)), 0).claims
+        assert judged.verdict == "supported" and judged.measured is not None
+        assert judged.measured.value == pytest.approx(1 / 81, rel=0.01)
+
+    def test_a_record_with_unreadable_claims_is_bad_input(self) -> None:
+        with pytest.raises(InputError, match="claims"):
+            verdict({"a": 1}, {"claims": [{"id": 3}]})
+
+
+class TestRegistry:
+    def test_every_rule_tells_its_whole_story(self) -> None:
+        for code, rule in RULES.items():
+            assert rule.code == code
+            for text in (rule.title, rule.meaning, rule.remedy, rule.source, rule.example):
+                assert text.strip() == text and len(text) > 3
+            assert rule.meaning.endswith(".") and rule.severities
+            assert ("withheld" in rule.severities) == (rule.withholds != "nothing")
+
+    def test_explain_takes_any_case_and_names_the_nearest(self) -> None:
+        assert explain("w3").title == "unequal answers"
+        with pytest.raises(InputError, match="G1"):
+            explain("G11")
+
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            {"X9": {"thresholds": {}, "reason": "r"}},
+            {"G1": {"thresholds": {"idel": 1}, "reason": "r"}},
+            {"G1": {"thresholds": {"idle": 0.1}}},
+        ],
+    )
+    def test_a_wrong_threshold_is_bad_input(self, setting: dict[str, Any]) -> None:
+        with pytest.raises(InputError):
+            judge(steady_run({"a": 1}, study={"rules": setting}), 0)
+
+
+def test_the_effects_on_one_case_leave_the_other_alone() -> None:
+    made = steady_run({"a": 10_000, "b": 10_000})
+    busy = tuple(
+        msgspec.structs.replace(t, measurement=measurement(10_000, busy=0.99)) if t.case == "a" else t
+        for t in made.trials
+    )
+    findings = judge(msgspec.structs.replace(made, trials=busy), 0).findings
+    assert (hallmark(findings, "a"), hallmark(findings, "b")) == (False, True)
+    assert (unranked_by(findings, "a"), unranked_by(findings, "b")) == (("G1",), ())
+
+
+def test_a_judgement_survives_its_stored_form() -> None:
+    judged = judge(steady_run(FRANKLIN, study=claim() | {}), 5)
+    assert msgspec.json.decode(msgspec.json.encode(judged), type=Judgement) == judged

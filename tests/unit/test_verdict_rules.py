@@ -1,0 +1,291 @@
+"""Each rule: what it catches, with which figures, and what it leaves alone."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from made_runs import (
+    SECOND,
+    case,
+    histogram,
+    measurement,
+    plan,
+    run,
+    steady_run,
+    trial,
+    uniform_histogram,
+    with_trials,
+)
+
+from assay.values.finding import Finding
+from assay.values.measurement import Books, Connections, Measurement, Outcome
+from assay.values.plan import Closed, LoadPlan, Open, Stage
+from assay.values.trial import ContractSeen, HostSeen
+from assay.verdict import judge, judge_load
+
+WRONG_BODY = Outcome(origin="plan", kind="unexpected_body", count=3, example="body was ''")
+REFUSED = Outcome(origin="network", kind="connect_refused", count=157)
+
+
+def found(
+    made: Measurement, load_plan: LoadPlan | None = None, **trial_changes: object
+) -> dict[str, Finding]:
+    """The findings about one case of six such trials, by code."""
+    changes = {"plan": load_plan or plan(), **trial_changes}
+    trials = [trial("a", block, made, **changes) for block in range(6)]
+    return {finding.code: finding for finding in judge(run([case("a")], trials), 0).findings}
+
+
+def changed(**changes: object) -> Measurement:
+    return msgspec.structs.replace(measurement(), **changes)
+
+
+def test_a_clean_load_has_no_finding() -> None:
+    assert found(measurement()) == {}
+    assert judge_load(plan(), measurement(), cores=2, same_machine=True) == ()
+
+
+class TestGeneratorSaturated:
+    def test_a_busy_thread_withholds_everything(self) -> None:
+        finding = found(measurement(busy=0.93))["G1"]
+        assert (finding.severity, finding.withholds) == ("withheld", "everything")
+        assert "93 %" in finding.evidence and "20 %" in finding.evidence
+        assert finding.figures["idle_share"] == pytest.approx(0.07)
+        assert "G1" not in found(measurement(busy=0.79))
+
+    def test_a_core_that_others_fill_counts_as_busy(self) -> None:
+        host = HostSeen(load_average_1m=3, steal_share=0, client_cpus_idle_share=0.05)
+        assert "only 5" in found(measurement(), host=host)["G1"].evidence
+
+    def test_the_idle_share_of_a_core_shared_with_the_server_says_nothing_about_the_generator(self) -> None:
+        host = HostSeen(load_average_1m=3, steal_share=0, client_cpus_idle_share=0.0)
+        assert "G1" not in found(measurement(), plan(cpus=(1,)), host=host)
+
+    def test_a_pacer_that_spins_is_busy_by_design(self) -> None:
+        stages = (Stage(duration_ns=10 * SECOND, from_per_s=1e4, to_per_s=1e4),)
+        spinning = plan(load=Open(stages=stages, max_connections=64))
+        assert "G1" not in found(measurement(busy=1.0), spinning)
+        sleeping = plan(load=Open(stages=stages, max_connections=64, pacer="sleep"))
+        assert "G1" in found(measurement(busy=1.0), sleeping)
+
+    def test_the_null_server_is_meant_to_saturate_it(self) -> None:
+        trials = [trial("null", block, measurement(busy=1.0)) for block in range(6)]
+        assert judge(run([case("null", role="ceiling")], trials), 0).findings == ()
+
+
+class TestCeiling:
+    @pytest.mark.parametrize(
+        ("rate", "severity"), [(60_000, None), (75_000, "flagged"), (95_000, "withheld")]
+    )
+    def test_share_of_the_null_server(self, rate: int, severity: str | None) -> None:
+        made = steady_run({"null": 100_000, "a": rate})
+        cases = (case("null", role="ceiling"), case("a"))
+        made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+        findings = [finding for finding in judge(made, 0).findings if finding.code == "G5"]
+        assert [finding.severity for finding in findings] == ([severity] if severity else [])
+        assert all(finding.subject.case == "a" for finding in findings)
+
+    def test_another_load_s_null_server_is_no_measure(self) -> None:
+        made = steady_run({"null": 100_000, "a": 95_000})
+        cases = (case("null", role="ceiling", load="other"), case("a"))
+        made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+        assert all(finding.code != "G5" for finding in judge(made, 0).findings)
+
+
+class TestConnections:
+    def connections(self, asked: int, opened: int, answered: int) -> Connections:
+        return Connections(asked=asked, opened=opened, answered=answered, reopened=0, peak=opened)
+
+    def test_franklin_s_missing_connections(self) -> None:
+        made = changed(connections=self.connections(64, 40, 40), outcomes=(REFUSED,))
+        finding = found(made)["G8"]
+        assert finding.severity == "withheld"
+        assert "40 of the 64 connections" in finding.evidence and "connect refused: 157" in finding.evidence
+
+    def test_a_connection_that_was_never_answered(self) -> None:
+        finding = found(changed(connections=self.connections(64, 64, 63)))["G8"]
+        assert "1 connection of 64 never got an answer" in finding.evidence
+
+    def test_an_open_loop_opens_only_what_it_needs(self) -> None:
+        stages = (Stage(duration_ns=10 * SECOND, from_per_s=1e4, to_per_s=1e4),)
+        load = plan(load=Open(stages=stages, max_connections=1000))
+        assert "G8" not in found(changed(connections=self.connections(1000, 12, 12)), load)
+
+
+class TestLittlesLaw:
+    def test_petclinic_s_impossible_mean(self) -> None:
+        made = measurement(28_392, 10, 1000, service_time=uniform_histogram(283_920, 69.5e6))
+        finding = found(made, plan(1000))["M1"]
+        assert (finding.severity, finding.withholds) == ("withheld", "times")
+        assert finding.figures["in_flight"] == pytest.approx(1973, rel=0.01)
+
+    @pytest.mark.parametrize(("factor", "hit"), [(0.96, False), (1.04, False), (0.93, True), (1.07, True)])
+    def test_tolerance_of_five_percent(self, factor: float, hit: bool) -> None:
+        times = uniform_histogram(100_000, factor * 6.4e6)
+        assert ("M1" in found(changed(service_time=times))) == hit
+
+    def test_two_connections_are_forgiven(self) -> None:
+        times = uniform_histogram(100_000, 0.3e6)  # 3 in flight of 4
+        assert "M1" not in found(measurement(10_000, 10, 4, service_time=times), plan(4))
+
+    def test_think_time_is_part_of_the_cycle(self) -> None:
+        thinking = plan(load=Closed(connections=64, think_time_ns=5_400_000))
+        assert "M1" not in found(changed(service_time=uniform_histogram(100_000, 1e6)), thinking)
+
+    def test_slow_answers_in_a_short_run_are_an_edge_not_a_contradiction(self) -> None:
+        # 0.7 s answers in 2 s: each connection finishes two, and the third is cut off.
+        made = measurement(64, 2, 64, service_time=uniform_histogram(128, 0.7e9))
+        assert "M1" not in found(made, plan(64, 2))
+
+
+class TestCounts:
+    def test_books_that_do_not_balance(self) -> None:
+        finding = found(changed(books=Books(started=100_100, completed=100_000, failed=0, in_flight=64)))[
+            "M3"
+        ]
+        assert finding.figures["unaccounted"] == 36 and "100,100 started" in finding.evidence
+
+    def test_threads_or_windows_that_count_otherwise(self) -> None:
+        workers = (msgspec.structs.replace(measurement().workers[0], completed=98_000),)
+        assert "threads' own counts" in found(changed(workers=workers))["M3"].evidence
+        windows = (msgspec.structs.replace(measurement().windows[0], completed=102_000),)
+        assert "windows" in found(changed(windows=windows))["M3"].evidence
+        near = (msgspec.structs.replace(measurement().windows[0], completed=100_500),)
+        assert "M3" not in found(changed(windows=near))
+
+    def test_times_that_were_not_recorded(self) -> None:
+        assert (
+            "3 times recorded for 100,000 answers"
+            in found(changed(service_time=histogram([6.4e6] * 3)))["M3"].evidence
+        )
+        with_failed = measurement(failed=90, service_time=uniform_histogram(100_090, 6.4e6))
+        assert "M3" not in found(with_failed)
+
+
+class TestWrongAnswers:
+    @pytest.mark.parametrize("when", ["before", "after", "during"])
+    def test_one_wrong_answer_withholds(self, when: str) -> None:
+        clean = {"before": 5, "during": 1000, "after": 5}
+        wrong = {f"{name}_wrong": int(name == when) for name in clean}
+        finding = found(measurement(), contract=ContractSeen(**clean, **wrong, examples=("no quote",)))["W1"]
+        assert (finding.severity, finding.withholds) == ("withheld", "everything")
+        assert when in finding.evidence and "no quote" in finding.evidence
+
+    def test_the_engine_s_own_checks_count(self) -> None:
+        assert "body was ''" in found(changed(outcomes=(WRONG_BODY,)))["W1"].evidence
+
+    def test_an_answer_that_says_it_failed_is_an_error_not_a_lie(self) -> None:
+        refused = Outcome(origin="plan", kind="unexpected_status", count=700, example="503")
+        contract = ContractSeen(
+            before=5, before_wrong=0, during=1000, during_wrong=700, after=5, after_wrong=0
+        )
+        findings = found(measurement(failed=700, outcomes=(refused,)), contract=contract)
+        assert "W1" not in findings and findings["W2"].severity == "flagged"
+
+    def test_too_few_checked_answers_are_a_note(self) -> None:
+        assert found(changed(checked=312))["W1"].severity == "note"
+        everything = measurement(50, 10, 4, checked=500)
+        assert "W1" not in found(everything, plan(4))
+
+
+class TestErrors:
+    @pytest.mark.parametrize(
+        ("failed", "severity"), [(0, None), (90, None), (150, "flagged"), (2000, "withheld")]
+    )
+    def test_share_of_failures(self, failed: int, severity: str | None) -> None:
+        finding = found(measurement(failed=failed, outcomes=(REFUSED,))).get("W2")
+        assert (finding and finding.severity) == severity
+        if finding:
+            assert "connect refused" in finding.evidence and finding.figures["failed"] == failed
+
+
+class TestUnequalAnswers:
+    def pair(self, a: Measurement, b: Measurement, **changes: object) -> list[Finding]:
+        trials = [trial(name, block, made) for name, made in (("a", a), ("b", b)) for block in range(6)]
+        judged = judge(run([case("a"), case("b", **changes)], trials), 0)
+        return [finding for finding in judged.findings if finding.code == "W3"]
+
+    def test_petclinic_s_compressed_side(self) -> None:
+        encoded = measurement(bytes_each=1525, encodings={"gzip": 100_000})
+        (finding,) = self.pair(encoded, measurement(bytes_each=3041))
+        assert finding.withholds == "comparison"
+        assert (finding.subject.case, finding.subject.other_case) == ("a", "b")
+        assert "gzip" in finding.evidence and "no encoding" in finding.evidence
+
+    def test_bytes_more_than_two_percent_apart(self) -> None:
+        (finding,) = self.pair(measurement(bytes_each=1000), measurement(bytes_each=1030))
+        assert "1,000 B" in finding.evidence and "1,030 B" in finding.evidence
+        assert self.pair(measurement(bytes_each=1000), measurement(bytes_each=1015)) == []
+
+    def test_identity_is_no_encoding(self) -> None:
+        assert self.pair(measurement(encodings={"identity": 1}), measurement()) == []
+
+    def test_only_candidates_of_one_workload_and_load_are_compared(self) -> None:
+        small, large = measurement(bytes_each=100), measurement(bytes_each=900)
+        assert self.pair(small, large, role="ceiling") == []
+        assert self.pair(small, large, workload="other") == []
+
+
+class TestSamples:
+    def test_five_trials_are_too_few_to_rank(self) -> None:
+        judged = judge(steady_run({"a": 10_000, "b": 20_000}, blocks=5), 0)
+        (finding,) = judged.findings
+        assert (finding.code, finding.severity, finding.subject.case) == ("S5", "flagged", None)
+        assert "5 trials of each case" in finding.evidence
+
+    def test_only_the_case_that_lacks_trials_is_named(self) -> None:
+        made = steady_run({"a": 10_000, "b": 20_000})
+        made = msgspec.structs.replace(made, trials=made.trials[1:])
+        (finding,) = judge(made, 0).findings
+        assert (finding.code, finding.subject.case) == ("S5", "a")
+
+    def test_a_short_window_of_every_case_is_said_once(self) -> None:
+        trials = [trial(name, b, measurement(seconds=4)) for name in ("a", "b") for b in range(6)]
+        (finding,) = judge(run([case("a"), case("b")], trials), 0).findings
+        assert (finding.code, finding.severity, finding.subject.case) == ("S7", "flagged", None)
+        assert "4 s" in finding.evidence and "10 s" in finding.evidence
+
+    def test_a_timer_that_rings_a_little_early_is_no_short_window(self) -> None:
+        assert "S7" not in found(changed(measured_ns=10 * SECOND - 2_000_000))
+
+
+class TestCores:
+    def test_client_and_server_on_one_core(self) -> None:
+        finding = found(measurement(), plan(cpus=(1,)))["H1"]
+        assert finding.severity == "flagged" and "CPU 1" in finding.evidence
+
+    def test_hardware_threads_of_one_core(self) -> None:
+        trials = [trial("a", block) for block in range(6)]
+        made = run([case("a")], trials)
+        environment = msgspec.structs.replace(made.header.environment, smt_siblings=((0, 1),))
+        made = msgspec.structs.replace(
+            made, header=msgspec.structs.replace(made.header, environment=environment)
+        )
+        (finding,) = judge(made, 0).findings
+        assert finding.code == "H1" and "same core" in finding.evidence
+
+    def test_more_threads_than_cores(self) -> None:
+        assert "2 client threads on 1 core" in found(measurement(), plan(threads=2))["H1"].evidence
+
+    @pytest.mark.parametrize(
+        ("threads", "here", "hit"), [(2, True, True), (1, True, False), (2, False, False)]
+    )
+    def test_an_unpinned_load_that_leaves_a_local_server_no_core(
+        self, threads: int, here: bool, hit: bool
+    ) -> None:
+        findings = judge_load(plan(cpus=(), threads=threads), measurement(), cores=2, same_machine=here)
+        assert [finding.code for finding in findings] == (["H1"] if hit else [])
+
+
+def test_findings_of_one_rule_on_many_trials_become_one_with_the_worst_and_the_count() -> None:
+    rates = [measurement(busy=busy) for busy in (0.3, 0.9, 0.3, 0.97, 0.3, 0.3)]
+    trials = [trial("a", block, made) for block, made in enumerate(rates)]
+    (finding,) = judge(run([case("a")], trials), 0).findings
+    assert finding.trials == 2 and "2 of 6 trials" in finding.evidence and "97 %" in finding.evidence
+
+
+def test_a_study_may_move_a_threshold_and_it_shows() -> None:
+    study = {"rules": {"G1": {"thresholds": {"idle": 0.7}, "reason": "a shared machine"}}}
+    made = with_trials(steady_run({"a": 10_000}, study=study), {})
+    (finding,) = judge(made, 0).findings
+    assert finding.code == "G1" and "a shared machine" in finding.evidence
