@@ -316,12 +316,13 @@ impl Loop {
             else {
                 continue;
             };
+            // Locked before the send: whoever has seen the answer also finds it counted.
+            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
             let before = guest.connection.answered();
             // A broken connection is dropped by the event that tells of it.
             let _ = guest.connection.release(&mut self.shared, next.form);
             let now = Instant::now();
             guest.held -= 1;
-            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
             ledger.sums.held -= 1;
             ledger.sums.answers_written += guest.connection.answered() - before;
             ledger.answered(next.due - next.arrived, now - next.due);
