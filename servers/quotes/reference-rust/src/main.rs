@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 use std::{env, fs, io, thread};
 
 use bytes::Bytes;
@@ -19,6 +20,7 @@ use tokio::task::LocalSet;
 
 /// Connections that the kernel may hold before they are accepted.
 const BACKLOG: i32 = 4096;
+const ACCEPT_RETRY: Duration = Duration::from_millis(10);
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 
 fn main() -> io::Result<()> {
@@ -78,8 +80,12 @@ fn serve(socket: Socket, quotes: &'static [&'static [u8]]) -> io::Result<()> {
     LocalSet::new().block_on(&runtime, async move {
         let listener = TcpListener::from_std(socket.into())?;
         loop {
-            let (stream, _) = listener.accept().await?;
-            stream.set_nodelay(true)?;
+            let Ok((stream, _)) = listener.accept().await else {
+                // Out of descriptors, or a peer that left early: both pass.
+                tokio::time::sleep(ACCEPT_RETRY).await;
+                continue;
+            };
+            let _ = stream.set_nodelay(true); // fails only where the peer is gone already
             tokio::task::spawn_local(async move {
                 let service =
                     service_fn(async |request| Ok::<_, Infallible>(answer(&request, quotes)));
