@@ -2,13 +2,14 @@
 //!
 //! - [`responder::NullServer`] does next to nothing, so that what it cannot exceed is the generator's ceiling;
 //! - [`truth::TruthServer`] answers after scripted delays and counts exactly what it did;
-//! - the fault server misbehaves in some forty scripted ways.
+//! - [`fault::FaultServer`] misbehaves in some eighty scripted ways.
 //!
 //! Each is a program of its own and can also be started inside a test.
 
 pub mod answer;
 pub mod chunks;
 pub mod connection;
+pub mod fault;
 pub mod listen;
 pub mod request;
 pub mod responder;

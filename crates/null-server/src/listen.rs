@@ -75,3 +75,9 @@ fn explain(address: SocketAddr, error: &io::Error) -> CannotListen {
         _ => format!("cannot listen on {address}: {error}"),
     })
 }
+
+impl From<io::Error> for CannotListen {
+    fn from(error: io::Error) -> Self {
+        Self(format!("cannot listen: {error}"))
+    }
+}
