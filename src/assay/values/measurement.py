@@ -140,5 +140,6 @@ class Snapshot(Value, frozen=True, kw_only=True):
     service_time_p50_ns: int
     service_time_p99_ns: int
     service_time_max_ns: int
+    send_lag_p99_ns: int | None = None
     client_cpu: float
     windows: tuple[Window, ...]

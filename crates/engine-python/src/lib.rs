@@ -1,0 +1,121 @@
+//! The binding `assay._engine`: conversions and exceptions only.
+//!
+//! Plans come in and results go out as JSON, in the shapes of `src/assay/values`.
+
+use std::time::Duration;
+
+use assay_engine::{LoadPlan, RunError};
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+create_exception!(
+    assay._engine,
+    PlanError,
+    PyException,
+    "The plan asks for something that cannot be done; one line naming the field."
+);
+create_exception!(
+    assay._engine,
+    RunFailed,
+    PyException,
+    "The run could not start, or its result cannot be trusted; one line."
+);
+
+fn raised(error: RunError) -> PyErr {
+    match error {
+        RunError::Plan(error) => PlanError::new_err(error.to_string()),
+        RunError::Resolve { .. }
+        | RunError::Descriptors { .. }
+        | RunError::System { .. }
+        | RunError::File { .. }
+        | RunError::Unbalanced { .. }
+        | RunError::WorkerDied(_) => RunFailed::new_err(error.to_string()),
+    }
+}
+
+fn read_plan(plan_json: &[u8]) -> PyResult<LoadPlan> {
+    LoadPlan::from_json(plan_json).map_err(|error| PlanError::new_err(error.to_string()))
+}
+
+/// Values of the engine always have a JSON form; a failure here is a defect of the engine.
+fn json<'py>(py: Python<'py>, value: &impl serde::Serialize) -> PyResult<Bound<'py, PyBytes>> {
+    let text = serde_json::to_vec(value).map_err(|error| RunFailed::new_err(error.to_string()))?;
+    Ok(PyBytes::new(py, &text))
+}
+
+/// The engine's version.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Checks a plan without touching the network.
+#[pyfunction]
+fn validate(plan_json: &[u8]) -> PyResult<()> {
+    read_plan(plan_json).map(|_| ())
+}
+
+/// The plan as the engine understands it, every default filled in.
+#[pyfunction]
+fn normalise<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    json(py, &read_plan(plan_json)?)
+}
+
+/// A load that is going on, or has ended.
+#[pyclass(frozen)]
+struct Run(assay_engine::Run);
+
+#[pymethods]
+impl Run {
+    /// Starts the worker threads at once.
+    #[new]
+    fn new(py: Python<'_>, plan_json: &[u8]) -> PyResult<Self> {
+        let plan = read_plan(plan_json)?;
+        py.detach(|| assay_engine::Run::start(&plan))
+            .map(Self)
+            .map_err(raised)
+    }
+
+    /// The live view.
+    fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let snapshot = py.detach(|| self.0.snapshot());
+        json(py, &snapshot)
+    }
+
+    /// Ends the warm-up.
+    fn begin_measuring(&self) {
+        self.0.begin_measuring();
+    }
+
+    /// Ends the run early.
+    fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// Waits for the end, for at most so many seconds; whether it has come.
+    fn wait(&self, py: Python<'_>, timeout_s: f64) -> bool {
+        // Not a number and negative times mean "do not wait".
+        let timeout = Duration::try_from_secs_f64(timeout_s).unwrap_or_default();
+        py.detach(|| self.0.wait(timeout))
+    }
+
+    /// Waits for the end and gives the measurement.
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let measurement = py.detach(|| self.0.result()).map_err(raised)?;
+        json(py, &measurement)
+    }
+}
+
+/// The load engine of Assay. See `assay.engine` for the typed interface.
+#[pymodule]
+#[pyo3(name = "_engine")]
+fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(version, module)?)?;
+    module.add_function(wrap_pyfunction!(validate, module)?)?;
+    module.add_function(wrap_pyfunction!(normalise, module)?)?;
+    module.add_class::<Run>()?;
+    module.add("PlanError", module.py().get_type::<PlanError>())?;
+    module.add("RunError", module.py().get_type::<RunFailed>())
+}

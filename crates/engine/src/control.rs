@@ -1,0 +1,105 @@
+//! What the workers and the thread that started them tell each other while a run goes on.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// "Not known yet", for a time.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// The most requests a worker reserves at once.
+const LARGEST_SHARE: u64 = 1_024;
+
+/// Read by every worker once per turn of its loop, written hardly ever.
+#[derive(Debug)]
+pub(crate) struct Control {
+    /// Where the measured phase begins: the warm-up's bound, or earlier when asked for.
+    measure_from_ns: AtomicU64,
+    /// Where the run was asked to end before its end.
+    stop_ns: AtomicU64,
+    /// Requests of a counted run that no worker has reserved.
+    unreserved: AtomicU64,
+    workers: u64,
+    interrupted: AtomicBool,
+    running: Mutex<u64>,
+    all_ended: Condvar,
+}
+
+impl Control {
+    pub(crate) fn new(workers: u32, warmup_max_ns: u64, count: Option<u64>) -> Self {
+        Self {
+            measure_from_ns: AtomicU64::new(warmup_max_ns),
+            stop_ns: AtomicU64::new(NEVER),
+            unreserved: AtomicU64::new(count.unwrap_or(NEVER)),
+            workers: u64::from(workers),
+            interrupted: AtomicBool::new(false),
+            running: Mutex::new(u64::from(workers)),
+            all_ended: Condvar::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn measure_from_ns(&self) -> u64 {
+        self.measure_from_ns.load(Relaxed)
+    }
+
+    #[inline]
+    pub(crate) fn stop_ns(&self) -> u64 {
+        self.stop_ns.load(Relaxed)
+    }
+
+    /// Ends the warm-up, if it has not ended yet.
+    pub(crate) fn begin_measuring(&self, now_ns: u64) {
+        self.measure_from_ns.fetch_min(now_ns, Relaxed);
+    }
+
+    /// Ends the run, if it has not ended yet.
+    pub(crate) fn stop(&self, now_ns: u64) {
+        if *self.lock_running() > 0 {
+            self.stop_ns.fetch_min(now_ns, Relaxed);
+        }
+    }
+
+    pub(crate) fn was_interrupted(&self) -> bool {
+        self.interrupted.load(Relaxed)
+    }
+
+    /// Reserves requests of a counted run: a share that shrinks as the count runs out, so that
+    /// all workers end together and exactly so many requests are started. 0 when none is left.
+    pub(crate) fn reserve(&self, at_least: u64) -> u64 {
+        let share = |left: u64| {
+            (left / (self.workers * 8))
+                .clamp(at_least, LARGEST_SHARE)
+                .min(left)
+        };
+        let update = |left| (left > 0).then(|| left - share(left));
+        match self.unreserved.fetch_update(Relaxed, Relaxed, update) {
+            Ok(left) => share(left),
+            Err(_) => 0,
+        }
+    }
+
+    /// A worker ended because of [`Self::stop`], before the plan's end.
+    pub(crate) fn note_interrupted(&self) {
+        self.interrupted.store(true, Relaxed);
+    }
+
+    pub(crate) fn worker_ended(&self) {
+        *self.lock_running() -= 1;
+        self.all_ended.notify_all();
+    }
+
+    /// Waits until all workers have ended, for at most so long; whether they have.
+    pub(crate) fn wait(&self, timeout: Duration) -> bool {
+        let running = self.lock_running();
+        let (running, _) = self
+            .all_ended
+            .wait_timeout_while(running, timeout, |running| *running > 0)
+            .unwrap_or_else(PoisonError::into_inner);
+        *running == 0
+    }
+
+    fn lock_running(&self) -> std::sync::MutexGuard<'_, u64> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,46 @@
+//! The load engine of Assay: drives HTTP/1.x load and keeps exact books.
+//!
+//! A [`LoadPlan`] says what to do; [`Run::start`] does it on threads of its own;
+//! [`Run::result`] is the [`Measurement`](record::measurement::Measurement). Nothing here
+//! prints, and nothing here knows Python or a command line.
+//!
+//! ```text
+//!   plan ─▶ program (resolved once) ─▶ worker ×threads ─▶ ledger ×threads ─▶ measurement
+//!                                        │  one loop
+//!                    schedule ───────────┤  when a request should start
+//!                    transport ──────────┤  how bytes travel
+//!                    protocol ───────────┘  what bytes mean
+//! ```
+//!
+//! Principles, each explained where it is kept:
+//!
+//! * One loop for every load shape and transport: [`worker`](self).
+//! * Load shapes are values, pure functions of elapsed time and count: [`schedule`].
+//! * The protocol does no I/O; wanting more bytes is no error: [`protocol`].
+//! * No lock, no allocation, and no system call but send, receive and wait on the request path.
+//! * Every failure has an origin and a kind: [`record::Failure`].
+//! * The books balance in every run, or the run is an error: [`RunError::Unbalanced`].
+#![forbid(unsafe_code)]
+
+mod clock;
+mod connection;
+mod control;
+mod error;
+mod expect;
+mod machine;
+pub mod plan;
+mod program;
+pub mod protocol;
+pub mod record;
+pub mod schedule;
+mod target;
+mod transport;
+mod trial;
+mod waiter;
+mod worker;
+
+pub use error::{PlanError, RunError};
+pub use plan::LoadPlan;
+pub use record::measurement::{Measurement, Snapshot};
+pub use target::Target;
+pub use trial::Run;

@@ -1,0 +1,304 @@
+//! [`LoadPlan`]: what the engine is asked to do, and the only way into it.
+//!
+//! The Rust twin of `src/assay/values/plan.py`. Deserialising checks the shape;
+//! [`LoadPlan::validate`] checks what a type cannot say.
+
+use serde::{Deserialize, Serialize};
+
+mod validate;
+
+/// What the decoded body of a right answer is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum BodyExpected {
+    /// Exactly this text.
+    Equals {
+        /// The text.
+        text: String,
+    },
+    /// Exactly one of these texts.
+    OneOf {
+        /// The texts.
+        texts: Vec<String>,
+    },
+    /// This regular expression is found in it.
+    Matches {
+        /// In the syntax of the `regex` crate.
+        pattern: String,
+    },
+    /// It is exactly so long.
+    Length {
+        /// Length in bytes.
+        bytes: u64,
+    },
+}
+
+/// A header that a right answer carries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeaderExpected {
+    /// Its name, in any case.
+    pub name: String,
+    /// A regular expression found in its value; without one, being there is enough.
+    #[serde(default)]
+    pub pattern: Option<String>,
+}
+
+/// What a right answer is. The status is checked on every answer, headers and body on every
+/// `check_every`-th of each worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expect {
+    /// Allowed status codes; empty allows all.
+    pub status: Vec<u16>,
+    /// Headers that must be there.
+    pub headers: Vec<HeaderExpected>,
+    /// What the body must be.
+    pub body: Option<BodyExpected>,
+    /// 1 checks headers and body of every answer, n those of every n-th.
+    pub check_every: u64,
+}
+
+impl Default for Expect {
+    fn default() -> Self {
+        Self {
+            status: Vec::new(),
+            headers: Vec::new(),
+            body: None,
+            check_every: 1,
+        }
+    }
+}
+
+/// One request of the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The method, as sent.
+    pub method: String,
+    /// The request target, as sent: path and query.
+    pub target: String,
+    /// Header fields, in order, as sent. `Host` and `Content-Length` are added where missing.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<String>,
+    /// The file that holds the body; read once, before the run.
+    pub body_file: Option<String>,
+    /// How often it is sent in relation to the others.
+    pub weight: u32,
+    /// What a right answer is; without it every well-formed answer is right.
+    pub expect: Option<Expect>,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            method: "GET".into(),
+            target: "/".into(),
+            headers: Vec::new(),
+            body: None,
+            body_file: None,
+            weight: 1,
+            expect: None,
+        }
+    }
+}
+
+/// A time during which the intended rate moves linearly from one value to another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stage {
+    /// How long it lasts.
+    pub duration_ns: u64,
+    /// The rate at its start.
+    pub from_per_s: f64,
+    /// The rate at its end.
+    pub to_per_s: f64,
+}
+
+/// How arrivals of an open loop follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Evenly.
+    #[default]
+    Constant,
+    /// Independently of each other: exponential gaps.
+    Poisson,
+}
+
+/// How a worker of an open loop waits for the next intended start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pacer {
+    /// Asleep while the start is far, then polling: exact, and costs up to a whole core.
+    #[default]
+    Spin,
+    /// Asleep until the start: costs little, and starts late by the timer's slack.
+    Sleep,
+}
+
+/// How the load is offered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Load {
+    /// A completion triggers that connection's next request.
+    Closed {
+        /// How many connections.
+        connections: u32,
+        /// The pause between a completion and the next request of that connection.
+        #[serde(default)]
+        think_time_ns: u64,
+    },
+    /// Arrivals that never wait for answers.
+    Open {
+        /// The intended rate over time. The last rate holds until the stop.
+        stages: Vec<Stage>,
+        /// The most connections that may be open at once.
+        max_connections: u32,
+        /// How arrivals follow each other.
+        #[serde(default)]
+        arrivals: Arrivals,
+        /// How a worker waits for the next one.
+        #[serde(default)]
+        pacer: Pacer,
+    },
+}
+
+impl Load {
+    /// The number of connections the plan asks for: exactly (closed) or at most (open).
+    pub fn connections(&self) -> u32 {
+        match *self {
+            Self::Closed { connections, .. } => connections,
+            Self::Open {
+                max_connections, ..
+            } => max_connections,
+        }
+    }
+}
+
+/// When the measured phase ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", deny_unknown_fields)]
+pub enum Stop {
+    /// After a time.
+    #[serde(rename = "duration")]
+    After {
+        /// Its length.
+        ns: u64,
+    },
+    /// When so many requests have ended.
+    #[serde(rename = "requests")]
+    AtCount {
+        /// How many.
+        count: u64,
+    },
+}
+
+/// In which order several requests are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestOrder {
+    /// One after the other, each as often in a row as its weight says.
+    #[default]
+    Sequential,
+    /// Drawn by weight.
+    Random,
+}
+
+/// The version the requests claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum HttpVersion {
+    /// HTTP/1.1
+    #[default]
+    #[serde(rename = "1.1")]
+    Http11,
+    /// HTTP/1.0
+    #[serde(rename = "1.0")]
+    Http10,
+}
+
+/// One load, complete: where, what, how, for how long, from which cores.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LoadPlan {
+    /// Scheme, host and port (`http://127.0.0.1:8080`). Its path is not used: see
+    /// [`Request::target`]. `http+unix://` and a percent-encoded path name a unix socket.
+    pub url: String,
+    /// What is sent.
+    #[serde(default = "one_request")]
+    pub requests: Vec<Request>,
+    /// In which order.
+    #[serde(default)]
+    pub request_order: RequestOrder,
+    /// How it is offered.
+    pub load: Load,
+    /// When the measured phase ends.
+    pub stop: Stop,
+    /// The longest warm-up; 0 measures from the first request.
+    #[serde(default)]
+    pub warmup_max_ns: u64,
+    /// Worker threads, each with its share of the connections.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Cores to pin the workers to, round robin; empty pins none.
+    #[serde(default)]
+    pub cpus: Vec<u32>,
+    /// The longest a connect or a request may take.
+    #[serde(default = "five_seconds")]
+    pub timeout_ns: u64,
+    /// Length of the slices of the time series.
+    #[serde(default = "hundred_milliseconds")]
+    pub window_ns: u64,
+    /// Whether a connection serves more than one request.
+    #[serde(default = "yes")]
+    pub keep_alive: bool,
+    /// The version the requests claim.
+    #[serde(default)]
+    pub http_version: HttpVersion,
+    /// Requests sent at once on a connection, before the first answer is in.
+    #[serde(default = "one")]
+    pub pipeline: u32,
+    /// Closes a connection after so many requests.
+    #[serde(default)]
+    pub requests_per_connection: Option<u32>,
+    /// Addresses to use, round robin, instead of resolving the host: `ip` or `ip:port`.
+    #[serde(default)]
+    pub addresses: Vec<String>,
+    /// Seed of everything random.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+impl LoadPlan {
+    /// Reads and validates a plan.
+    ///
+    /// # Errors
+    /// One line naming the field, as [`crate::PlanError`].
+    pub fn from_json(json: &[u8]) -> Result<Self, crate::PlanError> {
+        let plan: Self = serde_json::from_slice(json)
+            .map_err(|error| crate::PlanError::new("plan", error.to_string()))?;
+        plan.validate()?;
+        Ok(plan)
+    }
+}
+
+fn one_request() -> Vec<Request> {
+    vec![Request::default()]
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn five_seconds() -> u64 {
+    5_000_000_000
+}
+
+fn hundred_milliseconds() -> u64 {
+    100_000_000
+}
+
+fn yes() -> bool {
+    true
+}

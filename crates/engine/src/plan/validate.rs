@@ -1,0 +1,239 @@
+//! What a type cannot say about a plan. Each rule names its field and what would be right.
+
+use super::{BodyExpected, Expect, Load, LoadPlan, Request, Stop};
+use crate::error::PlanError;
+use crate::target::Target;
+
+/// No run lasts longer: with it no time can exceed what a histogram holds.
+const LONGEST_RUN_NS: u64 = 24 * 3_600 * 1_000_000_000;
+const LONGEST_TIMEOUT_NS: u64 = 3_600 * 1_000_000_000;
+const MOST_CONNECTIONS: u32 = 1_000_000;
+const MOST_PIPELINED: u32 = 1_024;
+
+type Checked = Result<(), PlanError>;
+
+fn ensure(right: bool, field: &str, problem: &str) -> Checked {
+    if right {
+        Ok(())
+    } else {
+        Err(PlanError::new(field, problem))
+    }
+}
+
+impl LoadPlan {
+    /// Checks everything that can be known without touching the network or a file.
+    ///
+    /// # Errors
+    /// The first field that is wrong, in one line.
+    pub fn validate(&self) -> Checked {
+        Target::parse(&self.url)?;
+        ensure(
+            !self.requests.is_empty(),
+            "requests",
+            "at least one is needed",
+        )?;
+        for (index, request) in self.requests.iter().enumerate() {
+            request.validate(&format!("requests[{index}]"))?;
+        }
+        ensure(
+            self.requests.iter().any(|request| request.weight > 0),
+            "requests",
+            "at least one must have a weight above 0",
+        )?;
+        self.validate_load()?;
+        self.validate_times()?;
+        self.validate_connections()
+    }
+
+    fn validate_load(&self) -> Checked {
+        let connections = self.load.connections();
+        let field = match &self.load {
+            Load::Closed { think_time_ns, .. } => {
+                ensure(
+                    *think_time_ns <= LONGEST_TIMEOUT_NS,
+                    "load.think_time_ns",
+                    "must be at most one hour",
+                )?;
+                "load.connections"
+            }
+            Load::Open { stages, .. } => {
+                ensure(!stages.is_empty(), "load.stages", "at least one is needed")?;
+                for (index, stage) in stages.iter().enumerate() {
+                    let field = format!("load.stages[{index}]");
+                    let rates = [stage.from_per_s, stage.to_per_s];
+                    ensure(
+                        rates.iter().all(|rate| rate.is_finite() && *rate >= 0.0),
+                        &field,
+                        "rates must be 0 or more requests per second",
+                    )?;
+                    ensure(stage.duration_ns > 0, &field, "duration_ns must be above 0")?;
+                }
+                ensure(
+                    stages
+                        .iter()
+                        .any(|s| s.from_per_s > 0.0 || s.to_per_s > 0.0),
+                    "load.stages",
+                    "at least one rate must be above 0",
+                )?;
+                ensure(
+                    self.pipeline == 1,
+                    "pipeline",
+                    "must be 1 in an open loop: an arrival sends one request",
+                )?;
+                "load.max_connections"
+            }
+        };
+        ensure(
+            (1..=MOST_CONNECTIONS).contains(&connections),
+            field,
+            "must be between 1 and 1000000",
+        )?;
+        ensure(
+            (1..=connections).contains(&self.threads),
+            "threads",
+            "must be at least 1 and at most the number of connections",
+        )
+    }
+
+    fn validate_times(&self) -> Checked {
+        let measured_ns = match self.stop {
+            Stop::After { ns } => {
+                ensure(ns > 0, "stop.ns", "must be above 0")?;
+                ns
+            }
+            Stop::AtCount { count } => {
+                ensure(count > 0, "stop.count", "must be above 0")?;
+                0
+            }
+        };
+        ensure(
+            self.warmup_max_ns.saturating_add(measured_ns) <= LONGEST_RUN_NS,
+            "stop",
+            "warm-up and measured phase together must be at most 24 hours",
+        )?;
+        ensure(
+            (1_000..=LONGEST_TIMEOUT_NS).contains(&self.timeout_ns),
+            "timeout_ns",
+            "must be between 1 microsecond and one hour",
+        )?;
+        ensure(
+            self.window_ns >= 1_000_000,
+            "window_ns",
+            "must be at least 1 millisecond",
+        )
+    }
+
+    fn validate_connections(&self) -> Checked {
+        ensure(
+            (1..=MOST_PIPELINED).contains(&self.pipeline),
+            "pipeline",
+            "must be between 1 and 1024",
+        )?;
+        ensure(
+            self.pipeline == 1 || self.keep_alive,
+            "pipeline",
+            "needs keep_alive",
+        )?;
+        ensure(
+            self.requests_per_connection != Some(0),
+            "requests_per_connection",
+            "must be above 0",
+        )?;
+        for (index, address) in self.addresses.iter().enumerate() {
+            crate::target::parse_address(address, 0)
+                .map_err(|problem| PlanError::new(format!("addresses[{index}]"), problem))?;
+        }
+        Ok(())
+    }
+}
+
+impl Request {
+    fn validate(&self, at: &str) -> Checked {
+        ensure(
+            !self.method.is_empty() && self.method.bytes().all(is_token_byte),
+            &format!("{at}.method"),
+            "must be a method such as GET",
+        )?;
+        ensure(
+            !self.target.is_empty() && self.target.bytes().all(|byte| byte > b' ' && byte != 0x7f),
+            &format!("{at}.target"),
+            "must be a path such as /index.html, without spaces or control characters",
+        )?;
+        for (index, (name, value)) in self.headers.iter().enumerate() {
+            let field = format!("{at}.headers[{index}]");
+            ensure(
+                !name.is_empty() && name.bytes().all(is_token_byte),
+                &field,
+                "the name must be a token such as Accept",
+            )?;
+            ensure(
+                value
+                    .bytes()
+                    .all(|byte| byte >= b' ' && byte != 0x7f || byte == b'\t'),
+                &field,
+                "the value must not hold control characters",
+            )?;
+        }
+        ensure(
+            self.body.is_none() || self.body_file.is_none(),
+            &format!("{at}.body_file"),
+            "give either body or body_file",
+        )?;
+        match &self.expect {
+            Some(expect) => expect.validate(&format!("{at}.expect")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Expect {
+    fn validate(&self, at: &str) -> Checked {
+        ensure(
+            self.status
+                .iter()
+                .all(|status| (100..=999).contains(status)),
+            &format!("{at}.status"),
+            "must be three-digit status codes",
+        )?;
+        ensure(
+            self.check_every > 0,
+            &format!("{at}.check_every"),
+            "must be 1 or more",
+        )?;
+        for (index, header) in self.headers.iter().enumerate() {
+            if let Some(pattern) = &header.pattern {
+                compiles(pattern, &format!("{at}.headers[{index}].pattern"))?;
+            }
+        }
+        match &self.body {
+            Some(BodyExpected::Matches { pattern }) => {
+                compiles(pattern, &format!("{at}.body.pattern"))
+            }
+            Some(BodyExpected::OneOf { texts }) => ensure(
+                !texts.is_empty(),
+                &format!("{at}.body.texts"),
+                "at least one is needed",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn compiles(pattern: &str, field: &str) -> Checked {
+    match regex::bytes::Regex::new(pattern) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let text = error.to_string();
+            let reason = text.lines().last().unwrap_or_default();
+            Err(PlanError::new(
+                field,
+                format!("is no regular expression: {}", reason.trim()),
+            ))
+        }
+    }
+}
+
+/// RFC 9110, 5.6.2: `tchar`.
+fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

@@ -1,0 +1,210 @@
+//! Heads of answers: parsed by `httparse`, interpreted by RFC 9112, and remembered.
+//!
+//! Servers repeat themselves: on one connection after the other the head is the same, byte for
+//! byte, but for a date that changes once a second. [`Heads`] keeps the last head with its
+//! meaning, so that a repeated head costs one comparison of memory instead of a parse.
+
+use super::Fault;
+
+/// A longer head is a fault of the peer.
+pub const MAX_HEAD_BYTES: usize = 64 * 1024;
+const MAX_FIELDS: usize = 128;
+
+/// How the end of a body is found (RFC 9112, 6.3), for an answer that may have one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// After so many bytes.
+    Length(u64),
+    /// After the last chunk and the trailers.
+    Chunked,
+    /// When the connection closes.
+    UntilClose,
+}
+
+/// What the engine needs to know of an answer's head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    /// The status code.
+    pub status: u16,
+    /// How its body ends. Which answers have none is the decoder's knowledge.
+    pub framing: Framing,
+    /// Whether the peer keeps the connection open after this answer.
+    pub keep_alive: bool,
+    /// Index of its content coding in [`Heads::encodings`].
+    pub encoding: u16,
+}
+
+/// Reads heads and remembers the last one.
+#[derive(Debug)]
+pub struct Heads {
+    last_bytes: Vec<u8>,
+    last: Head,
+    encodings: Vec<String>,
+}
+
+impl Default for Heads {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Heads {
+    /// Remembers nothing yet; knows the coding "identity" as number 0.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            last_bytes: Vec::with_capacity(1024),
+            last: Head {
+                status: 0,
+                framing: Framing::UntilClose,
+                keep_alive: false,
+                encoding: 0,
+            },
+            encodings: vec!["identity".into()],
+        }
+    }
+
+    /// The content codings seen so far, in lower case.
+    #[must_use]
+    pub fn encodings(&self) -> &[String] {
+        &self.encodings
+    }
+
+    /// The bytes of the head that was read last, up to and with its empty line.
+    #[must_use]
+    pub fn last_bytes(&self) -> &[u8] {
+        &self.last_bytes
+    }
+
+    /// Reads a head from the beginning of `input`: its meaning and its length, or None where
+    /// it is not complete yet.
+    ///
+    /// # Errors
+    /// A [`Fault`] where no continuation could make a head of it.
+    #[inline]
+    pub fn read(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+        let length = self.last_bytes.len();
+        // A head ends at its first empty line, so a prefix that equals a whole head is one.
+        if length > 0 && input.len() >= length && input[..length] == self.last_bytes[..] {
+            return Ok(Some((self.last, length)));
+        }
+        self.parse(input)
+    }
+
+    #[cold]
+    fn parse(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
+        let mut answer = httparse::Response::new(&mut fields);
+        let length = match answer.parse(input) {
+            Ok(httparse::Status::Complete(length)) if length <= MAX_HEAD_BYTES => length,
+            Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD_BYTES => return Ok(None),
+            Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(Fault::HeadTooLarge),
+            Err(error) => return Err(Fault::BadHead(reason(error))),
+        };
+        let head = self.interpret(&answer)?;
+        self.last_bytes.clear();
+        self.last_bytes.extend_from_slice(&input[..length]);
+        self.last = head;
+        Ok(Some((head, length)))
+    }
+
+    fn interpret(&mut self, answer: &httparse::Response<'_, '_>) -> Result<Head, Fault> {
+        let status = answer.code.unwrap_or_default();
+        if !(100..=999).contains(&status) {
+            return Err(Fault::BadHead("the status code is below 100"));
+        }
+        let is_http11 = answer.version == Some(1);
+        let mut close = false;
+        let mut keep_alive = false;
+        let mut length: Option<u64> = None;
+        let mut transfer: Option<bool> = None;
+        let mut encoding = 0;
+        for field in answer.headers.iter() {
+            if field.name.eq_ignore_ascii_case("content-length") {
+                length = Some(agreeing_length(length, field.value)?);
+            } else if field.name.eq_ignore_ascii_case("transfer-encoding") {
+                transfer = last_element(field.value).map(|c| c.eq_ignore_ascii_case(b"chunked"));
+            } else if field.name.eq_ignore_ascii_case("connection") {
+                close |= has_element(field.value, b"close");
+                keep_alive |= has_element(field.value, b"keep-alive");
+            } else if field.name.eq_ignore_ascii_case("content-encoding") {
+                encoding = self.encoding_number(field.value);
+            }
+        }
+        // Both a length and chunks, or chunks in HTTP/1.0, is how answers get smuggled: the
+        // chunks count and the connection is not used again (RFC 9112, 6.1 and 6.3).
+        let suspicious = transfer.is_some() && (length.is_some() || !is_http11);
+        let framing = match (transfer, length) {
+            (Some(true), _) => Framing::Chunked,
+            (Some(false), _) | (None, None) => Framing::UntilClose,
+            (None, Some(length)) => Framing::Length(length),
+        };
+        Ok(Head {
+            status,
+            framing,
+            keep_alive: !close && !suspicious && (is_http11 || keep_alive),
+            encoding,
+        })
+    }
+
+    fn encoding_number(&mut self, value: &[u8]) -> u16 {
+        const MOST: usize = 64;
+        let name = String::from_utf8_lossy(value).trim().to_ascii_lowercase();
+        let known = self.encodings.iter().position(|known| *known == name);
+        let number = known.unwrap_or_else(|| {
+            // A peer that invents codings must not make the table grow without bound.
+            if self.encodings.len() < MOST {
+                self.encodings.push(name);
+            }
+            self.encodings.len() - 1
+        });
+        number as u16
+    }
+}
+
+fn reason(error: httparse::Error) -> &'static str {
+    match error {
+        httparse::Error::HeaderName => "a field name",
+        httparse::Error::HeaderValue => "a field value",
+        httparse::Error::NewLine => "a line end",
+        httparse::Error::Status => "the status line",
+        httparse::Error::Version => "the version is not HTTP/1.x",
+        httparse::Error::Token => "a token",
+        httparse::Error::TooManyHeaders => "too many fields",
+    }
+}
+
+/// A length, alone or repeated: "5", "5, 5", or the same field twice. All must agree.
+fn agreeing_length(before: Option<u64>, value: &[u8]) -> Result<u64, Fault> {
+    let mut agreed = before;
+    for element in value.split(|byte| *byte == b',') {
+        let element = element.trim_ascii();
+        if element.is_empty() || !element.iter().all(u8::is_ascii_digit) {
+            return Err(Fault::BadLength);
+        }
+        let length = std::str::from_utf8(element)
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .ok_or(Fault::BadLength)?;
+        if agreed.is_some_and(|agreed: u64| agreed != length) {
+            return Err(Fault::BadLength);
+        }
+        agreed = Some(length);
+    }
+    agreed.ok_or(Fault::BadLength)
+}
+
+fn elements(value: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    value
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|element| !element.is_empty())
+}
+
+fn has_element(value: &[u8], wanted: &[u8]) -> bool {
+    elements(value).any(|element| element.eq_ignore_ascii_case(wanted))
+}
+
+fn last_element(value: &[u8]) -> Option<&[u8]> {
+    elements(value).next_back()
+}

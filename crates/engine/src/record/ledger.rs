@@ -1,0 +1,215 @@
+//! One worker's ledger.
+
+use std::sync::Mutex;
+
+use super::counter::Counter;
+use super::failure::Failure;
+use super::histogram::Histogram;
+
+const STATUSES: usize = 1000;
+const ENCODINGS: usize = 64;
+
+/// Counts of one phase.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) started: Counter,
+    pub(crate) completed: Counter,
+    pub(crate) failed: Counter,
+    pub(crate) bytes_read: Counter,
+    pub(crate) bytes_written: Counter,
+    pub(crate) body_bytes: Counter,
+    pub(crate) checked: Counter,
+    pub(crate) missed_starts: Counter,
+}
+
+/// The counts a window is the difference of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Slice {
+    pub(crate) started: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) bytes_read: u64,
+}
+
+/// The two times only an open loop has.
+#[derive(Debug)]
+pub(crate) struct OpenTimes {
+    pub(crate) response_time: Histogram,
+    pub(crate) send_lag: Histogram,
+}
+
+/// What happens rarely enough for a lock.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// Windows of the warm-up, then of the measured phase.
+    pub(crate) windows: [Vec<Slice>; 2],
+    pub(crate) examples: Vec<(Failure, String)>,
+    pub(crate) encodings: Vec<String>,
+    closed: Slice,
+}
+
+/// Everything one worker writes down.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    /// Counts of the current phase.
+    pub(crate) totals: Totals,
+    /// Counts of the warm-up, once it is over.
+    pub(crate) warmup: Totals,
+    pub(crate) is_measuring: Counter,
+    pub(crate) statuses: Box<[Counter]>,
+    pub(crate) encodings: Box<[Counter]>,
+    pub(crate) failures: Box<[Counter]>,
+    pub(crate) service_time: Histogram,
+    pub(crate) first_byte_time: Histogram,
+    pub(crate) connect_time: Histogram,
+    pub(crate) open_loop: Option<OpenTimes>,
+    pub(crate) opened: Counter,
+    pub(crate) answered: Counter,
+    pub(crate) reopened: Counter,
+    pub(crate) open_now: Counter,
+    pub(crate) open_peak: Counter,
+    /// CPU and wall time of the current phase, as of the last window.
+    pub(crate) cpu_ns: Counter,
+    pub(crate) wall_ns: Counter,
+    pub(crate) largest_stall_ns: Counter,
+    /// Requests found unanswered on the connections when the worker ended.
+    pub(crate) left_in_flight: Counter,
+    /// The worker's own end of the measured phase.
+    pub(crate) ended_ns: Counter,
+    notes: Mutex<Notes>,
+}
+
+fn counters(n: usize) -> Box<[Counter]> {
+    (0..n).map(|_| Counter::default()).collect()
+}
+
+impl Ledger {
+    pub(crate) fn new(is_open_loop: bool) -> Self {
+        Self {
+            totals: Totals::default(),
+            warmup: Totals::default(),
+            is_measuring: Counter::default(),
+            statuses: counters(STATUSES),
+            encodings: counters(ENCODINGS),
+            failures: counters(Failure::ALL.len()),
+            service_time: Histogram::new(),
+            first_byte_time: Histogram::new(),
+            connect_time: Histogram::new(),
+            open_loop: is_open_loop.then(|| OpenTimes {
+                response_time: Histogram::new(),
+                send_lag: Histogram::new(),
+            }),
+            opened: Counter::default(),
+            answered: Counter::default(),
+            reopened: Counter::default(),
+            open_now: Counter::default(),
+            open_peak: Counter::default(),
+            cpu_ns: Counter::default(),
+            wall_ns: Counter::default(),
+            largest_stall_ns: Counter::default(),
+            left_in_flight: Counter::default(),
+            ended_ns: Counter::default(),
+            notes: Mutex::default(),
+        }
+    }
+
+    /// What is written under a lock. A writer that died left it as good as it was.
+    pub(crate) fn notes(&self) -> std::sync::MutexGuard<'_, Notes> {
+        self.notes
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Counts `n` requests that failed in one way; `example` is asked for the first time only.
+    #[cold]
+    pub(crate) fn fail(&self, failure: Failure, n: u64, example: impl FnOnce() -> String) {
+        self.note_example(failure, example);
+        self.failures[failure as usize].add(n);
+        self.totals.failed.add(n);
+    }
+
+    /// Keeps the first example of a failure.
+    #[cold]
+    pub(crate) fn note_example(&self, failure: Failure, example: impl FnOnce() -> String) {
+        let mut notes = self.notes();
+        if notes.examples.iter().all(|(known, _)| *known != failure) {
+            notes.examples.push((failure, example()));
+        }
+    }
+
+    /// Requests started and not yet ended, by the books.
+    pub(crate) fn in_flight(&self) -> u64 {
+        let of = |totals: &Totals| {
+            let ended = totals.completed.get() + totals.failed.get();
+            totals.started.get().wrapping_sub(ended)
+        };
+        of(&self.totals).wrapping_add(of(&self.warmup))
+    }
+
+    /// Ends a window (and the empty ones a late worker slept through).
+    pub(crate) fn close_windows(&self, count: u64) {
+        let now = Slice {
+            started: self.totals.started.get(),
+            completed: self.totals.completed.get(),
+            failed: self.totals.failed.get(),
+            bytes_read: self.totals.bytes_read.get(),
+        };
+        let mut notes = self.notes();
+        let before = std::mem::replace(&mut notes.closed, now);
+        let windows = &mut notes.windows[self.is_measuring.get() as usize];
+        windows.push(Slice {
+            started: now.started - before.started,
+            completed: now.completed - before.completed,
+            failed: now.failed - before.failed,
+            bytes_read: now.bytes_read - before.bytes_read,
+        });
+        windows.extend((1..count).map(|_| Slice::default()));
+    }
+
+    /// Ends the warm-up: its counts are put aside and all figures start again.
+    pub(crate) fn begin_measuring(&self) {
+        let Totals {
+            started,
+            completed,
+            failed,
+            bytes_read,
+            bytes_written,
+            body_bytes,
+            checked,
+            missed_starts,
+        } = &self.totals;
+        self.warmup.started.set(started.take());
+        self.warmup.completed.set(completed.take());
+        self.warmup.failed.set(failed.take());
+        for figure in [
+            bytes_read,
+            bytes_written,
+            body_bytes,
+            checked,
+            missed_starts,
+        ] {
+            figure.set(0);
+        }
+        for table in [&self.statuses, &self.encodings, &self.failures] {
+            table.iter().for_each(|count| count.set(0));
+        }
+        for histogram in [
+            &self.service_time,
+            &self.first_byte_time,
+            &self.connect_time,
+        ] {
+            histogram.clear();
+        }
+        if let Some(times) = &self.open_loop {
+            times.response_time.clear();
+            times.send_lag.clear();
+        }
+        self.cpu_ns.set(0);
+        self.wall_ns.set(0);
+        self.largest_stall_ns.set(0);
+        let mut notes = self.notes();
+        notes.closed = Slice::default();
+        notes.examples.clear();
+        self.is_measuring.set(1);
+    }
+}

@@ -1,0 +1,14 @@
+//! What is written down: histograms, counts, windows, failures, and their stored form.
+//!
+//! Each worker has one [`Ledger`](ledger::Ledger) of single-writer counters. It writes with
+//! plain loads and stores, so nothing on the request path waits for anyone, and the live view
+//! and the result read the same counters.
+
+mod counter;
+mod failure;
+mod histogram;
+pub(crate) mod ledger;
+pub mod measurement;
+pub(crate) mod summary;
+
+pub use failure::{Failure, Origin, example};

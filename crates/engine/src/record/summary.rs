@@ -1,0 +1,234 @@
+//! The workers' ledgers added up: to a [`Measurement`] at the end, a [`Snapshot`] before it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::counter::Counter;
+use super::failure::Failure;
+use super::histogram::{Histogram, Merged};
+use super::ledger::{Ledger, OpenTimes, Totals};
+use super::measurement::{
+    Books, Connections, Measurement, Outcome, Phase, Snapshot, Window, Worker,
+};
+use crate::error::RunError;
+
+/// A live view carries the latest windows only: a screen has no use for more, and a long run
+/// would make each view larger than the one before.
+const SNAPSHOT_WINDOWS: usize = 1_200;
+
+/// What of a run is not in the ledgers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) started_at_unix_ns: u64,
+    pub(crate) window_ns: u64,
+    /// Where the measured phase begins; the run's end when it never began.
+    pub(crate) measure_from_ns: u64,
+    /// Where the measured phase ends (or now, for a live view).
+    pub(crate) end_ns: u64,
+}
+
+type Ledgers = [Arc<Ledger>];
+
+fn sum(ledgers: &Ledgers, counter: impl Fn(&Ledger) -> &Counter) -> u64 {
+    ledgers.iter().map(|ledger| counter(ledger).get()).sum()
+}
+
+fn merged(ledgers: &Ledgers, histogram: impl Fn(&Ledger) -> &Histogram) -> Merged {
+    Merged::of(ledgers.iter().map(|ledger| histogram(ledger)))
+}
+
+fn merged_open(ledgers: &Ledgers, histogram: impl Fn(&OpenTimes) -> &Histogram) -> Option<Merged> {
+    let parts: Option<Vec<_>> = ledgers
+        .iter()
+        .map(|ledger| ledger.open_loop.as_ref().map(&histogram))
+        .collect();
+    parts.map(|parts| Merged::of(parts.into_iter()))
+}
+
+/// The measurement of an ended run.
+///
+/// # Errors
+/// [`RunError::Unbalanced`] when a request is missing from the books.
+pub(crate) fn measurement(
+    ledgers: &Ledgers,
+    cpus: &[Option<u32>],
+    asked: u64,
+    times: Times,
+    interrupted: bool,
+) -> Result<Measurement, RunError> {
+    let measured_ns = times.end_ns.saturating_sub(times.measure_from_ns);
+    let total = |figure: fn(&Totals) -> &Counter| sum(ledgers, |ledger| figure(&ledger.totals));
+    let mut windows = windows(ledgers, Phase::Warmup, times);
+    windows.extend(self::windows(ledgers, Phase::Measured, times));
+    Ok(Measurement {
+        started_at_unix_ns: times.started_at_unix_ns,
+        warmup_ns: times.measure_from_ns,
+        measured_ns,
+        interrupted,
+        books: books(ledgers)?,
+        started: total(|t| &t.started),
+        completed: total(|t| &t.completed),
+        failed: total(|t| &t.failed),
+        bytes_read: total(|t| &t.bytes_read),
+        bytes_written: total(|t| &t.bytes_written),
+        body_bytes: total(|t| &t.body_bytes),
+        statuses: statuses(ledgers),
+        encodings: encodings(ledgers),
+        checked: total(|t| &t.checked),
+        outcomes: outcomes(ledgers),
+        connections: Connections {
+            asked,
+            opened: sum(ledgers, |ledger| &ledger.opened),
+            answered: sum(ledgers, |ledger| &ledger.answered),
+            reopened: sum(ledgers, |ledger| &ledger.reopened),
+            peak: sum(ledgers, |ledger| &ledger.open_peak),
+        },
+        service_time: merged(ledgers, |ledger| &ledger.service_time).export(),
+        response_time: merged_open(ledgers, |t| &t.response_time).map(|m| m.export()),
+        send_lag: merged_open(ledgers, |t| &t.send_lag).map(|m| m.export()),
+        connect_time: merged(ledgers, |ledger| &ledger.connect_time).export(),
+        first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
+        missed_starts: total(|t| &t.missed_starts),
+        windows,
+        workers: workers(ledgers, cpus),
+        engine_version: env!("CARGO_PKG_VERSION").into(),
+    })
+}
+
+/// The live view.
+pub(crate) fn snapshot(ledgers: &Ledgers, times: Times) -> Snapshot {
+    let is_measuring = ledgers.iter().all(|ledger| ledger.is_measuring.get() == 1);
+    let (phase, start_ns) = if is_measuring {
+        (Phase::Measured, times.measure_from_ns)
+    } else {
+        (Phase::Warmup, 0)
+    };
+    let service_time = merged(ledgers, |ledger| &ledger.service_time);
+    let wall_ns = sum(ledgers, |ledger| &ledger.wall_ns);
+    let cpu_ns = sum(ledgers, |ledger| &ledger.cpu_ns);
+    let mut windows = windows(ledgers, phase, times);
+    windows.drain(..windows.len().saturating_sub(SNAPSHOT_WINDOWS));
+    Snapshot {
+        phase,
+        elapsed_ns: times.end_ns.saturating_sub(start_ns),
+        started: sum(ledgers, |ledger| &ledger.totals.started),
+        completed: sum(ledgers, |ledger| &ledger.totals.completed),
+        failed: sum(ledgers, |ledger| &ledger.totals.failed),
+        bytes_read: sum(ledgers, |ledger| &ledger.totals.bytes_read),
+        open_connections: sum(ledgers, |ledger| &ledger.open_now),
+        service_time_p50_ns: service_time.quantile_ns(0.5),
+        service_time_p99_ns: service_time.quantile_ns(0.99),
+        service_time_max_ns: service_time.max_ns(),
+        send_lag_p99_ns: merged_open(ledgers, |t| &t.send_lag).map(|m| m.quantile_ns(0.99)),
+        client_cpu: cpu_ns as f64 / wall_ns.max(1) as f64,
+        windows,
+    }
+}
+
+fn books(ledgers: &Ledgers) -> Result<Books, RunError> {
+    let whole = |figure: fn(&Totals) -> &Counter| {
+        sum(ledgers, |ledger| figure(&ledger.totals)) + sum(ledgers, |l| figure(&l.warmup))
+    };
+    let books = Books {
+        started: whole(|t| &t.started),
+        completed: whole(|t| &t.completed),
+        failed: whole(|t| &t.failed),
+        in_flight: sum(ledgers, |ledger| &ledger.left_in_flight),
+    };
+    let Books {
+        started,
+        completed,
+        failed,
+        in_flight,
+    } = books;
+    if started != completed + failed + in_flight {
+        return Err(RunError::Unbalanced {
+            started,
+            completed,
+            failed,
+            in_flight,
+        });
+    }
+    Ok(books)
+}
+
+fn statuses(ledgers: &Ledgers) -> BTreeMap<String, u64> {
+    (0..ledgers[0].statuses.len())
+        .map(|status| (status, sum(ledgers, |ledger| &ledger.statuses[status])))
+        .filter(|(_, count)| *count > 0)
+        .map(|(status, count)| (status.to_string(), count))
+        .collect()
+}
+
+fn encodings(ledgers: &Ledgers) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for ledger in ledgers {
+        for (name, count) in ledger.notes().encodings.iter().zip(&ledger.encodings) {
+            if count.get() > 0 {
+                *counts.entry(name.clone()).or_default() += count.get();
+            }
+        }
+    }
+    counts
+}
+
+fn outcomes(ledgers: &Ledgers) -> Vec<Outcome> {
+    let example_of = |failure: Failure| {
+        ledgers.iter().find_map(|ledger| {
+            let notes = ledger.notes();
+            let found = notes.examples.iter().find(|(known, _)| *known == failure);
+            found.map(|(_, example)| example.clone())
+        })
+    };
+    Failure::ALL
+        .iter()
+        .map(|failure| Outcome {
+            origin: failure.origin(),
+            kind: failure.name().into(),
+            count: sum(ledgers, |ledger| &ledger.failures[*failure as usize]),
+            example: example_of(*failure).unwrap_or_default(),
+        })
+        .filter(|outcome| outcome.count > 0)
+        .collect()
+}
+
+fn windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
+    let (start_ns, end_ns) = match phase {
+        Phase::Warmup => (0, times.measure_from_ns.min(times.end_ns)),
+        Phase::Measured => (times.measure_from_ns, times.end_ns),
+    };
+    let mut windows: Vec<Window> = Vec::new();
+    for ledger in ledgers {
+        for (index, slice) in ledger.notes().windows[phase as usize].iter().enumerate() {
+            if index == windows.len() {
+                let window_start_ns = start_ns + index as u64 * times.window_ns;
+                windows.push(Window {
+                    start_ns: window_start_ns,
+                    length_ns: times.window_ns.min(end_ns.saturating_sub(window_start_ns)),
+                    phase,
+                    started: 0,
+                    completed: 0,
+                    failed: 0,
+                    bytes_read: 0,
+                });
+            }
+            let window = &mut windows[index];
+            window.started += slice.started;
+            window.completed += slice.completed;
+            window.failed += slice.failed;
+            window.bytes_read += slice.bytes_read;
+        }
+    }
+    windows
+}
+
+fn workers(ledgers: &Ledgers, cpus: &[Option<u32>]) -> Vec<Worker> {
+    let seen = |(ledger, cpu): (&Arc<Ledger>, &Option<u32>)| Worker {
+        cpu: *cpu,
+        wall_ns: ledger.wall_ns.get(),
+        cpu_ns: ledger.cpu_ns.get(),
+        largest_stall_ns: ledger.largest_stall_ns.get(),
+        completed: ledger.totals.completed.get(),
+    };
+    ledgers.iter().zip(cpus).map(seen).collect()
+}

@@ -1,0 +1,81 @@
+//! Intended starts: points on the axis of counted requests, mapped to time by the profile.
+//!
+//! ```text
+//!   constant:  the k-th start of worker w of W is where Λ(t) = kW + w
+//!   Poisson:   the k-th start of a worker is where Λ(t) = W · (E₁ + … + E_k),  E exponential, mean 1
+//! ```
+//!
+//! The first deals one even sequence out to the workers. The second is a Poisson process at
+//! 1/W of the rate for each (time rescaling); the sum of independent ones is Poisson at the whole.
+
+use super::profile::Profile;
+use crate::plan::Arrivals;
+
+/// The intended starts of one worker, one after the other.
+#[derive(Debug, Clone)]
+pub struct Starts {
+    profile: Profile,
+    from_ns: u64,
+    position: f64,
+    stride: f64,
+    random: Option<fastrand::Rng>,
+    next_ns: Option<u64>,
+}
+
+impl Starts {
+    /// Starts for worker `worker` of `workers`, the profile beginning at `from_ns`.
+    #[must_use]
+    pub fn new(
+        profile: Profile,
+        arrivals: Arrivals,
+        from_ns: u64,
+        worker: u32,
+        workers: u32,
+        seed: u64,
+    ) -> Self {
+        let mut starts = Self {
+            profile,
+            from_ns,
+            position: f64::from(worker),
+            stride: f64::from(workers),
+            random: None,
+            next_ns: None,
+        };
+        if arrivals == Arrivals::Poisson {
+            starts.position = 0.0;
+            starts.random = Some(fastrand::Rng::with_seed(seed ^ (u64::from(worker) << 32)));
+            starts.step();
+        }
+        starts.place();
+        starts
+    }
+
+    /// The next start; None when there will be none.
+    #[inline]
+    #[must_use]
+    pub fn next_ns(&self) -> Option<u64> {
+        self.next_ns
+    }
+
+    /// Goes on to the start after it.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.step();
+        self.place();
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        let gap = match &mut self.random {
+            None => 1.0,
+            Some(random) => -(1.0 - random.f64()).ln(),
+        };
+        self.position += gap * self.stride;
+    }
+
+    #[inline]
+    fn place(&mut self) {
+        let since = self.profile.time_of(self.position);
+        self.next_ns = since.map(|since| self.from_ns + since);
+    }
+}

@@ -1,0 +1,37 @@
+"""The load engine as it comes from Rust. Use `assay.engine`, its typed interface."""
+
+class PlanError(Exception):
+    """The plan asks for something that cannot be done; one line naming the field."""
+
+class RunError(Exception):
+    """The run could not start, or its result cannot be trusted; one line."""
+
+class Run:
+    """A load that is going on, or has ended. Plans and results are JSON."""
+
+    def __new__(cls, plan_json: bytes) -> Run:
+        """Start the worker threads at once."""
+
+    def snapshot(self) -> bytes:
+        """Give the live view: a `Snapshot`."""
+
+    def begin_measuring(self) -> None:
+        """End the warm-up; the load goes on without a gap."""
+
+    def stop(self) -> None:
+        """End the run early."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
+
+    def result(self) -> bytes:
+        """Wait for the end and give the `Measurement`."""
+
+def version() -> str:
+    """Give the engine's version."""
+
+def validate(plan_json: bytes) -> None:
+    """Check a plan without touching the network."""
+
+def normalise(plan_json: bytes) -> bytes:
+    """Give the plan as the engine understands it, every default filled in."""

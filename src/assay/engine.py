@@ -1,0 +1,81 @@
+"""The load engine, typed: values in, values out, errors of ours.
+
+    run = start(plan)
+    while not run.wait(0.1):
+        show(run.snapshot())
+    measurement = run.result()
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from assay import _engine
+from assay.errors import EnvironmentLacks, InputError
+from assay.values.measurement import Measurement, Snapshot
+from assay.values.plan import LoadPlan
+
+_encode = msgspec.json.Encoder().encode
+_decode_snapshot = msgspec.json.Decoder(Snapshot).decode
+_decode_measurement = msgspec.json.Decoder(Measurement).decode
+
+
+def version() -> str:
+    """Give the engine's version."""
+    return _engine.version()
+
+
+def check(plan: LoadPlan) -> None:
+    """Check what can be known of a plan before it runs; `InputError` names the field."""
+    try:
+        _engine.validate(_encode(plan))
+    except _engine.PlanError as error:
+        raise InputError(f"load plan: {error}") from None
+
+
+def start(plan: LoadPlan) -> EngineRun:
+    """Start the load on threads of the engine.
+
+    `InputError` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it
+    (a name without an address, too few descriptors); then nothing was sent.
+    """
+    try:
+        return EngineRun(_engine.Run(_encode(plan)))
+    except _engine.PlanError as error:
+        raise InputError(f"load plan: {error}") from None
+    except _engine.RunError as error:
+        raise EnvironmentLacks(str(error)) from None
+
+
+class EngineRun:
+    """A load that is going on, or has ended. Its methods may be called from any thread."""
+
+    def __init__(self, run: _engine.Run) -> None:
+        """Take over a run that has started."""
+        self._run = run
+
+    def snapshot(self) -> Snapshot:
+        """Give the totals of the current phase, for a live view."""
+        return _decode_snapshot(self._run.snapshot())
+
+    def begin_measuring(self) -> None:
+        """End the warm-up; the load goes on without a gap."""
+        self._run.begin_measuring()
+
+    def stop(self) -> None:
+        """End the run early. Its result is complete and says that it was interrupted."""
+        self._run.stop()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
+        return self._run.wait(timeout_s)
+
+    def result(self) -> Measurement:
+        """Wait for the end and give the measurement.
+
+        `RuntimeError` reports a defect of the engine: its books do not balance.
+        """
+        try:
+            return _decode_measurement(self._run.result())
+        except _engine.RunError as error:
+            raise RuntimeError(str(error)) from None
