@@ -1,0 +1,272 @@
+"""Steady state: where the warm-up of a load ended, shown from its throughput over time.
+
+1. Changepoints of the throughput per window: optimal partitioning with a squared-error cost and a
+   penalty of 6 ln n noise variances (PELT's objective). Where neighbouring windows correlate, an
+   independent-noise penalty finds changes that are none: windows are widened up to 1 s, and if they
+   still correlate the penalty is 10 ln n.
+2. A change counts if the level moves by more than 5 %. A short episode (a collection, a flush)
+   after which the old level returns is part of the steady state, not a change of it.
+3. The last change cuts the series there if it lies in the first third; later means no steady state.
+4. What is left is checked: halves differ by less than 10 % in mean, quartiles by less than 5 %
+   (pyperf), each beyond what its own noise explains; tenths deviate by less than 15 % (a slow wave
+   has neither changepoints nor unequal halves).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.values.measurement import Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Series = NDArray[np.float64]
+
+WIDEST_NS = 1_000_000_000
+FEWEST_WINDOWS = 10
+FEWEST_TO_WIDEN = 20
+LEVEL_CHANGE = 0.05
+EPISODE_SHARE = 0.1
+HALVES_DIFFER = 0.10
+QUARTILES_DRIFT = 0.05
+STANDARD_ERRORS = 2.5
+"""What noise explains: four comparisons are made (two quartiles, two directions)."""
+TENTHS_DEVIATE = 0.15
+WARM_HALVES_DIFFER = 0.03
+WARM_STANDARD_ERRORS = 1.0
+"""While warming up, growth must have slowed to 3 %, and noise excuses less: to wait is cheap."""
+LEAST_WARM_UP_NS = 2_000_000_000
+RELATIVE_NOISE_FLOOR = 0.002
+"""A series without noise has no scale for a change; nothing below this share of its level is one."""
+
+
+class SteadyState(NamedTuple):
+    """Whether, and from when on, a series was steady. Times count as the windows' own do.
+
+    `reason` says why not where `steady` is False. `changes_ns` are all changes of level that
+    count. `window_ns` is the width at which the series was judged.
+    """
+
+    steady: bool
+    reason: str
+    from_ns: int
+    changes_ns: tuple[int, ...]
+    window_ns: int
+    level_per_s: float
+    halves_difference: float
+    quartile_drift: float
+
+
+class _Segment(NamedTuple):
+    """A stretch of windows; `lowest` and `highest` are the levels of the stretches it was joined from."""
+
+    start: int
+    end: int
+    lowest: float
+    highest: float
+
+
+def steady_state(windows: Sequence[Window]) -> SteadyState:
+    """Judge one uninterrupted series of windows of equal length (a last, partial one is ignored)."""
+    return _judge(windows, HALVES_DIFFER, STANDARD_ERRORS)
+
+
+def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> SteadyState:
+    import numpy as np
+
+    windows = _whole(windows)
+    if len(windows) < FEWEST_WINDOWS:
+        start = windows[0].start_ns if windows else 0
+        reason = f"{len(windows)} windows are too few to tell"
+        return SteadyState(False, reason, start, (), 0, 0.0, 0.0, 0.0)
+    width = windows[0].length_ns
+    series = np.array([window.completed / (window.length_ns / 1e9) for window in windows])
+    series, factor, boundaries = _changepoints(series, width)
+    segments = _segments(series, boundaries)
+    origin, window_ns = windows[0].start_ns, width * factor
+    changes = tuple(origin + segment.start * window_ns for segment in segments[1:])
+    last = segments[-1].start
+    settled = series[last:]
+    drift = _drift(settled, errors) if last * 3 <= len(series) else _Drift(0.0, 0.0, 0.0, 0.0)
+    if last * 3 > len(series):
+        seconds, of = (changes[-1] - origin) / 1e9, len(series) * window_ns / 1e9
+        reason = f"the level still changed after {seconds:.1f} s of {of:.1f} s"
+    elif drift.halves > max(halves_differ, drift.halves_noise):
+        reason = f"its halves differ by {drift.halves:.1%}"
+    elif drift.quartiles > max(QUARTILES_DRIFT, drift.quartiles_noise):
+        reason = f"its quartiles drift by {drift.quartiles:.1%}"
+    elif (deviation := _tenths_deviation(settled)) > TENTHS_DEVIATE:
+        reason = f"it swings: its tenths deviate by {deviation:.0%}"
+    else:
+        reason = ""
+    return SteadyState(
+        steady=not reason,
+        reason=reason,
+        from_ns=origin + last * window_ns,
+        changes_ns=changes,
+        window_ns=window_ns,
+        level_per_s=float(settled.mean()),
+        halves_difference=drift.halves,
+        quartile_drift=drift.quartiles,
+    )
+
+
+def warm_enough(windows: Sequence[Window], bound_ns: int, least_ns: int = LEAST_WARM_UP_NS) -> bool:
+    """Whether a warm-up that has shown these windows may end: it is steady, or at its bound.
+
+    Asked while the load runs, as often as new windows come. A server that was warm all along is
+    let go after `least_ns`; one that changed its level is watched for twice as long again after that.
+    A change that comes later than this looks is caught by `steady_state` of the measured windows.
+    """
+    if not windows:
+        return bound_ns <= 0
+    elapsed = windows[-1].start_ns + windows[-1].length_ns - windows[0].start_ns
+    if elapsed >= bound_ns:
+        return True
+    return elapsed >= least_ns and _judge(windows, WARM_HALVES_DIFFER, WARM_STANDARD_ERRORS).steady
+
+
+def _whole(windows: Sequence[Window]) -> Sequence[Window]:
+    """Without a last window that was cut short, which would look like a collapse."""
+    if len(windows) > 1 and windows[-1].length_ns < 0.9 * windows[0].length_ns:
+        return windows[:-1]
+    return windows
+
+
+def _changepoints(series: Series, width_ns: int) -> tuple[Series, int, list[int]]:
+    """The series at the width it can be judged at, how many windows that is, and its segments' ends."""
+    factor = 1
+    wide = series
+    while True:
+        ends = _partition(wide, 6.0)
+        if not _correlated(wide, ends):
+            return wide, factor, ends
+        longer = factor * 2
+        if longer * width_ns > WIDEST_NS or len(series) // longer < FEWEST_TO_WIDEN:
+            return wide, factor, _partition(wide, 10.0)
+        factor = longer
+        wide = series[: len(series) // factor * factor].reshape(-1, factor).mean(axis=1)
+
+
+def _partition(series: Series, weight: float) -> list[int]:
+    """Ends of the segments that minimise squared error + weight * ln n * segments, in noise units.
+
+    `KernelCPD` with a linear kernel is the same objective as PELT with a squared-error cost, and in C.
+    """
+    import numpy as np
+    import ruptures
+
+    scaled = (series - series.mean()) / _noise(series)
+    search = ruptures.KernelCPD(kernel="linear", min_size=2).fit(scaled.reshape(-1, 1))
+    return [int(end) for end in search.predict(pen=weight * np.log(len(series)))]
+
+
+def _noise(series: Series) -> float:
+    """Deviation of the windows' noise from neighbours' differences, which changes of level do not blow up.
+
+    1.4826 makes the median absolute deviation of a normal distribution its standard deviation.
+    """
+    import numpy as np
+
+    differences = np.diff(series)
+    deviation = 1.4826 * float(np.median(np.abs(differences - np.median(differences)))) / math.sqrt(2)
+    return max(deviation, RELATIVE_NOISE_FLOOR * float(np.abs(series).mean()), 1e-12)
+
+
+def _correlated(series: Series, ends: Sequence[int]) -> bool:
+    """Whether neighbouring residuals about the segments' levels correlate beyond chance (2 / sqrt n)."""
+    import numpy as np
+
+    starts = [0, *ends[:-1]]
+    residuals = np.concatenate(
+        [series[start:end] - series[start:end].mean() for start, end in zip(starts, ends, strict=True)]
+    )
+    return _lag_one(residuals) > 2 / math.sqrt(len(series))
+
+
+def _segments(series: Series, ends: Sequence[int]) -> list[_Segment]:
+    """The segments whose levels really differ: like ones joined, episodes absorbed."""
+    starts = [0, *ends[:-1]]
+    levels = [float(series[start:end].mean()) for start, end in zip(starts, ends, strict=True)]
+    segments = [_Segment(s, e, x, x) for s, e, x in zip(starts, ends, levels, strict=True)]
+    while True:
+        joint = _next_joint(segments, len(series))
+        if joint is None:
+            return segments
+        first, last = joint
+        joined = segments[first : last + 1]
+        longest = [part for part in joined if part.end - part.start >= EPISODE_SHARE * len(series)] or joined
+        lowest, highest = min(part.lowest for part in longest), max(part.highest for part in longest)
+        segments[first : last + 1] = [_Segment(joined[0].start, joined[-1].end, lowest, highest)]
+
+
+def _next_joint(segments: Sequence[_Segment], n: int) -> tuple[int, int] | None:
+    """The next run of segments to join into one, by first and last index; None when done."""
+    pairs = [(_apart(a, b), index) for index, (a, b) in enumerate(zip(segments, segments[1:], strict=False))]
+    if pairs and min(pairs)[0] <= LEVEL_CHANGE:
+        index = min(pairs)[1]
+        return index, index + 1
+    for index in range(1, len(segments)):
+        if segments[index].end - segments[index].start >= EPISODE_SHARE * n:
+            continue
+        if index == len(segments) - 1:
+            return index - 1, index  # too short to be called a new level
+        if _apart(segments[index - 1], segments[index + 1]) <= LEVEL_CHANGE:
+            return index - 1, index + 1
+    return None
+
+
+def _apart(a: _Segment, b: _Segment) -> float:
+    """The whole span of levels of two segments: many small steps are one large change."""
+    highest = max(a.highest, b.highest)
+    return (highest - min(a.lowest, b.lowest)) / highest if highest else 0.0
+
+
+class _Drift(NamedTuple):
+    """How far the halves' means and quartiles lie apart, as shares of the level, each with its noise."""
+
+    halves: float
+    halves_noise: float
+    quartiles: float
+    quartiles_noise: float
+
+
+def _drift(series: Series, errors: float) -> _Drift:
+    """The two halves against each other.
+
+    The noise is so many standard errors of samples that may correlate with their neighbours by r,
+    which widens errors by sqrt((1+r)/(1-r)). A normal quartile's standard error is 1.36 deviations / sqrt n.
+    """
+    import numpy as np
+
+    level = abs(float(series.mean()))
+    if not level or len(series) < 4:
+        return _Drift(0.0, 0.0, 0.0, 0.0)
+    first, second = series[: len(series) // 2], series[len(series) // 2 :]
+    halves = abs(float(first.mean() - second.mean())) / level
+    quartiles = np.abs(np.percentile(first, (25, 75)) - np.percentile(second, (25, 75)))
+    r = min(0.9, max(0.0, _lag_one(np.concatenate([first - first.mean(), second - second.mean()]))))
+    error = math.hypot(float(first.std(ddof=1)), float(second.std(ddof=1))) / math.sqrt(len(first)) / level
+    noise = errors * error * math.sqrt((1 + r) / (1 - r))
+    return _Drift(halves, noise, float(quartiles.max()) / level, 1.36 * noise)
+
+
+def _tenths_deviation(series: Series) -> float:
+    """Deviation of the means of ten successive parts, as a share of the level."""
+    import numpy as np
+
+    level = abs(float(series.mean()))
+    if not level or len(series) < 2:
+        return 0.0
+    parts = np.array_split(series, min(10, len(series)))
+    return float(np.std([part.mean() for part in parts], ddof=1)) / level
+
+
+def _lag_one(residuals: Series) -> float:
+    """Correlation of neighbours."""
+    power = float(residuals @ residuals)
+    return float(residuals[1:] @ residuals[:-1]) / power if power > 0 else 0.0
