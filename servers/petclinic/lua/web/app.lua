@@ -48,7 +48,7 @@ local function answer(self, request)
   local handler, params, allowed = self.router:match(request.method, request.path)
   if handler then return handler(request, params) end
   if not allowed then return self:not_found() end
-  local context = { title = "Not allowed", message = "This address answers " .. allowed .. " only." }
+  local context = { title = "Not allowed", message = "This address does not answer that method." }
   local response = self:page("error.html", context, 405)
   response.headers = { ["Content-Type"] = HTML["Content-Type"], ["Allow"] = allowed }
   return response

@@ -50,6 +50,7 @@ end
 -- Cuts `source` into { kind, text, line } with kind "text", "print" or "do".
 local function scan(source)
   local tokens, at, line = {}, 1, 1
+  local at_line_start = true
   local function add(kind, text)
     if text ~= "" then tokens[#tokens + 1] = { kind = kind, text = text, line = line } end
     line = line + select(2, text:gsub("\n", ""))
@@ -65,7 +66,11 @@ local function scan(source)
     at = close + 2
     if sort ~= "{" then
       text = text:gsub("\n[ \t]+$", "\n")
-      if source:sub(at, at) == "\n" then at = at + 1 end
+      if at_line_start then text = text:gsub("^[ \t]+$", "") end
+      at_line_start = source:sub(at, at) == "\n"
+      if at_line_start then at = at + 1 end
+    else
+      at_line_start = false
     end
     add("text", text)
     if sort ~= "#" then add(sort == "{" and "print" or "do", inner:match("^%s*(.-)%s*$")) end
