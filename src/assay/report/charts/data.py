@@ -1,0 +1,76 @@
+"""The numbers that charts draw, from the run's trials: plain rows, one per mark."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from assay import stats
+from assay.values.estimate import Estimate
+from assay.values.measurement import Histogram, Measurement
+from assay.values.trial import Trial
+
+MOST_STEPS = 60
+"""Points of a course over time: more would not be told apart on a page."""
+
+# Dense enough for a smooth curve; those without enough requests behind them are left out later.
+CURVE = (0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999)
+
+
+class Step(NamedTuple):
+    """Throughput in one slice of time: the mean of the trials, their lowest and their highest."""
+
+    at_s: float
+    mean_per_s: float
+    low_per_s: float
+    high_per_s: float
+
+
+def course(trials: Sequence[Trial]) -> tuple[Step, ...]:
+    """Throughput over time since the end of the warm-up (negative before), over all trials."""
+    measured = [trial.measurement for trial in trials if trial.measurement and trial.measurement.windows]
+    if not measured:
+        return ()
+    step_ns = _step_ns(measured)
+    sums: dict[int, list[float]] = defaultdict(list)
+    for measurement in measured:
+        for index, per_s in _binned(measurement, step_ns):
+            sums[index].append(per_s)
+    # A slice that only some trials reached would show the others' absence as a change.
+    return tuple(
+        Step(index * step_ns / 1e9, sum(values) / len(values), min(values), max(values))
+        for index, values in sorted(sums.items())
+        if len(values) * 2 > len(measured)
+    )
+
+
+def _step_ns(measured: Iterable[Measurement]) -> int:
+    longest = max(seen.windows[-1].start_ns + seen.windows[-1].length_ns for seen in measured)
+    window = max(max(seen.windows[0].length_ns, 1) for seen in measured)
+    return window * max(1, -(-longest // (window * MOST_STEPS)))
+
+
+def _binned(measurement: Measurement, step_ns: int) -> Iterable[tuple[int, float]]:
+    """Whole slices of one trial: their number from the start of measuring, and answers a second."""
+    counts: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for window in measurement.windows:
+        slot = counts[(window.start_ns - measurement.warmup_ns) // step_ns]
+        slot[0] += window.completed
+        slot[1] += window.length_ns
+    for index, (completed, length_ns) in counts.items():
+        if length_ns >= step_ns * 0.9:
+            yield index, completed / (length_ns / 1e9)
+
+
+def curve(histograms: Sequence[Histogram]) -> tuple[tuple[float, Estimate], ...]:
+    """Quantiles of a case over its trials; those without enough requests are left out."""
+    by_trial = [stats.quantiles(histogram, CURVE) for histogram in histograms]
+    points = []
+    for place, p in enumerate(CURVE):
+        values = [found[place] for found in by_trial]
+        known = [value.value_ns for value in values if value is not None]
+        estimate = stats.positive_mean(known, "ns") if known and len(known) == len(values) else None
+        if estimate is not None:
+            points.append((p, estimate))
+    return tuple(points)

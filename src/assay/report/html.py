@@ -1,0 +1,196 @@
+"""A run as one HTML file: works offline, light and dark, on a phone and on paper.
+
+Everything that came from a server or a file passes through the template's escaping; data for
+the charts is JSON in which no markup can begin.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import shlex
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from typing import Any
+
+from assay.report import answer
+from assay.report import format as fmt
+from assay.report.charts import Chart, charts
+from assay.report.charts.chart import config
+from assay.report.findings import grouped
+from assay.report.load import shape
+from assay.report.rows import Row, Section, name_of_case, ordered_findings, relative_words, sections
+from assay.values.estimate import Estimate
+from assay.values.run import Run
+
+_VEGA_LITE = "6.4"
+"""The version whose specifications Altair writes."""
+
+
+def render(run: Run) -> str:
+    """Write the page."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    drawn = charts(run)
+    loader = PackageLoader("assay.report", "page")
+    pages = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return pages.get_template("report.html.jinja").render(
+        **_said(run),
+        charts=drawn,
+        style=Markup(_own("report.css")),
+        script=Markup(_own("report.js")),
+        bundle=Markup(_bundle()),
+        data=Markup(_data(drawn)),
+    )
+
+
+def _said(run: Run) -> dict[str, Any]:
+    """What the template says in words and tables; plain text all of it."""
+    header, judgement = run.header, run.judgement
+    title = header.study.get("title")
+    return {
+        "title": fmt.safe(title if isinstance(title, str) else header.study_name),
+        "question": fmt.safe(answer.question(run), 2000),
+        "answers": [fmt.safe(sentence, 1000) for sentence in answer.answers(run)],
+        "standing": answer.standing(run),
+        "hallmark": judgement is not None and judgement.hallmark,
+        "which": fmt.safe(answer.title(run)),
+        "profile": fmt.safe(header.profile),
+        "sections": [_section(section) for section in sections(run)],
+        "failures": list(_failures(run)),
+        "claims": list(_claims(run)),
+        "findings": list(_findings(run)),
+        "circumstances": list(_circumstances(run)),
+        "command": fmt.safe(shlex.join(header.command), 2000),
+        "version": header.environment.assay_version,
+        "run_id": fmt.safe(header.run_id),
+    }
+
+
+def _section(section: Section) -> dict[str, Any]:
+    closed = all(row.closed_loop for row in section.rows)
+    return {
+        "title": fmt.safe(section.title),
+        "clock": "service times of a closed loop: the queue that the client makes"
+        if closed
+        else "response times",
+        "rows": [_row(row) for row in (*section.candidates, *section.others)],
+    }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    bad = row.withheld or (row.throughput is None and row.failure is not None)
+    shown = fmt.rate(row.throughput.value) if row.throughput else fmt.UNKNOWN
+    p50 = row.service_p50_ns if row.closed_loop else row.response_p50_ns
+    p99 = row.service_p99_ns if row.closed_loop else row.response_p99_ns
+    candidate = row.case.role == "candidate"
+    return {
+        "apart": not candidate,
+        "tier": (row.tier or fmt.UNKNOWN) if candidate else "",
+        "name": fmt.safe(row.name, 80),
+        "bad": bad,
+        "throughput": ("withheld" if row.withheld else "failed") if bad else shown,
+        "interval": fmt.plus_minus(row.throughput).removeprefix("± ") if row.throughput else "",
+        "relative": relative_words(row),
+        "p50": fmt.time(_value(p50)),
+        "p99": fmt.time(_value(p99)),
+        "errors": fmt.share(row.error_share),
+        "cpu": fmt.share(row.cpu_share),
+        "memory": fmt.size(_value(row.peak_memory_bytes)),
+        "start": fmt.time(_value(row.start_ns)),
+        "codes": row.codes,
+    }
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value
+
+
+def _failures(run: Run) -> Iterator[dict[str, str]]:
+    for row in (row for section in sections(run) for row in section.rows if row.failure):
+        assert row.failure is not None  # chosen for it
+        of = row.trials + row.failed_trials
+        log = "\n".join(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-20:])
+        where = f"{row.failure.stage} failed in {row.failed_trials} of {of} trials"
+        yield {
+            "name": fmt.safe(row.name, 80),
+            "where": where,
+            "reason": fmt.safe(row.failure.reason, 1000),
+            "log": log,
+        }
+
+
+def _claims(run: Run) -> Iterator[dict[str, str]]:
+    for claim in run.judgement.claims if run.judgement else ():
+        yield {
+            "id": fmt.safe(claim.claim),
+            "statement": fmt.safe(claim.statement, 500),
+            "published": fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio),
+            "measured": fmt.ratio(claim.measured),
+            "verdict": claim.verdict,
+            "reason": fmt.safe(claim.reason, 500),
+        }
+
+
+def _findings(run: Run) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for group in grouped(ordered_findings(run), lambda case: name_of_case(run, case)):
+        first = group.first
+        yield {
+            "code": first.code,
+            "anchor": first.code not in seen,
+            "severity": first.severity,
+            "title": fmt.safe(first.title),
+            "subjects": [(fmt.safe(subject, 200), fmt.safe(said, 500)) for subject, said in group.subjects],
+            "meaning": fmt.safe(first.meaning, 1000),
+            "remedy": fmt.safe(first.remedy, 1000),
+            "source": fmt.safe(first.source),
+        }
+        seen.add(first.code)
+
+
+def _circumstances(run: Run) -> Iterator[tuple[str, str]]:
+    seen = run.header.environment
+    yield "machine", fmt.safe(answer.machine(run), 500)
+    for load in dict.fromkeys(shape(trial.plan) for trial in run.trials):
+        yield "load", load
+    yield (
+        "order",
+        f"{run.header.blocks} randomised blocks, seed {run.header.seed}, a fresh server for each trial",
+    )
+    yield "versions", fmt.safe(", ".join(f"{tool} {said}" for tool, said in _versions(run)), 1000)
+    if seen.git_commit:
+        yield "commit", fmt.safe(seen.git_commit)
+    yield "descriptors", fmt.count(seen.descriptor_limit)
+
+
+def _versions(run: Run) -> Iterable[tuple[str, str]]:
+    yield "assay", run.header.environment.assay_version
+    yield from run.header.environment.tool_versions.items()
+
+
+def _own(name: str) -> str:
+    return resources.files("assay.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+@functools.cache
+def _bundle() -> str:
+    """Vega, Vega-Lite and vega-embed in one script, from vl-convert: nothing is fetched.
+
+    Within HTML a script ends at the first "</script", also inside a string.
+    """
+    import vl_convert
+
+    script = vl_convert.javascript_bundle(vl_version=_VEGA_LITE)  # type: ignore[call-arg]  # a snippet is optional
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _data(drawn: Iterable[Chart]) -> str:
+    document = {
+        "light": config(),
+        "dark": config(dark=True),
+        "charts": {chart.name: chart.spec for chart in drawn},
+    }
+    text = json.dumps(document, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
