@@ -1,0 +1,93 @@
+package workflow;
+
+import static workflow.ExecutionAnswer.Status.FAILED;
+import static workflow.ExecutionAnswer.Status.NOT_FOUND;
+import static workflow.ExecutionAnswer.Status.REJECTED;
+import static workflow.ExecutionAnswer.Status.SUCCESS;
+import static workflow.ExecutionAnswer.Status.TIMEOUT;
+
+import jakarta.annotation.PreDestroy;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.jboss.logging.Logger;
+import workflow.ExecutionAnswer.Data;
+import workflow.ExecutionAnswer.SceneResult;
+
+/** Runs workflows on a fixed number of threads, with a bounded queue before them. */
+@ApplicationScoped
+class Executions {
+  private static final Logger LOG = Logger.getLogger(Executions.class);
+
+  private final WorkflowRepository workflows;
+  private final ScriptRunner scripts;
+  private final ExecutorService executor;
+
+  Executions(
+      WorkflowRepository workflows,
+      ScriptRunner scripts,
+      @ConfigProperty(name = "workflow.executor.threads") int threads,
+      @ConfigProperty(name = "workflow.executor.queue") int queue) {
+    this.workflows = workflows;
+    this.scripts = scripts;
+    // A queue of none hands over directly: what finds no idle thread is rejected.
+    BlockingQueue<Runnable> waiting =
+        queue == 0 ? new SynchronousQueue<>() : new ArrayBlockingQueue<>(queue);
+    this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, waiting);
+  }
+
+  ExecutionAnswer execute(ExecutionRequest request) {
+    var id = request.requestId();
+    Future<List<SceneResult>> future = null;
+    try {
+      var workflow = workflows.find(request.scenesCodes());
+      if (workflow.isEmpty()) {
+        return ExecutionAnswer.of(NOT_FOUND, id, "no such workflow", null);
+      }
+      future = executor.submit(() -> scripts.run(workflow.get(), request));
+      var results = future.get(request.timeout(), TimeUnit.MILLISECONDS);
+      return answer(request, workflow.get(), results);
+    } catch (RejectedExecutionException e) {
+      return ExecutionAnswer.of(REJECTED, id, "too many executions wait already", null);
+    } catch (TimeoutException e) {
+      // One that still waits is never run; one that runs ends by itself, its answer unread.
+      future.cancel(false);
+      return ExecutionAnswer.of(TIMEOUT, id, "not done within the request's timeout", null);
+    } catch (ExecutionException e) {
+      LOG.errorf(e.getCause(), "execution %s failed", id);
+      return ExecutionAnswer.of(FAILED, id, "the execution failed", null);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return ExecutionAnswer.of(FAILED, id, "the server is stopping", null);
+    } catch (RuntimeException e) {
+      // The cache: unreachable, too slow, or its pool exhausted.
+      LOG.errorf(e, "workflow of execution %s not found", id);
+      return ExecutionAnswer.of(FAILED, id, "the workflow could not be looked up", null);
+    }
+  }
+
+  private static ExecutionAnswer answer(
+      ExecutionRequest request, Workflow workflow, List<SceneResult> results) {
+    var id = request.requestId();
+    var data = new Data(id, results, "workflow " + workflow.name() + " executed");
+    if (!request.bestEffort() && !results.stream().allMatch(SceneResult::success)) {
+      return ExecutionAnswer.of(FAILED, id, "a scene failed", data);
+    }
+    return ExecutionAnswer.of(SUCCESS, id, "workflow executed", data);
+  }
+
+  @PreDestroy
+  void close() {
+    executor.shutdownNow();
+  }
+}
