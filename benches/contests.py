@@ -1,0 +1,151 @@
+"""Contests: the same load by several generators, interleaved in rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from contenders import ASSAY, BARE, WRK, Contender, Task
+from model import Benchmark, Bound, Effort, Load, Outcome, Sample, ratio, row
+from programs import Cores, Server, Unavailable, serving_nginx, serving_null
+
+PROVERB = ("--body", "Early to bed and early to rise makes a man healthy and wise.\n")
+
+
+@dataclass(frozen=True)
+class Contest:
+    """`serve` starts the server on a core. `likely_per_s` only sizes wrk's runs, which end by the clock."""
+
+    name: str
+    title: str
+    serve: Callable[[int], AbstractContextManager[Server]]
+    load: Load
+    contenders: tuple[Contender, ...]
+    bounds: tuple[Bound, ...]
+    likely_per_s: float = 200_000
+    same_core: bool = False
+
+    def run(self, effort: Effort) -> Outcome:
+        """Let every contender run once a round, in an order that turns with the rounds."""
+        requests = effort.requests(self.load.requests)
+        how = f"{self.load.connections} connections, {requests:,} requests a run, {effort.rounds} rounds"
+        samples: dict[str, list[Sample]] = {each.name: [] for each in self.contenders}
+        missing: dict[str, str] = {}
+        try:
+            cores = Cores.together() if self.same_core else Cores.apart()
+            with self.serve(cores.server) as server:
+                task = Task(server, self.load, requests, requests / self.likely_per_s)
+                for number in range(effort.rounds):
+                    turn = number % len(self.contenders)
+                    for contender in self.contenders[turn:] + self.contenders[:turn]:
+                        if contender.name in missing:
+                            continue
+                        try:
+                            samples[contender.name].append(contender.measure(task, cores.client))
+                        except Unavailable as problem:
+                            missing[contender.name] = f"{contender.name}: {problem}"
+        except Unavailable as problem:
+            return Outcome(self.name, self.title, how, missing=(str(problem),))
+        whole = {name: taken for name, taken in samples.items() if name not in missing}
+        rows = tuple(row(name, taken) for name, taken in whole.items())
+        bounds = (bound for bound in self.bounds if {bound.contender, bound.against} <= whole.keys())
+        figures = tuple(ratio(bound, whole) for bound in bounds)
+        return Outcome(self.name, self.title, how, rows, figures, tuple(missing.values()))
+
+
+def _null(*arguments: str) -> Callable[[int], AbstractContextManager[Server]]:
+    return lambda core: serving_null(core, *arguments)
+
+
+def _nginx(core: int) -> AbstractContextManager[Server]:
+    return serving_nginx(core)
+
+
+def _nginx_tls(core: int) -> AbstractContextManager[Server]:
+    return serving_nginx(core, tls=True)
+
+
+def _against_wrk(limit: float) -> tuple[Bound, ...]:
+    return (Bound("cpu", "wrk", limit),)
+
+
+BOTH = (ASSAY, WRK)
+CONTESTS = (
+    Contest(
+        "null",
+        "small answer of the null server, client and server on a core each",
+        _null(*PROVERB),
+        Load(requests=4_000_000),
+        (ASSAY, WRK, BARE),
+        (Bound("cpu", "wrk", 0.72), Bound("throughput", "wrk", 1.35), Bound("cpu", "bare client", 1.06)),
+    ),
+    Contest(
+        "nginx",
+        "small answer of nginx, client and server on a core each",
+        _nginx,
+        Load(requests=2_000_000),
+        (ASSAY, WRK, BARE),
+        _against_wrk(0.80),
+        likely_per_s=130_000,
+    ),
+    Contest(
+        "same-core",
+        "small answer of the null server, client and server on the same core",
+        _null(*PROVERB),
+        Load(requests=1_000_000),
+        (ASSAY, WRK, BARE),
+        (Bound("throughput", "wrk", 1.0),),
+        likely_per_s=170_000,
+        same_core=True,
+    ),
+    Contest("connections-8", "8 connections", _null(*PROVERB), Load(8), BOTH, _against_wrk(0.85), 120_000),
+    Contest("connections-1000", "1,000 connections", _null(*PROVERB), Load(1000), BOTH, _against_wrk(0.85)),
+    Contest(
+        "body-10k",
+        "answers of 10 kB",
+        _null("--body-bytes", "10240"),
+        Load(requests=500_000),
+        BOTH,
+        _against_wrk(0.85),
+        100_000,
+    ),
+    Contest(
+        "body-1m",
+        "answers of 1 MB",
+        _null("--body-bytes", "1048576"),
+        Load(requests=10_000),
+        BOTH,
+        _against_wrk(0.85),
+        3_000,
+    ),
+    Contest(
+        "chunked",
+        "chunked answers of 1 kB in chunks of 256 bytes",
+        _null("--body-bytes", "1024", "--chunked", "--chunk-bytes", "256"),
+        Load(),
+        BOTH,
+        _against_wrk(0.85),
+    ),
+    Contest(
+        "pipeline",
+        "16 requests in flight on each connection",
+        _null(*PROVERB),
+        Load(requests=8_000_000, pipeline=16),
+        BOTH,
+        _against_wrk(0.80),
+        1_000_000,
+    ),
+    Contest("tls", "TLS 1.3 with nginx, keep-alive", _nginx_tls, Load(), BOTH, _against_wrk(1.0), 80_000),
+    Contest(
+        "tls-handshake",
+        "TLS 1.3 with nginx, a handshake a request",
+        _nginx_tls,
+        Load(requests=10_000, keep_alive=False),
+        BOTH,
+        _against_wrk(1.0),
+        1_500,
+    ),
+)
+
+BENCHMARKS = tuple(Benchmark(contest.name, contest.title, contest.run) for contest in CONTESTS)

@@ -1,0 +1,146 @@
+"""What a benchmark is and what it found: plain values, and the arithmetic between them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Metric = Literal["cpu", "throughput"]
+
+
+@dataclass(frozen=True)
+class Load:
+    """What every contender of a contest is asked to do; `requests` in a full run."""
+
+    connections: int = 64
+    requests: int = 1_000_000
+    target: str = "/"
+    pipeline: int = 1
+    keep_alive: bool = True
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run of one contender: `cpu_s` is user + system of the whole process, from wait4.
+
+    `loop_cpu_s` is what the threads that offer the load used by their own clocks, where the
+    contender says so: the rest is its start and its report.
+    """
+
+    requests: int
+    elapsed_s: float
+    cpu_s: float
+    loop_cpu_s: float | None = None
+
+    def get(self, metric: Metric) -> float:
+        """CPU microseconds a request, or requests a second."""
+        return self.cpu_s / self.requests * 1e6 if metric == "cpu" else self.requests / self.elapsed_s
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A median with the least and the most of its rounds."""
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Of at least one value."""
+        return cls(statistics.median(values), min(values), max(values))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A ratio that is required: `metric` of `contender` over that of `against`."""
+
+    metric: Metric
+    against: str
+    limit: float
+    contender: str = "assay"
+
+    @property
+    def at_most(self) -> bool:
+        """CPU is to be low, throughput high."""
+        return self.metric == "cpu"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure beside the limit it has to keep; None where none is required."""
+
+    name: str
+    spread: Spread
+    unit: str
+    limit: float | None = None
+    at_most: bool = True
+
+    @property
+    def passed(self) -> bool | None:
+        """None where nothing is required."""
+        if self.limit is None:
+            return None
+        return self.spread.median <= self.limit if self.at_most else self.spread.median >= self.limit
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contender's figures in a contest."""
+
+    contender: str
+    cpu_us: Spread
+    loop_cpu_us: Spread | None
+    per_s: Spread
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one benchmark found. `missing` says why there is nothing, or less than there should be."""
+
+    name: str
+    title: str
+    how: str
+    rows: tuple[Row, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is run: `rounds` of every contest, and the share of its full number of requests."""
+
+    rounds: int
+    share: float
+
+    def requests(self, full: int) -> int:
+        """So many requests in this run."""
+        return max(1000, round(full * self.share))
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One entry of the catalogue: its name on the command line, its title, and what runs it."""
+
+    name: str
+    title: str
+    run: Callable[[Effort], Outcome]
+
+
+def ratio(bound: Bound, samples: dict[str, list[Sample]]) -> Figure:
+    """The ratio round by round: contenders of a round met the machine in the same mood."""
+    pairs = zip(samples[bound.contender], samples[bound.against], strict=True)
+    values = [one.get(bound.metric) / other.get(bound.metric) for one, other in pairs]
+    what = "CPU a request" if bound.metric == "cpu" else "throughput"
+    name = f"{what}, {bound.contender} / {bound.against}"
+    return Figure(name, Spread.of(values), "×", bound.limit, bound.at_most)
+
+
+def row(contender: str, samples: Sequence[Sample]) -> Row:
+    """A contender's medians over its rounds."""
+    cpu = Spread.of([sample.get("cpu") for sample in samples])
+    loops = [each.loop_cpu_s / each.requests * 1e6 for each in samples if each.loop_cpu_s is not None]
+    per_s = Spread.of([sample.get("throughput") for sample in samples])
+    return Row(contender, cpu, Spread.of(loops) if loops else None, per_s)

@@ -1,0 +1,260 @@
+"""Processes of a benchmark: built, pinned to a core, measured, and stopped by their own id."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+ASSAY = Path(sys.executable).parent / "assay"
+READY_S = 20.0
+LONGEST_RUN_S = 180.0
+
+
+class Unavailable(Exception):
+    """Something that a benchmark needs is not on this machine; one line says what."""
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Where client and server run."""
+
+    client: int
+    server: int
+
+    @classmethod
+    def apart(cls) -> Cores:
+        """The first two cores that this process may use."""
+        allowed = sorted(os.sched_getaffinity(0))
+        if len(allowed) < 2:
+            raise Unavailable("client and server need a core each, and this machine gives one")
+        return cls(allowed[0], allowed[1])
+
+    @classmethod
+    def together(cls) -> Cores:
+        """Both on one core."""
+        first = min(os.sched_getaffinity(0))
+        return cls(first, first)
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A program that ran to its end. `cpu_s` is user + system, `peak_rss_bytes` its largest resident set."""
+
+    stdout: str
+    stderr: str
+    code: int
+    wall_s: float
+    cpu_s: float
+    peak_rss_bytes: int
+
+
+def need(command: str, package: str) -> str:
+    """The path of a command; Unavailable names the Debian package that has it."""
+    path = shutil.which(command)
+    if path is None:
+        raise Unavailable(f"{command} is missing; apt-get install {package}")
+    return path
+
+
+def need_assay() -> str:
+    """The `assay` of this virtual environment."""
+    if not ASSAY.exists():
+        raise Unavailable("assay is not installed in this virtual environment; run: make setup")
+    return str(ASSAY)
+
+
+@cache
+def null_server() -> Path:
+    """Build the null server."""
+    command = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "assay-null-server",
+        "--bin",
+        "null-server",
+    ]
+    _build([*command, "--manifest-path", str(ROOT / "Cargo.toml"), "--target-dir", str(TARGET)])
+    return TARGET / "release" / "null-server"
+
+
+@cache
+def bare_client() -> Path:
+    """Build the bare client."""
+    program = TARGET / "bare-client"
+    program.parent.mkdir(parents=True, exist_ok=True)
+    compiler = need("cc", "gcc")
+    _build([compiler, "-O2", "-Wall", "-Wextra", "-o", str(program), str(ROOT / "benches" / "bare_client.c")])
+    return program
+
+
+def _build(command: Sequence[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Unavailable(f"{command[0]} failed: {done.stderr.strip().splitlines()[-1]}")
+
+
+def pinned(command: Sequence[str], core: int) -> list[str]:
+    """The command on one core."""
+    return [need("taskset", "util-linux"), "-c", str(core), *command]
+
+
+def run(command: Sequence[str], core: int | None = None) -> Finished:
+    """Run a program to its end and account for all of its CPU time, its start and end included."""
+    if core is not None:
+        command = pinned(command, core)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        began = time.monotonic()
+        process = subprocess.Popen(command, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+        usage, status = _reap(process, began)
+        wall_s = time.monotonic() - began
+        out.seek(0)
+        err.seek(0)
+        peak_rss_bytes = usage.ru_maxrss * 1024
+        cpu_s = usage.ru_utime + usage.ru_stime
+        return Finished(out.read(), err.read(), status, wall_s, cpu_s, peak_rss_bytes)
+
+
+def _reap(process: subprocess.Popen[bytes], began: float) -> tuple[resource.struct_rusage, int]:
+    """Wait for the end with the process's usage; a program that outlives its time is killed."""
+    while True:
+        pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return usage, process.returncode
+        if time.monotonic() - began > LONGEST_RUN_S:
+            process.kill()
+        time.sleep(0.01)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server: its port on the loopback interface, and its scheme."""
+
+    port: int
+    scheme: str = "http"
+
+    def url(self, target: str = "/") -> str:
+        """The address of a target."""
+        return f"{self.scheme}://127.0.0.1:{self.port}{target}"
+
+
+@contextmanager
+def serving_null(core: int, *arguments: str) -> Iterator[Server]:
+    """The null server with these arguments, on a port of the system's choice."""
+    command = pinned([str(null_server()), "--port", "0", *arguments], core)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            if not line:
+                raise Unavailable("the null server did not start")
+            yield Server(int(line.strip().rstrip("/").rsplit(":", 1)[1]))
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def serving_nginx(core: int, *, tls: bool = False) -> Iterator[Server]:
+    """A private nginx with one worker, in a folder of its own that goes with it."""
+    program = need("nginx", "nginx-light")
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
+        folder = Path(name)
+        (folder / "nginx.conf").write_text(_nginx_configuration(folder, port, tls=tls))
+        command = pinned([program, "-p", name, "-c", str(folder / "nginx.conf"), "-e", "stderr"], core)
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+            try:
+                _wait_for(port, process)
+                yield Server(port, "https" if tls else "http")
+            finally:
+                process.send_signal(signal.SIGTERM)
+
+
+def _nginx_configuration(folder: Path, port: int, *, tls: bool) -> str:
+    listen = f"{port} ssl" if tls else f"{port}"
+    certificate = _certificate(folder) if tls else ""
+    temporary = "".join(
+        f"    {kind}_temp_path {folder}/{kind};\n"
+        for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    return (
+        "daemon off;\nworker_processes 1;\nworker_rlimit_nofile 65536;\n"
+        f"pid {folder}/pid;\nevents {{ worker_connections 30000; }}\n"
+        f"http {{\n    access_log off;\n    keepalive_requests 1000000000;\n{temporary}"
+        f"    server {{\n        listen 127.0.0.1:{listen} backlog=4096;\n{certificate}"
+        "        default_type text/plain;\n"
+        '        location / { return 200 "Sixty-one bytes, as long as a proverb of Franklin, or so.\\n"; }\n'
+        "    }\n}\n"
+    )
+
+
+def _certificate(folder: Path) -> str:
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    command = [
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+        "-days",
+        "2",
+    ]
+    names = ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
+    _build([need("openssl", "openssl"), *command, *names])
+    return (
+        f"        ssl_certificate {certificate};\n        ssl_certificate_key {key};\n"
+        "        ssl_protocols TLSv1.3;\n"
+    )
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port: int = chosen.getsockname()[1]
+        return port
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.02)
+    raise Unavailable("nginx did not start")
+
+
+def answer_bytes(server: Server, target: str) -> int:
+    """The length of one whole answer, head and body, of a server that keeps its connection open."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=READY_S) as probe:
+        probe.sendall(f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n".encode())
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            answer += probe.recv(65536)
+        head, _, body = answer.partition(b"\r\n\r\n")
+        if b"chunked" in head.lower():
+            while not (answer.endswith(b"\r\n0\r\n\r\n")):
+                answer += probe.recv(65536)
+            return len(answer)
+        fields = dict(line.lower().split(b":", 1) for line in head.split(b"\r\n")[1:])
+        return len(answer) - len(body) + int(fields[b"content-length"])

@@ -1,0 +1,63 @@
+"""Measure Assay itself, side by side with other tools: `make bench`.
+
+Examples:
+    python benches/run.py                       everything, a short look (about 6 minutes)
+    python benches/run.py --only null nginx     two benchmarks
+    python benches/run.py --full --only null    as many requests as the published figures were taken with
+    python benches/run.py --json                the outcomes as JSON on standard output
+    python benches/run.py --markdown FILE       also write the tables to a file
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import contests
+import costs
+from model import Benchmark, Effort, Outcome
+from render import markdown, page
+
+FULL = Effort(rounds=5, share=1.0)
+SHORT = Effort(rounds=5, share=0.25)
+"""A quarter: here the start and end of the process still weigh a few per cent."""
+BENCHMARKS: tuple[Benchmark, ...] = contests.BENCHMARKS + costs.BENCHMARKS
+
+
+def main() -> int:
+    """Run what was asked for; 1 where a required figure was missed."""
+    arguments = _arguments()
+    chosen = [each for each in BENCHMARKS if not arguments.only or each.name in arguments.only]
+    outcomes: list[Outcome] = []
+    for benchmark in chosen:
+        sys.stderr.write(f"{benchmark.name}: {benchmark.title} ...\n")
+        outcomes.append(benchmark.run(FULL if arguments.full else SHORT))
+        if not arguments.json:
+            sys.stdout.write(markdown(outcomes[-1]) + "\n")
+            sys.stdout.flush()
+    if arguments.json:
+        sys.stdout.write(json.dumps([asdict(outcome) for outcome in outcomes], indent=2) + "\n")
+    if arguments.markdown:
+        arguments.markdown.write_text(page(outcomes))
+    missed = [figure for outcome in outcomes for figure in outcome.figures if figure.passed is False]
+    return 1 if missed else 0
+
+
+def _arguments() -> argparse.Namespace:
+    description, examples = (__doc__ or "").split("\n\n", 1)
+    parser = argparse.ArgumentParser(
+        description=description, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = [each.name for each in BENCHMARKS]
+    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
+    parser.add_argument("--full", action="store_true", help="all requests instead of a quarter")
+    parser.add_argument("--json", action="store_true", help="JSON on standard output instead of tables")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
