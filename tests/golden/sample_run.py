@@ -296,7 +296,7 @@ def run(**changes: object) -> Run:
 
 HEADER = Header(
     format=FORMAT,
-    run_id="20251121-080000-franklin-3f2a",
+    run_id="franklin-20251121-080000-3f2a",
     created_unix_ns=CREATED_NS,
     command=("assay", "run", "franklin"),
     study_name="franklin",

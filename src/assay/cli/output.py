@@ -13,9 +13,10 @@ from assay.errors import EnvironmentLacks
 class OutputFile:
     """Where a flag said that something should be written; "-" is standard output."""
 
-    def __init__(self, word: str) -> None:
-        """Take the flag's word."""
+    def __init__(self, word: str, *, announce: bool = True) -> None:
+        """Take the flag's word; `announce` says afterwards that the file was written."""
         self._word = word
+        self._announce = announce
 
     def write(self, content: str | bytes) -> None:
         """Write through a temporary file beside it, so that no reader ever sees half of it."""
@@ -28,7 +29,8 @@ class OutputFile:
         except OSError as problem:
             reason = (problem.strerror or str(problem)).lower()
             raise EnvironmentLacks(f"cannot write {self._word}: {reason}", "choose another path") from None
-        console.note(f"wrote {self._word}")
+        if self._announce:
+            console.note(f"wrote {self._word}")
 
 
 def _replace(path: Path, data: bytes) -> None:

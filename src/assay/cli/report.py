@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     path = store.find(settings.results, args.run)
     stored = judged(store.load(path))
     if args.json:
-        _json(stored)
+        show_json(stored)
     elif args.markdown:
         from assay.report import markdown
 
@@ -70,7 +70,8 @@ def exit_code(stored: Run) -> int:
     return EXIT_OK if len(shown) == len(candidates) and candidates else EXIT_WITHHELD
 
 
-def _json(stored: Run) -> None:
+def show_json(stored: Run) -> None:
+    """Print the run as one JSON document."""
     import msgspec
 
     console.write(msgspec.json.format(msgspec.json.encode(stored), indent=2).decode())

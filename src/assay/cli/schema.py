@@ -32,10 +32,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _schema(name: str) -> dict[str, object]:
-    import msgspec
-
-    if name == "run":
-        from assay.values.run import Run
-
-        return msgspec.json.schema(Run)
-    raise NotImplementedError
+    match name:
+        case "run":
+            from assay.store import json_schema
+        case "study":
+            from assay.study import json_schema
+        case "server":
+            from assay.sut.manifest import json_schema
+        case _:
+            from assay.sut.contract import json_schema
+    return json_schema()

@@ -27,7 +27,7 @@ def summary(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
-    table.add_row("load", shape(plan))
+    table.add_row("load", shape(plan) + (", interrupted" if measurement.interrupted else ""))
     for label, said in _figures(plan, measurement, findings):
         table.add_row(label, said)
     parts: list[RenderableType] = [Text(fmt.safe(plan.url), HEADING), Padding(table, (1, 0, 1, 2))]

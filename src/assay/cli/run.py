@@ -1,0 +1,177 @@
+"""`assay run STUDY`: build, check, load in blocks, judge, and say what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.cli import words
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+    from assay.report.run_live import RunView
+    from assay.settings import Settings
+    from assay.trial import Interrupted
+    from assay.values.run import Header, Run
+    from assay.values.trial import Trial
+
+Watched = Callable[["RunView"], "Run"]
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("study", nargs="?", metavar="STUDY", help="a study's name or the path of its file")
+    how = parser.add_argument_group("how it is run")
+    how.add_argument("--profile", choices=("fair", "published"), metavar="{fair,published}",
+                     help="equal terms, or the settings as published [fair]")  # fmt: skip
+    how.add_argument("--quick", action="store_true", help="few, short trials: a first look, no ranking")
+    how.add_argument("--blocks", type=words.whole, metavar="N", help="trials of each case [the study's]")
+    how.add_argument("--seed", type=words.natural, metavar="N", help="seed of the order of trials [drawn]")
+    how.add_argument("--server", action="append", default=[], metavar="NAME",
+                     help="only this server (and the null server); repeatable")  # fmt: skip
+    how.add_argument("--resume", metavar="RUN", help="go on with a run that was cut off")
+    output = parser.add_argument_group("output")
+    output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
+    parser.examples(
+        ("assay run franklin", "the study, on equal terms"),
+        ("assay run franklin --quick", "a first look in about a minute"),
+        ("assay run franklin --profile published", "as published, flaws included"),
+        ("assay run franklin --server quotes/go --blocks 3", "one server, three trials"),
+        ("assay run --resume latest", "go on where a run was cut off"),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run or resume the study."""
+    from assay.settings import Settings
+
+    settings = Settings.resolve(results=args.results)
+    if args.resume:
+        _refuse_with_resume(args)
+        return _resume(args, settings)
+    if not args.study:
+        raise InputError("no study was named", f"one of: {_studies(settings)}")
+    return _start(args, settings)
+
+
+def _start(args: argparse.Namespace, settings: Settings) -> int:
+    from assay import store
+    from assay.study import load_study, resolve
+    from assay.trial import header_for, machine_lock, run_study
+
+    study = resolve(
+        load_study(args.study, settings),
+        settings,
+        profile=args.profile or "fair",
+        quick=args.quick,
+        blocks=args.blocks,
+        seed=args.seed,
+        servers=args.server,
+    )
+    for text in study.notes:
+        console.note(text)
+    header = header_for(study, ("assay", *sys.argv[1:]))
+    with machine_lock(settings, study.name), store.create(settings.results, header) as run_file:
+        return _finish(
+            args, header, run_file.path, (), lambda view: run_study(study, run_file, settings, view)
+        )
+
+
+def _resume(args: argparse.Namespace, settings: Settings) -> int:
+    from assay import store
+    from assay.trial import machine_lock, resume, run_study
+
+    path = store.find(settings.results, args.resume)
+    with machine_lock(settings, path.parent.name), resume(path, settings) as resumed:
+        before = resumed.run
+        return _finish(
+            args,
+            before.header,
+            path,
+            before.trials,
+            lambda view: run_study(resumed.study, resumed.run_file, settings, view, before=before),
+        )
+
+
+def _finish(
+    args: argparse.Namespace, header: Header, path: Path, before: Sequence[Trial], call: Watched
+) -> int:
+    """Run under the eyes of a view, then show what is there, also after Ctrl-C."""
+    from assay.cli.report import exit_code, judged, show_json
+    from assay.trial import Interrupted
+
+    interrupted: Interrupted | None = None
+    try:
+        with _watching(header, before) as view:
+            finished = call(view)
+    except Interrupted as ending:
+        interrupted, finished = ending, ending.run
+    finished = judged(finished)
+    if args.json:
+        show_json(finished)
+    elif finished.trials:
+        _show(finished, path)
+    if interrupted is not None:
+        raise interrupted
+    return exit_code(finished)
+
+
+@contextlib.contextmanager
+def _watching(header: Header, before: Sequence[Trial]) -> Iterator[RunView]:
+    from assay.report.run_live import RunView
+    from assay.verdict import judge
+
+    if not console.is_live():
+        yield RunView(header, console.note, judge, before=before)
+        return
+    from rich.live import Live
+
+    talk = console.talk()
+    with Live(console=talk, auto_refresh=False, transient=True) as live:
+        yield RunView(
+            header,
+            talk.print,
+            judge,
+            refresh=lambda view: live.update(view.render(), refresh=True),
+            before=before,
+        )
+
+
+def _show(finished: Run, path: Path) -> None:
+    from assay.cli.output import OutputFile
+    from assay.report import markdown, terminal
+
+    report = path.with_name("report.md")
+    OutputFile(str(report), announce=False).write(markdown.render(finished))
+    console.show(terminal.summary(finished, (("report", _short(report)), ("run record", _short(path)))))
+
+
+def _short(path: Path) -> str:
+    """The path as a person would type it."""
+    try:
+        return str(path.relative_to(Path.cwd()))
+    except ValueError:
+        return str(path)
+
+
+def _studies(settings: Settings) -> str:
+    from assay.study import list_studies
+
+    return ", ".join(path.stem for path in list_studies(settings)) or "there is no study here"
+
+
+def _refuse_with_resume(args: argparse.Namespace) -> None:
+    """A resumed run is the run that it was: nothing of it can be chosen again."""
+    chosen = ("study", "profile", "quick", "blocks", "server")
+    given = [name for name in chosen if getattr(args, name)]
+    if args.seed is not None:
+        given.append("seed")
+    if given:
+        raise InputError(f"--resume goes on with a run as it was: {given[0]!r} cannot change", "leave it out")
