@@ -43,7 +43,7 @@ environment() {
     fi
 }
 
-build_engine() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin develop --release --locked --skip-install-deps; }
+build_engine() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin develop --release --locked; }
 
 tools
 environment
