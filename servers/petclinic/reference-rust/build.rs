@@ -1,0 +1,27 @@
+//! Hands the versions of axum and minijinja (from the lock file) and of the compiler to the program.
+
+use std::process::Command;
+use std::{env, fs};
+
+fn main() {
+    println!("cargo::rerun-if-changed=Cargo.lock");
+    let lock = fs::read_to_string("Cargo.lock").expect("Cargo.lock is readable");
+    for name in ["axum", "minijinja"] {
+        let version = lock
+            .split("[[package]]")
+            .find(|package| package.contains(&format!("name = \"{name}\"\n")))
+            .and_then(|package| package.split("version = \"").nth(1)?.split('"').next())
+            .unwrap_or_else(|| panic!("Cargo.lock names {name}"));
+        println!("cargo::rustc-env={}_VERSION={version}", name.to_uppercase());
+    }
+
+    let rustc = env::var("RUSTC").expect("Cargo sets RUSTC");
+    let version = Command::new(rustc)
+        .arg("--version")
+        .output()
+        .expect("rustc answers");
+    println!(
+        "cargo::rustc-env=RUSTC_VERSION={}",
+        String::from_utf8_lossy(&version.stdout).trim()
+    );
+}
