@@ -19,6 +19,8 @@ use crate::target::{self, Target};
 use crate::transport::{Plain, PlainConnector, Transport};
 use crate::worker::{Assignment, Worker};
 
+type Thread = JoinHandle<io::Result<()>>;
+
 /// Each worker needs a selector, and may need a timer.
 const DESCRIPTORS_PER_WORKER: u64 = 4;
 
@@ -46,7 +48,7 @@ pub struct Run {
     cpus: Vec<Option<u32>>,
     window_ns: u64,
     asked: u64,
-    threads: Mutex<Vec<JoinHandle<io::Result<()>>>>,
+    threads: Mutex<Vec<Thread>>,
 }
 
 impl Run {
@@ -228,7 +230,7 @@ fn spawn<T: Transport + Send + 'static>(
     workers: Vec<Worker<T>>,
     cpus: &[Option<u32>],
     control: &Arc<Control>,
-) -> Result<(Clock, Vec<JoinHandle<io::Result<()>>>), RunError> {
+) -> Result<(Clock, Vec<Thread>), RunError> {
     let (ready, all_ready) = mpsc::channel();
     let mut threads = Vec::with_capacity(workers.len());
     let mut starts = Vec::with_capacity(workers.len());

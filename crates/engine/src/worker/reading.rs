@@ -1,0 +1,169 @@
+//! Reading what is ready, and what follows from it.
+
+use std::cmp::Reverse;
+use std::io;
+
+use mio::Events;
+
+use super::{READS_IN_A_TURN, Worker};
+use crate::connection::{Broken, Stage, Turn};
+use crate::transport::Transport;
+
+impl<T: Transport> Worker<T> {
+    pub(super) fn read_ready(&mut self, events: &Events) {
+        for slot in std::mem::take(&mut self.unread) {
+            if self.connections[slot as usize].transport.is_some() {
+                self.now_ns = self.clock.now_ns();
+                self.read(slot, true);
+            }
+        }
+        let mut is_first = true;
+        for event in events {
+            // The first event's reading was taken when the wait ended.
+            if !is_first {
+                self.now_ns = self.clock.now_ns();
+            }
+            is_first = false;
+            let slot = event.token().0 as u32;
+            let ends = event.is_read_closed() || event.is_error();
+            match self.connections[slot as usize].stage {
+                Stage::Closed => continue,
+                Stage::Opening => {
+                    if event.is_writable() || ends {
+                        self.establish(slot);
+                    }
+                }
+                Stage::Busy => {
+                    if event.is_writable() && self.has_unsent(slot) {
+                        self.write(slot);
+                    }
+                }
+                Stage::Idle => {}
+            }
+            let is_open = !matches!(
+                self.connections[slot as usize].stage,
+                Stage::Closed | Stage::Opening
+            );
+            if is_open && (event.is_readable() || ends) {
+                self.read(slot, ends);
+            }
+        }
+    }
+
+    /// Reads a connection until it is drained. After an edge, a read that does not fill the
+    /// buffer has drained the socket, unless the peer has ended its side.
+    #[inline]
+    pub(super) fn read(&mut self, slot: u32, ends: bool) {
+        for _ in 0..READS_IN_A_TURN {
+            let connection = &mut self.connections[slot as usize];
+            let Some(transport) = &mut connection.transport else {
+                return;
+            };
+            match transport.read(&mut self.buffer) {
+                Ok(0) => return self.peer_closed(slot),
+                Ok(read) => {
+                    self.desk.ledger.totals.bytes_read.add(read as u64);
+                    self.received(slot, read);
+                    if read < self.buffer.len() && !ends {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return self.broke(slot, Broken::io(&error)),
+            }
+        }
+        self.unread.push(slot);
+    }
+
+    #[inline]
+    pub(super) fn received(&mut self, slot: u32, read: usize) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.outstanding == 0 {
+            // Bytes nobody asked for: often a 408 before the server gives up an idle connection.
+            return self.close(slot);
+        }
+        let input = &self.buffer[..read];
+        match connection.receive(input, self.now_ns, &self.program, &mut self.desk) {
+            Ok(Turn::Wait) => {}
+            Ok(Turn::Done { reusable }) => self.done(slot, reusable),
+            Err(broken) => self.broke(slot, broken),
+        }
+    }
+
+    #[inline]
+    pub(super) fn done(&mut self, slot: u32, reusable: bool) {
+        let connection = &mut self.connections[slot as usize];
+        connection.stage = Stage::Idle;
+        let wake_ns = self.now_ns + self.program.think_time_ns;
+        if !reusable {
+            self.drop_connection(slot);
+            if self.program.think_time_ns > 0 {
+                self.sleepers.push(Reverse((wake_ns, slot)));
+            } else {
+                self.vacant.push(slot);
+            }
+        } else if self.program.think_time_ns > 0 {
+            self.sleepers.push(Reverse((wake_ns, slot)));
+        } else {
+            self.idle.push_back(slot);
+        }
+    }
+
+    pub(super) fn peer_closed(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.outstanding == 0 {
+            return self.close(slot);
+        }
+        match connection.receive_close(self.now_ns, &self.program, &mut self.desk) {
+            Ok(_) => self.done(slot, false),
+            Err(broken) => self.broke(slot, broken),
+        }
+    }
+
+    /// Closes a connection that carries nothing and is in `idle` or `sleepers`, where it stays.
+    pub(super) fn close(&mut self, slot: u32) {
+        self.drop_connection(slot);
+    }
+
+    pub(super) fn drop_connection(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.transport.is_some() {
+            let open_now = &self.desk.ledger.open_now;
+            open_now.set(open_now.get() - 1);
+        }
+        connection.clear(&mut self.desk);
+    }
+
+    /// Everything the connection carries has failed.
+    #[cold]
+    pub(super) fn broke(&mut self, slot: u32, broken: Broken) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.outstanding == 0 {
+            return self.close(slot);
+        }
+        let failed = u64::from(connection.outstanding);
+        self.desk
+            .ledger
+            .fail(broken.failure, failed, || broken.detail);
+        connection.failures += 1;
+        let failures = connection.failures;
+        self.drop_connection(slot);
+        match backoff_ns(failures) {
+            0 => self.vacant.push(slot),
+            wait_ns => self.sleepers.push(Reverse((self.now_ns + wait_ns, slot))),
+        }
+    }
+}
+
+const FIRST_BACKOFF_NS: u64 = 1_000_000;
+const LONGEST_BACKOFF_NS: u64 = 100_000_000;
+
+/// One failure may be the server's idle timeout and is tried again at once; a server that is
+/// gone is asked less and less often.
+fn backoff_ns(failures: u32) -> u64 {
+    match failures {
+        0 | 1 => 0,
+        n => (FIRST_BACKOFF_NS << (n - 2).min(10)).min(LONGEST_BACKOFF_NS),
+    }
+}

@@ -1,0 +1,152 @@
+//! Starting what is due: on an idle connection, or on one opened for it.
+
+use std::io;
+
+use mio::unix::SourceFd;
+use mio::{Interest, Token};
+
+use super::Worker;
+use crate::connection::{Broken, Stage};
+use crate::transport::Transport;
+
+impl<T: Transport> Worker<T> {
+    #[inline]
+    pub(super) fn start_due(&mut self) {
+        loop {
+            if self.quota == 0 {
+                self.quota = self.refill();
+                if self.quota == 0 {
+                    return;
+                }
+            }
+            if self.idle.is_empty() && self.vacant.is_empty() {
+                return;
+            }
+            self.now_ns = self.clock.now_ns();
+            let Some(intended_ns) = self.schedule.due(self.now_ns) else {
+                return;
+            };
+            self.schedule.advance();
+            self.start(intended_ns);
+        }
+    }
+
+    pub(super) fn refill(&mut self) -> u64 {
+        match self.phase.is_measuring {
+            true => self.control.reserve(u64::from(self.program.pipeline)),
+            false => 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn start(&mut self, intended_ns: u64) {
+        let count = u64::from(self.program.pipeline).min(self.quota) as u32;
+        self.quota -= u64::from(count);
+        self.desk.ledger.totals.started.add(u64::from(count));
+        let template = self.picker.pick(&self.program.templates);
+        let slot = match self.idle.pop_front() {
+            Some(slot) => slot,
+            None => self.vacant.pop().expect("the caller saw one of the two"),
+        };
+        let connection = &mut self.connections[slot as usize];
+        connection.take(template, count, intended_ns, self.now_ns);
+        if connection.stage == Stage::Idle {
+            connection.stage = Stage::Busy;
+            self.send(slot);
+        } else {
+            self.open(slot);
+        }
+    }
+
+    /// The first write of a request: the moment its service time begins.
+    #[inline]
+    pub(super) fn send(&mut self, slot: u32) {
+        if let Some(times) = &self.desk.ledger.open_loop {
+            let intended_ns = self.connections[slot as usize].intended_ns;
+            times
+                .send_lag
+                .record(self.now_ns.saturating_sub(intended_ns));
+        }
+        self.write(slot);
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        loop {
+            let unsent = connection.unsent(&self.program);
+            let (Some(transport), false) = (&mut connection.transport, unsent.is_empty()) else {
+                return;
+            };
+            match transport.write(unsent) {
+                Ok(written) => {
+                    let is_all = written == unsent.len();
+                    connection.sent_bytes += written;
+                    self.desk.ledger.totals.bytes_written.add(written as u64);
+                    if is_all {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return self.broke(slot, Broken::io(&error)),
+            }
+        }
+    }
+
+    pub(super) fn has_unsent(&self, slot: u32) -> bool {
+        let connection = &self.connections[slot as usize];
+        !connection.unsent(&self.program).is_empty()
+    }
+
+    pub(super) fn open(&mut self, slot: u32) {
+        let opened = T::open(&mut self.connector, slot as usize).and_then(|transport| {
+            self.waiter.registry().register(
+                &mut SourceFd(&transport.descriptor()),
+                Token(slot as usize),
+                Interest::READABLE | Interest::WRITABLE,
+            )?;
+            Ok(transport)
+        });
+        match opened {
+            Ok(transport) => {
+                let connection = &mut self.connections[slot as usize];
+                connection.transport = Some(transport);
+                connection.stage = Stage::Opening;
+                let ledger = &self.desk.ledger;
+                ledger.open_now.add(1);
+                ledger
+                    .open_peak
+                    .set(ledger.open_peak.get().max(ledger.open_now.get()));
+            }
+            Err(error) => self.broke(slot, Broken::io(&error)),
+        }
+    }
+
+    /// Goes on connecting; once connected, sends what the connection was opened for.
+    pub(super) fn establish(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        let Some(transport) = &mut connection.transport else {
+            return;
+        };
+        match transport.establish() {
+            Ok(false) => {}
+            Ok(true) => {
+                let ledger = &self.desk.ledger;
+                let connect_time_ns = self.now_ns.saturating_sub(connection.since_ns);
+                ledger.connect_time.record(connect_time_ns);
+                match std::mem::replace(&mut connection.was_opened, true) {
+                    true => ledger.reopened.add(1),
+                    false => ledger.opened.add(1),
+                }
+                connection.stage = Stage::Busy;
+                connection.since_ns = self.now_ns;
+                if !self.program.is_open_loop {
+                    connection.intended_ns = self.now_ns;
+                }
+                self.send(slot);
+            }
+            Err(error) => self.broke(slot, Broken::io(&error)),
+        }
+    }
+}

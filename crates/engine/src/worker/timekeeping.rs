@@ -1,0 +1,161 @@
+//! Everything a worker does because time passes: phases, windows, timeouts, the end.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::{PhaseTimes, Worker};
+use crate::clock::thread_cpu_ns;
+use crate::connection::{Broken, Stage};
+use crate::control::NEVER;
+use crate::plan::Stop;
+use crate::record::Failure;
+use crate::schedule::Schedule;
+use crate::transport::Transport;
+
+impl<T: Transport> Worker<T> {
+    /// Everything that happens because time passes; true at the end of the run.
+    pub(super) fn keep_time(&mut self) -> bool {
+        let now_ns = self.now_ns;
+        let slack_ns = self.waiter.slack_ns();
+        self.note_stall(now_ns.saturating_sub(self.wake_ns.saturating_add(slack_ns)));
+        let stop_ns = self.control.stop_ns();
+        if !self.phase.is_measuring && now_ns >= self.control.measure_from_ns().min(stop_ns) {
+            self.begin_measuring(stop_ns);
+        }
+        if now_ns >= self.phase.end_ns.min(stop_ns) {
+            self.end(self.phase.end_ns.min(stop_ns), stop_ns < self.phase.end_ns);
+            return true;
+        }
+        if self.quota == 0 && self.phase.is_measuring && self.desk.ledger.in_flight() == 0 {
+            self.quota = self.control.reserve(u64::from(self.program.pipeline));
+            if self.quota == 0 {
+                self.end(now_ns, false);
+                return true;
+            }
+        }
+        if now_ns >= self.phase.next_window_ns {
+            self.end_windows(now_ns);
+        }
+        if now_ns >= self.next_sweep_ns {
+            self.sweep();
+            self.next_sweep_ns = now_ns + sweep_interval_ns(self.program.timeout_ns);
+        }
+        false
+    }
+
+    /// Ends the warm-up. A run that is stopped during it has a measured phase of length 0.
+    pub(super) fn begin_measuring(&mut self, stop_ns: u64) {
+        let from_ns = self.control.measure_from_ns().min(stop_ns);
+        if from_ns > self.phase.start_ns {
+            self.close_windows(from_ns);
+        }
+        self.desk.ledger.begin_measuring();
+        self.phase = PhaseTimes {
+            is_measuring: true,
+            start_ns: from_ns,
+            end_ns: match self.assignment.stop {
+                Stop::After { ns } => from_ns + ns,
+                Stop::AtCount { .. } => NEVER,
+            },
+            next_window_ns: from_ns + self.program.window_ns,
+            cpu_start_ns: thread_cpu_ns(),
+        };
+        if matches!(self.assignment.stop, Stop::AtCount { .. }) {
+            // Requests of the warm-up that are still under way end in the measured phase and
+            // are part of its count.
+            let carried = self.desk.ledger.in_flight();
+            self.quota = 0;
+            let mut reserved = 0;
+            while reserved < carried {
+                let share = self.control.reserve(carried - reserved);
+                if share == 0 {
+                    break;
+                }
+                reserved += share;
+            }
+            self.quota = reserved.saturating_sub(carried);
+        }
+        self.schedule = Schedule::measure(
+            &self.assignment.load,
+            from_ns,
+            self.assignment.number,
+            self.assignment.workers,
+            self.assignment.seed,
+        );
+    }
+
+    pub(super) fn end_windows(&mut self, now_ns: u64) {
+        let passed = 1 + (now_ns - self.phase.next_window_ns) / self.program.window_ns;
+        self.desk.ledger.close_windows(passed);
+        self.phase.next_window_ns += passed * self.program.window_ns;
+        self.note_own_time(now_ns);
+    }
+
+    /// Ends all windows up to the end of the phase, the last of which may be short.
+    pub(super) fn close_windows(&mut self, end_ns: u64) {
+        let open_since_ns = self.phase.next_window_ns - self.program.window_ns;
+        let left_ns = end_ns.saturating_sub(open_since_ns);
+        if left_ns > 0 {
+            let count = left_ns.div_ceil(self.program.window_ns);
+            self.desk.ledger.close_windows(count);
+        }
+        self.note_own_time(end_ns);
+    }
+
+    pub(super) fn note_own_time(&self, now_ns: u64) {
+        let ledger = &self.desk.ledger;
+        ledger.cpu_ns.set(thread_cpu_ns() - self.phase.cpu_start_ns);
+        ledger
+            .wall_ns
+            .set(now_ns.saturating_sub(self.phase.start_ns));
+    }
+
+    pub(super) fn end(&mut self, end_ns: u64, early: bool) {
+        self.close_windows(end_ns);
+        let ledger = Arc::clone(&self.desk.ledger);
+        ledger.ended_ns.set(end_ns);
+        ledger
+            .totals
+            .missed_starts
+            .set(self.schedule.missed_until(end_ns));
+        let left = self.connections.iter().map(|c| u64::from(c.outstanding));
+        ledger.left_in_flight.set(left.sum());
+        ledger.notes().encodings = self.desk.heads.encodings().to_vec();
+        if early {
+            self.control.note_interrupted();
+        }
+    }
+
+    /// Ends what has taken too long. Requests are not kept in order of their age: looking at all
+    /// connections from time to time costs less than keeping order on every request.
+    pub(super) fn sweep(&mut self) {
+        let limit_ns = self.program.timeout_ns;
+        for slot in 0..self.connections.len() as u32 {
+            let connection = &self.connections[slot as usize];
+            if connection.outstanding == 0 || self.now_ns < connection.since_ns + limit_ns {
+                continue;
+            }
+            let failure = match connection.stage {
+                Stage::Opening => Failure::ConnectTimeout,
+                _ => Failure::Timeout,
+            };
+            let detail = format!("after {} ms", limit_ns as f64 / 1e6);
+            self.broke(slot, Broken::new(failure, detail));
+        }
+    }
+
+    pub(super) fn wake_sleepers(&mut self) {
+        while let Some(Reverse((at_ns, slot))) = self.sleepers.peek().copied() {
+            if at_ns > self.now_ns {
+                return;
+            }
+            self.sleepers.pop();
+            self.idle.push_back(slot);
+        }
+    }
+}
+
+/// Every sixteenth of the timeout, within bounds: a request is ended at most so late.
+pub(super) fn sweep_interval_ns(timeout_ns: u64) -> u64 {
+    (timeout_ns / 16).clamp(1_000_000, 100_000_000)
+}

@@ -1,0 +1,191 @@
+//! Every fault of the fault server: booked as what it is, and survived.
+
+use assay_engine::{LoadPlan, Measurement, Run};
+use assay_null_server::fault::{self, ANSWERED, At, Fault, FaultServer, Settings};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const CONNECTIONS: u32 = 4;
+/// Two faults and four good answers for each connection.
+const REQUESTS: u64 = 24;
+const EVERY: u64 = 3;
+/// Where a timeout is what should happen.
+const SHORT_TIMEOUT_MS: u64 = 200;
+/// Where it should not, on the slowest machine.
+const LONG_TIMEOUT_MS: u64 = 30_000;
+
+/// Descriptors are counted for the whole process: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn serve(fault: &'static Fault, every: u64) -> FaultServer {
+    let settings = Settings {
+        fault: Some(fault),
+        every,
+    };
+    FaultServer::start("127.0.0.1", 0, settings).expect("a free port is found")
+}
+
+/// Runs `more` (fields of a plan, as JSON) against the server.
+fn load(server: &FaultServer, timeout_ms: u64, more: &str) -> Measurement {
+    let json = format!(
+        r#"{{"url": "http://{}", "load": {{"kind": "closed", "connections": {CONNECTIONS}}},
+            "timeout_ns": {}, {more}}}"#,
+        server.address(),
+        timeout_ms * 1_000_000,
+    );
+    let plan = LoadPlan::from_json(json.as_bytes()).expect("the plan is right");
+    Run::start(&plan)
+        .expect("it starts")
+        .result()
+        .expect("the books balance")
+}
+
+fn timeout_ms(fault: &Fault) -> u64 {
+    let waits = fault
+        .expected
+        .iter()
+        .any(|outcome| outcome.ends_with("timeout"));
+    if waits {
+        SHORT_TIMEOUT_MS
+    } else {
+        LONG_TIMEOUT_MS
+    }
+}
+
+/// How the requests ended: failures as "origin/kind", the others as answered.
+fn outcomes(measurement: &Measurement) -> BTreeMap<String, u64> {
+    let failures = measurement.outcomes.iter().map(|outcome| {
+        let origin = format!("{:?}", outcome.origin).to_lowercase();
+        (format!("{origin}/{}", outcome.kind), outcome.count)
+    });
+    let answered = (ANSWERED.to_owned(), measurement.completed);
+    failures
+        .chain([answered])
+        .filter(|(_, count)| *count > 0)
+        .collect()
+}
+
+fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count)
+}
+
+fn assert_books_balance(fault: &Fault, measurement: &Measurement) {
+    let books = measurement.books;
+    assert_eq!(
+        books.started,
+        books.completed + books.failed + books.in_flight,
+        "{}",
+        fault.name
+    );
+    assert_eq!(books.completed + books.failed, REQUESTS, "{}", fault.name);
+    assert_eq!(books.in_flight, 0, "{}", fault.name);
+}
+
+#[test]
+fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
+    let _alone = alone();
+    let mut wrong = Vec::new();
+    for fault in fault::all() {
+        let before = open_descriptors();
+        let server = serve(fault, EVERY);
+        let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}"#);
+        let measurement = load(&server, timeout_ms(fault), &stop);
+        let (seen, counts) = (outcomes(&measurement), server.counts());
+        drop(server);
+        assert_books_balance(fault, &measurement);
+        assert_eq!(
+            open_descriptors(),
+            before,
+            "{}: descriptors are left open",
+            fault.name
+        );
+        let is_expected =
+            |outcome: &String| outcome == ANSWERED || fault.expected.contains(&outcome.as_str());
+        let is_shown =
+            fault.expected.contains(&ANSWERED) || seen.keys().any(|outcome| outcome != ANSWERED);
+        // A listening socket misbehaves for all connections.
+        let goes_on = fault.at == At::Listening || seen.contains_key(ANSWERED);
+        if !(seen.keys().all(is_expected) && is_shown && goes_on) {
+            wrong.push(format!(
+                "{}: {seen:?}, but {:?} is right; {counts:?}",
+                fault.name, fault.expected
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_server_that_says_nothing_costs_nothing() {
+    let _alone = alone();
+    for name in [
+        "hang-on-accept",
+        "hang-in-head",
+        "hang-in-body",
+        "drip",
+        "drip-in-head",
+        "full-backlog",
+        "refuse",
+    ] {
+        let fault = fault::find(name).expect("it is in the table");
+        let server = serve(fault, 1);
+        let stop = r#""stop": {"kind": "duration", "ns": 400000000}"#;
+        let measurement = load(&server, 10_000, stop);
+        let worker = measurement.workers[0];
+        // Both by its own clocks: a busy machine makes the wall time longer, never the CPU time.
+        assert!(worker.cpu_ns * 4 < worker.wall_ns, "{name}: {worker:?}");
+        assert!(
+            measurement.books.started < 1000,
+            "{name}: {:?}",
+            measurement.books
+        );
+    }
+}
+
+#[test]
+fn requests_with_bodies_meet_answers_before_their_end() {
+    let _alone = alone();
+    let fault = fault::find("answer-before-body").expect("it is in the table");
+    let server = serve(fault, 1);
+    let request = format!(
+        r#"[{{"method": "POST", "body": "{}"}}]"#,
+        "x".repeat(3_000_000)
+    );
+    let stop =
+        format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}, "requests": {request}"#);
+    let measurement = load(&server, LONG_TIMEOUT_MS, &stop);
+    assert_books_balance(fault, &measurement);
+    for outcome in outcomes(&measurement).keys() {
+        assert!(fault.expected.contains(&outcome.as_str()), "{outcome}");
+    }
+}
+
+#[test]
+fn faults_in_a_pipeline_lose_no_request() {
+    let _alone = alone();
+    for name in [
+        "close-in-body",
+        "reset-in-head",
+        "close-after-answer",
+        "chunk-too-short",
+        "split-anywhere",
+    ] {
+        let fault = fault::find(name).expect("it is in the table");
+        let server = serve(fault, 7);
+        let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}, "pipeline": 8"#);
+        let measurement = load(&server, LONG_TIMEOUT_MS, &stop);
+        let books = measurement.books;
+        assert_eq!(
+            books.started,
+            books.completed + books.failed + books.in_flight,
+            "{name}"
+        );
+        assert!(
+            books.completed > 0 && books.completed + books.failed >= REQUESTS,
+            "{name}: {books:?}"
+        );
+    }
+}

@@ -1,0 +1,238 @@
+//! The engine against a server whose delays and counts are known.
+//!
+//! The truth is what the server did by its own clock. Delays are long beside the noise of a busy machine,
+//! and where noise still spoils a comparison of times it is made again: an engine that measured wrongly
+//! would be wrong each time. The books are exact in every attempt.
+
+use assay_engine::record::measurement::Histogram;
+use assay_engine::{LoadPlan, Measurement, Run};
+use assay_null_server::answer::Answer;
+use assay_null_server::listen::listen;
+use assay_null_server::script::Script;
+use assay_null_server::truth::{Counts, TruthServer};
+use base64::Engine as _;
+use hdrhistogram::serialization::Deserializer;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const ATTEMPTS: usize = 6;
+
+/// Times are compared: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// One load against a fresh server: what the engine saw, and what the server did.
+fn load(delay: &str, fields: &str) -> (Measurement, Counts) {
+    let listener = listen("127.0.0.1", 0).expect("a free port is found");
+    let script = Script::parse(delay).expect("the notation is right");
+    let server = TruthServer::start(listener, script, &Answer::default()).expect("it starts");
+    let json = format!(r#"{{"url": "http://{}", {fields}}}"#, server.address());
+    let plan = LoadPlan::from_json(json.as_bytes()).expect("the plan is right");
+    let measurement = Run::start(&plan)
+        .expect("it starts")
+        .result()
+        .expect("the books balance");
+    (measurement, server.counts())
+}
+
+fn closed(connections: u32, count: u64) -> String {
+    format!(
+        r#""load": {{"kind": "closed", "connections": {connections}}}, "stop": {{"kind": "requests", "count": {count}}}"#
+    )
+}
+
+fn open(rate_per_s: u32, seconds: u64, max_connections: u32) -> String {
+    let ns = seconds * 1_000_000_000;
+    format!(
+        r#""load": {{"kind": "open", "max_connections": {max_connections}, "stages":
+            [{{"duration_ns": {ns}, "from_per_s": {rate_per_s}, "to_per_s": {rate_per_s}}}]}},
+            "stop": {{"kind": "duration", "ns": {ns}}}"#
+    )
+}
+
+/// The quantile of a published histogram, in nanoseconds.
+fn quantile_ns(histogram: &Histogram, quantile: f64) -> u64 {
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(&histogram.data)
+        .expect("it is base64");
+    let decoded: hdrhistogram::Histogram<u64> = Deserializer::new()
+        .deserialize(&mut bytes.as_slice())
+        .expect("it is a histogram");
+    decoded.value_at_quantile(quantile) * histogram.unit_ns
+}
+
+/// Within 1 % or 50 µs.
+fn agrees(seen_ns: u64, truth_ns: u64) -> bool {
+    seen_ns.abs_diff(truth_ns) <= (truth_ns / 100).max(50_000)
+}
+
+/// p50, p90 and p99 beside the truth: an error that says which of them is off.
+fn compare(seen: &Histogram, truth: &Counts) -> Result<(), String> {
+    let truths = [
+        (0.5, truth.taken.p50_ns),
+        (0.9, truth.taken.p90_ns),
+        (0.99, truth.taken.p99_ns),
+    ];
+    for (quantile, truth_ns) in truths {
+        let seen_ns = quantile_ns(seen, quantile);
+        if !agrees(seen_ns, truth_ns) {
+            return Err(format!(
+                "quantile {quantile}: {seen_ns} ns seen, {truth_ns} ns is true; {truth:?}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Tries a comparison of times until it holds.
+fn hold_in_the_end(mut attempt: impl FnMut() -> Result<(), String>) {
+    let mut failures = Vec::new();
+    for _ in 0..ATTEMPTS {
+        match attempt() {
+            Ok(()) => return,
+            Err(failure) => failures.push(failure),
+        }
+    }
+    panic!("{}", failures.join("\n"));
+}
+
+/// All requests were answered, and both sides counted the same.
+fn assert_same_count(measurement: &Measurement, counts: &Counts) {
+    let books = measurement.books;
+    assert_eq!(
+        (books.failed, books.in_flight),
+        (0, 0),
+        "{:?}",
+        measurement.outcomes
+    );
+    assert_eq!(counts.requests_read, books.started);
+    assert_eq!(counts.answers_written, books.completed);
+    assert_eq!(
+        counts.connections,
+        measurement.connections.opened + measurement.connections.reopened
+    );
+}
+
+#[test]
+fn a_constant_delay_is_seen_as_it_is() {
+    let _alone = alone();
+    hold_in_the_end(|| {
+        let (measurement, counts) = load("600ms", &closed(40, 120));
+        assert_same_count(&measurement, &counts);
+        assert_eq!(counts.requests_read, 120);
+        compare(&measurement.service_time, &counts)
+    });
+}
+
+#[test]
+fn both_modes_of_two_delays_are_seen() {
+    let _alone = alone();
+    hold_in_the_end(|| {
+        let (measurement, counts) = load("400ms*17,1200ms*3", &closed(60, 300));
+        assert_same_count(&measurement, &counts);
+        assert_eq!(
+            (counts.hold.p50_ns, counts.hold.p90_ns),
+            (400_000_000, 1_200_000_000)
+        );
+        compare(&measurement.service_time, &counts)
+    });
+}
+
+#[test]
+fn an_open_loop_sees_both_modes_too() {
+    let _alone = alone();
+    hold_in_the_end(|| {
+        let (measurement, counts) = load("400ms*17,1200ms*3", &open(100, 3, 200));
+        let books = measurement.books;
+        assert_eq!(
+            books.started,
+            books.completed + books.failed + books.in_flight
+        );
+        let response_time = measurement
+            .response_time
+            .as_ref()
+            .expect("an open loop has response times");
+        compare(response_time, &counts).and_then(|()| compare(&measurement.service_time, &counts))
+    });
+}
+
+#[test]
+fn a_stall_shows_in_the_response_time_of_an_open_loop() {
+    let _alone = alone();
+    hold_in_the_end(|| {
+        let (measurement, counts) = load("stall:400ms/2s", &open(500, 4, 400));
+        let response_time = measurement
+            .response_time
+            .as_ref()
+            .expect("an open loop has response times");
+        // 20 % of the arrivals fall into a stall and wait for its end: the 90th percentile waits half of it.
+        if !(150_000_000..250_000_000).contains(&counts.hold.p90_ns) {
+            return Err(format!("the arrivals were not even: {counts:?}"));
+        }
+        compare(response_time, &counts)
+    });
+}
+
+#[test]
+fn a_stall_shows_in_the_response_time_although_the_connections_wait() {
+    let _alone = alone();
+    hold_in_the_end(|| {
+        // 8 connections wait with the server: 192 of the 200 arrivals of a stall cannot even be sent.
+        let (measurement, _) = load("stall:400ms/2s", &open(500, 4, 8));
+        let response_time = measurement
+            .response_time
+            .as_ref()
+            .expect("an open loop has response times");
+        let truth_ns = 200_000_000;
+        let (response_ns, service_ns) = (
+            quantile_ns(response_time, 0.9),
+            quantile_ns(&measurement.service_time, 0.9),
+        );
+        let shows = response_ns.abs_diff(truth_ns) < truth_ns / 10 && service_ns < truth_ns / 10;
+        if shows {
+            Ok(())
+        } else {
+            Err(format!(
+                "response time {response_ns} ns, service time {service_ns} ns"
+            ))
+        }
+    });
+}
+
+#[test]
+fn a_stall_does_not_show_in_the_service_time_of_a_closed_loop() {
+    let _alone = alone();
+    hold_in_the_end(|| {
+        let stop = r#""load": {"kind": "closed", "connections": 4}, "stop": {"kind": "duration", "ns": 4000000000}"#;
+        let (measurement, counts) = load("stall:400ms/2s", stop);
+        let p99_ns = quantile_ns(&measurement.service_time, 0.99);
+        let longest_ns = measurement.service_time.max_ns;
+        assert!(measurement.completed <= counts.answers_written);
+        let hidden = p99_ns < 40_000_000 && longest_ns > 200_000_000;
+        if hidden {
+            Ok(())
+        } else {
+            Err(format!("p99 {p99_ns} ns, longest {longest_ns} ns"))
+        }
+    });
+}
+
+#[test]
+fn a_hang_is_a_timeout_when_it_expires() {
+    let _alone = alone();
+    let fields = closed(4, 60) + r#", "timeout_ns": 250000000"#;
+    let (measurement, counts) = load("hang:40", &fields);
+    let books = measurement.books;
+    assert_eq!((books.started, books.in_flight), (60, 0));
+    assert_eq!(books.completed, counts.answers_written);
+    assert_eq!(counts.requests_read, 60);
+    let kinds: Vec<_> = measurement
+        .outcomes
+        .iter()
+        .map(|outcome| outcome.kind.as_str())
+        .collect();
+    assert_eq!(kinds, ["timeout"]);
+    // 20 hang, 4 at a time, 250 ms each: had any been given up early, it would be over sooner.
+    assert!(measurement.measured_ns >= 5 * 250_000_000);
+}
