@@ -1,0 +1,75 @@
+"""Where things are, resolved once: nothing later asks whether a flag or a variable was given."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The folders of one invocation, all absolute.
+
+    `root` is the checkout that Assay runs from (or the current folder where it runs installed);
+    `cache` holds builds and their logs; `lock` is held by whoever measures on this machine.
+    Servers and studies are looked for in their folders in order: the user's own come first.
+    """
+
+    root: Path
+    results: Path
+    cache: Path
+    lock: Path
+    server_folders: tuple[Path, ...]
+    study_folders: tuple[Path, ...]
+
+    @classmethod
+    def resolve(
+        cls,
+        *,
+        results: str | Path | None = None,
+        environ: Mapping[str, str] | None = None,
+        here: Path | None = None,
+    ) -> Settings:
+        """From flags (`results`), then the environment (ASSAY_RESULTS, ASSAY_SERVERS, ASSAY_STUDIES,
+        ASSAY_CACHE), then the defaults (`./results`, `./servers`, `./studies`, the checkout's)."""
+        environ = os.environ if environ is None else environ
+        here = (here or Path.cwd()).absolute()
+        found = checkout()
+        root = found or here
+        return cls(
+            root=root,
+            results=here / (results or environ.get("ASSAY_RESULTS") or "results"),
+            cache=here / (environ.get("ASSAY_CACHE") or _cache(found, environ)),
+            lock=_runtime_folder(environ) / "assay.lock",
+            server_folders=_folders(environ.get("ASSAY_SERVERS"), here, root, "servers"),
+            study_folders=_folders(environ.get("ASSAY_STUDIES"), here, root, "studies"),
+        )
+
+
+def checkout() -> Path | None:
+    """The checkout that this code runs from; None where it is installed."""
+    above = Path(__file__).resolve().parents[2]
+    return above if (above / "servers").is_dir() and (above / "studies").is_dir() else None
+
+
+def _cache(found: Path | None, environ: Mapping[str, str]) -> Path:
+    if found is not None:
+        return found / ".assay"
+    base = environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "assay"
+
+
+def _runtime_folder(environ: Mapping[str, str]) -> Path:
+    """A folder that all runs of this user on this machine share and that is empty after a reboot."""
+    given = environ.get("XDG_RUNTIME_DIR")
+    if given and Path(given).is_dir():
+        return Path(given)
+    return Path(tempfile.gettempdir()) / f"assay-{os.getuid()}"
+
+
+def _folders(given: str | None, here: Path, root: Path, name: str) -> tuple[Path, ...]:
+    own = [here / part for part in given.split(os.pathsep)] if given else [here / name]
+    return tuple(dict.fromkeys([*own, root / name]))

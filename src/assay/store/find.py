@@ -1,0 +1,49 @@
+"""Finding runs by name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from assay.errors import InputError
+from assay.store.read import FILE
+
+_STAMP = re.compile(r"-(\d{8}-\d{6})-[0-9a-f]{4}$")
+
+
+def list_runs(results: Path) -> tuple[Path, ...]:
+    """The run files below `results`, oldest first."""
+    files = [path for path in results.glob(f"*/{FILE}") if path.is_file()]
+    return tuple(sorted(files, key=_age))
+
+
+def find(results: Path, word: str) -> Path:
+    """The run file that `word` means: a path, "latest", or the beginning of one run's id.
+
+    InputError where there is none, or more than one.
+    """
+    path = Path(word)
+    if (path / FILE).is_file():
+        return path / FILE
+    if path.is_file():
+        return path
+    runs = list_runs(results)
+    if not runs:
+        raise InputError(
+            f"there is no run in {results}", "make one with `assay run`, or name its folder with --results"
+        )
+    if word == "latest":
+        return runs[-1]
+    found = [run for run in runs if run.parent.name.startswith(word)]
+    exact = [run for run in found if run.parent.name == word]
+    if len(found) == 1 or exact:
+        return (exact or found)[0]
+    if found:
+        names = ", ".join(run.parent.name for run in found[-3:])
+        raise InputError(f"{len(found)} runs begin with {word!r}", f"say more of the id; the newest: {names}")
+    raise InputError(f"there is no run {word!r} in {results}", f"the newest is {runs[-1].parent.name}")
+
+
+def _age(file: Path) -> tuple[str, str]:
+    stamp = _STAMP.search(file.parent.name)
+    return (stamp[1] if stamp else "", file.parent.name)

@@ -1,0 +1,24 @@
+"""Studies: files in, resolved cases out.
+
+`load_study` reads and checks a file; `resolve` settles everything: profile, variants, loads, seed,
+cores. What it returns is immutable and asks nobody anything more.
+"""
+
+from __future__ import annotations
+
+from assay.study.load import Study, list_studies, load_study
+from assay.study.resolve import resolve
+from assay.study.resolved import ResolvedCase, ResolvedStudy, ServiceSpec
+from assay.study.schema import StudyFile, json_schema
+
+__all__ = [
+    "ResolvedCase",
+    "ResolvedStudy",
+    "ServiceSpec",
+    "Study",
+    "StudyFile",
+    "json_schema",
+    "list_studies",
+    "load_study",
+    "resolve",
+]

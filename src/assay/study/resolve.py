@@ -1,0 +1,314 @@
+"""Profile, variants, sweeps, seed and cores settled: a study file becomes cases with plans."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from assay.errors import InputError
+from assay.settings import Settings
+from assay.study.load import Study, expand
+from assay.study.resolved import ResolvedCase, ResolvedStudy, ServiceSpec, WarmUp
+from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
+from assay.sut.contract import Contract, Route
+from assay.sut.cores import CoreSplit, split_cores
+from assay.sut.manifest import Places
+from assay.tomlfile import nearest
+from assay.values.claim import Claim, Comparison
+from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
+from assay.values.trial import Case
+
+_S = 1_000_000_000
+_WARM_UP_MARGIN_NS = 2 * _S
+"""The engine's own bound on the warm-up lies behind ours: it is we who end it, and note the moment."""
+
+
+def resolve(
+    study: Study,
+    settings: Settings,
+    *,
+    profile: str = "fair",
+    quick: bool = False,
+    blocks: int | None = None,
+    seed: int | None = None,
+    servers: Sequence[str] = (),
+    split: CoreSplit | None = None,
+) -> ResolvedStudy:
+    """Settle everything.
+
+    `servers` keeps those entries only (the null server stays); without a `seed` one is drawn.
+    InputError for a profile or server that the study does not have.
+    """
+    chosen = study.file.profiles.get(cast(ProfileName, profile))
+    if chosen is None:
+        where = f"{study.path}: study {study.file.name!r} has no profile {profile!r}"
+        raise InputError(where, nearest(profile, study.file.profiles))
+    split = split or split_cores()
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    blocks = blocks or (min(chosen.quick.blocks, chosen.blocks) if quick else chosen.blocks)
+    matrix = _Matrix(study, settings, profile, quick, chosen, split, seed)
+    cases = tuple(matrix.cases(servers))
+    if not cases:
+        raise InputError(f"{study.path}: profile {profile!r} has no case", "name a server for it")
+    return ResolvedStudy(
+        name=study.file.name,
+        title=study.file.title,
+        question=study.file.question,
+        profile=profile,
+        quick=quick,
+        seed=seed,
+        blocks=blocks,
+        cases=cases,
+        services=_services(study, cases),
+        split=split,
+        record=_record(study, matrix, cases, servers),
+        notes=_notes(chosen, quick, blocks),
+    )
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """Entries x workloads x loads of one profile."""
+
+    study: Study
+    settings: Settings
+    profile: str
+    quick: bool
+    chosen: Profile
+    split: CoreSplit
+    seed: int
+
+    def cases(self, only: Sequence[str]) -> Iterator[ResolvedCase]:
+        entries = [entry for entry in self.study.file.servers if self.profile in entry.profiles]
+        for word in only:
+            if word not in [entry.id for entry in entries]:
+                known = nearest(word, [entry.id for entry in entries])
+                raise InputError(f"{self.study.path}: profile {self.profile!r} has no server {word!r}", known)
+        for entry in entries:
+            ceiling = self.study.servers[entry.server].manifest.role == "ceiling"
+            if only and entry.id not in only and not ceiling:
+                continue
+            for workload in self.study.file.workloads:
+                yield from self._of_workload(entry, workload)
+
+    def case_id(self, entry: str, workload: str, load: str) -> str:
+        """A case is called by what tells it from the others of its study."""
+        parts = [entry]
+        if len(self.study.file.workloads) > 1:
+            parts.append(workload)
+        if len(self.loads()) > 1:
+            parts.append(load)
+        return "@".join(parts)
+
+    def loads(self) -> list[str]:
+        """The names of the profile's loads."""
+        return [name for load in self.chosen.loads for name, *_ in expand(load)]
+
+    def _of_workload(self, entry: Entry, workload: Workload) -> Iterator[ResolvedCase]:
+        if workload.servers and entry.id not in workload.servers:
+            return
+        server = self.study.servers[entry.server]
+        contract = self.study.contracts[server.contract]
+        routes = tuple(contract.route(name) for name in workload.routes)
+        if any(route.optional and route.name not in server.manifest.routes for route in routes):
+            return
+        for load in self.chosen.loads:
+            taken = not load.servers or entry.id in load.servers
+            if taken and (not load.workloads or workload.name in load.workloads):
+                for name, connections, threads, rate in expand(load):
+                    yield self._case(
+                        entry, workload, contract, routes, load, name, (connections, threads, rate)
+                    )
+
+    def _case(
+        self,
+        entry: Entry,
+        workload: Workload,
+        contract: Contract,
+        routes: tuple[Route, ...],
+        load: Load,
+        load_name: str,
+        point: tuple[int, int | None, float | None],
+    ) -> ResolvedCase:
+        server = self.study.servers[entry.server]
+        variant = entry.variant.get(cast(ProfileName, self.profile), self.profile)
+        spec = server.variant(variant).overlaid(entry.env, entry.args, entry.facts, tuple(contract.services))
+        here = server.folder
+        places = Places(
+            out=here, source=here, root=here, contract=here, cores=self.split.server_cores
+        )  # facts know of cores only
+        ceiling = spec.role == "ceiling"
+        warm_up = self._warm_up(load)
+        return ResolvedCase(
+            case=Case(
+                id=self.case_id(entry.id, workload.name, load_name),
+                server=entry.server,
+                variant=variant,
+                workload=workload.name,
+                load=load_name,
+                role=spec.role,
+                label=entry.label,
+                facts=places.fill_facts(spec.facts),
+            ),
+            server=spec,
+            contract=contract,
+            routes=routes,
+            plan=self._plan(workload, contract, routes, load, point, warm_up, ceiling),
+            warm_up=warm_up,
+        )
+
+    def _warm_up(self, load: Load) -> WarmUp:
+        longest = (
+            min(load.warm_up_max_s, self.chosen.quick.warm_up_max_s) if self.quick else load.warm_up_max_s
+        )
+        return WarmUp(min_ns=int(min(load.warm_up_min_s, longest) * _S), max_ns=int(longest * _S))
+
+    def _plan(
+        self,
+        workload: Workload,
+        contract: Contract,
+        routes: tuple[Route, ...],
+        load: Load,
+        point: tuple[int, int | None, float | None],
+        warm_up: WarmUp,
+        ceiling: bool,
+    ) -> LoadPlan:
+        connections, threads, rate = point
+        weights = workload.weights or (1,) * len(routes)
+        requests = [contract.request(route, weight) for route, weight in zip(routes, weights, strict=True)]
+        added = tuple(load.headers.items())
+        stop = self._stop(load, ceiling)
+        return LoadPlan(
+            url="http://127.0.0.1/",
+            requests=tuple(msgspec.structs.replace(one, headers=(*one.headers, *added)) for one in requests),
+            request_order=workload.order,
+            load=Closed(connections=connections)
+            if rate is None
+            else _open(load, connections, rate, stop, warm_up),
+            stop=stop,
+            warmup_max_ns=warm_up.max_ns + _WARM_UP_MARGIN_NS if warm_up.max_ns else 0,
+            threads=min(threads or self.split.client_cores, connections),
+            timeout_ns=int(load.timeout_s * _S),
+            keep_alive=load.keep_alive,
+            http_version=load.http_version,
+            seed=self.seed,
+        )
+
+    def _stop(self, load: Load, ceiling: bool) -> StopAfter | StopAtCount:
+        quick, chosen = self.chosen.quick, self.chosen
+        if load.requests is not None:
+            share = quick.requests_share if self.quick else 1.0
+            return StopAtCount(count=max(1, round(load.requests * share)))
+        measure_s = cast(float, load.measure_s)
+        if self.quick:
+            measure_s = min(measure_s, quick.ceiling_s if ceiling else quick.measure_s)
+        elif ceiling and chosen.ceiling_s is not None:
+            measure_s = min(measure_s, chosen.ceiling_s)
+        return StopAfter(ns=int(measure_s * _S))
+
+
+def _open(load: Load, connections: int, rate: float, stop: StopAfter | StopAtCount, warm_up: WarmUp) -> Open:
+    """A constant rate that lasts for warm-up and measured phase together."""
+    measured_ns = stop.ns if isinstance(stop, StopAfter) else round(stop.count / rate * _S)
+    length_ns = measured_ns + (warm_up.max_ns + _WARM_UP_MARGIN_NS if warm_up.max_ns else 0)
+    stage = Stage(duration_ns=length_ns, from_per_s=rate, to_per_s=rate)
+    return Open(stages=(stage,), max_connections=connections, arrivals=load.arrivals)
+
+
+def _services(study: Study, cases: Sequence[ResolvedCase]) -> tuple[ServiceSpec, ...]:
+    """Each service that a case uses, once, in the order of need."""
+    found: dict[str, ServiceSpec] = {}
+    for case in cases:
+        for name in case.server.services:
+            table = case.contract.services.get(name)
+            if table is None:
+                where = f"{case.server.folder}: {case.server.id} asks for service {name!r}"
+                raise InputError(where, f"name it in contract {case.contract.name!r}")
+            setting = study.file.services.get(name, ServiceSetting())
+            found.setdefault(
+                name, ServiceSpec(name=name, table=table, contract=case.contract, setting=setting)
+            )
+    return tuple(found.values())
+
+
+def _claims(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase]) -> tuple[Claim, ...]:
+    present = {case.case.id for case in cases}
+    return tuple(
+        Claim(
+            id=claim.id,
+            statement=claim.statement,
+            comparisons=tuple(
+                one for pair in claim.comparisons for one in _comparisons(study, matrix, pair, present)
+            ),
+        )
+        for claim in study.file.claims
+    )
+
+
+def _comparisons(
+    study: Study, matrix: _Matrix, pair: StudyComparison, present: set[str]
+) -> Iterator[Comparison]:
+    """The comparison at every load and workload that it does not name. Left out where the profile has
+    neither case; kept where one server is not part of this run, so that the verdict can say so."""
+    loads = [pair.load] if pair.load or pair.load_a else list(dict.fromkeys(matrix.loads()))
+    workloads = study.file.workloads
+    names = [pair.workload] if pair.workload or pair.workload_a else [workload.name for workload in workloads]
+    known = set(matrix.loads())
+    for workload in names:
+        for load in loads:
+            load_a, load_b = pair.load_a or load, pair.load_b or load
+            if not {load_a, load_b} <= known:
+                continue
+            a = matrix.case_id(pair.a, pair.workload_a or workload, load_a)
+            b = matrix.case_id(pair.b, pair.workload_b or workload, load_b)
+            if a in present or b in present:
+                yield Comparison(
+                    metric=pair.metric,
+                    a=a,
+                    b=b,
+                    relation=pair.relation,
+                    published_ratio=pair.published_ratio,
+                    margin=pair.margin,
+                )
+
+
+def _record(
+    study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], servers: Sequence[str]
+) -> dict[str, Any]:
+    """What the header keeps: enough to report, judge and resume the run without the study file."""
+    file = study.file
+    record = {
+        "title": file.title,
+        "question": file.question,
+        "analysis": file.analysis,
+        "publication": file.publication,
+        "figures": {entry.id: entry.figures for entry in file.servers if entry.figures},
+        "path": str(study.path),
+        "servers": tuple(servers),
+        "claims": _claims(study, matrix, cases),
+        "rules": file.rules,
+        "plans": {case.case.id: case.plan for case in cases},
+        "warm_up": {case.case.id: case.warm_up for case in cases},
+        "titles": {case.case.id: case.server.title for case in cases},
+    }
+    plain: dict[str, Any] = msgspec.to_builtins(record)
+    return plain
+
+
+def _notes(chosen: Profile, quick: bool, blocks: int) -> tuple[str, ...]:
+    if not quick or blocks >= chosen.blocks:
+        return ()
+    wider = _half_width(blocks) / _half_width(chosen.blocks)
+    said = f"intervals about {wider:.1f} times as wide" if wider < 100 else "no intervals"
+    return (f"quick: {blocks} blocks of shorter trials instead of {chosen.blocks}: {said}, and no ranking",)
+
+
+def _half_width(trials: int) -> float:
+    """Of a 95 % t interval, in units of the trials' standard deviation."""
+    from scipy.stats import t  # heavy, and only `--quick` asks
+
+    return float(t.ppf(0.975, trials - 1)) / trials**0.5 if trials > 1 else float("inf")

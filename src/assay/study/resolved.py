@@ -1,0 +1,98 @@
+"""What a study comes to: cases and plans, with nothing left to decide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.study.schema import ServiceSetting
+from assay.sut.contract import Contract, Route, ServiceTable
+from assay.sut.cores import CoreSplit
+from assay.sut.manifest import ServerSpec
+from assay.values.plan import Closed, LoadPlan, StopAfter, Value
+from assay.values.trial import Case
+
+_TRIAL_OVERHEAD_S = 2.5
+"""Starting, testing and stopping a server: from half a second (Go) to several (a JVM)."""
+
+_REQUESTS_GUESS_PER_S = 1000.0
+"""For the estimate of a counted load whose speed nobody knows yet."""
+
+
+class WarmUp(Value, frozen=True, kw_only=True):
+    """A bounded rule: warm when the rates of the last `level_slices` slices differ from their mean by at
+    most `tolerance`, not before `min_ns` and at the latest after `max_ns`. 0 means no warm-up.
+
+    It ends the warm-up of a server whose throughput has become level for two seconds; it cannot see a
+    slow drift or a step that comes later.
+    """
+
+    min_ns: int
+    max_ns: int
+    slice_ns: int = 500_000_000
+    level_slices: int = 4
+    tolerance: float = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceSpec:
+    """A service of the study: what the contract asks of it and how the study has it."""
+
+    name: str
+    table: ServiceTable
+    contract: Contract
+    setting: ServiceSetting
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedCase:
+    """A case with all that a trial of it needs. `plan.url` and `plan.cpus` are filled in by the trial;
+    the first of `routes` is the readiness probe."""
+
+    case: Case
+    server: ServerSpec
+    contract: Contract
+    routes: tuple[Route, ...]
+    plan: LoadPlan
+    warm_up: WarmUp
+
+    def expected_s(self) -> tuple[float, float]:
+        """The least and the most that a trial is likely to take."""
+        if isinstance(self.plan.stop, StopAfter):
+            measured_s = self.plan.stop.ns / 1e9
+        elif isinstance(self.plan.load, Closed):
+            measured_s = self.plan.stop.count / _REQUESTS_GUESS_PER_S
+        else:
+            measured_s = sum(stage.duration_ns for stage in self.plan.load.stages) / 1e9
+        fixed = measured_s + _TRIAL_OVERHEAD_S
+        return fixed + self.warm_up.min_ns / 1e9, fixed + self.warm_up.max_ns / 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResolvedStudy:
+    """A study under one profile, complete. `record` is what the run's header keeps of the study."""
+
+    name: str
+    title: str
+    question: str
+    profile: str
+    quick: bool
+    seed: int
+    blocks: int
+    cases: tuple[ResolvedCase, ...]
+    services: tuple[ServiceSpec, ...]
+    split: CoreSplit
+    record: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    """What a reader should know before it starts, in a line each: what `--quick` costs, say."""
+
+    @property
+    def servers(self) -> tuple[ServerSpec, ...]:
+        """Each server (and variant) once."""
+        found = {(case.server.id, case.server.variant): case.server for case in self.cases}
+        return tuple(found.values())
+
+    def expected_s(self) -> tuple[float, float]:
+        """The least and the most that the measuring is likely to take; builds are not part of it."""
+        each = [case.expected_s() for case in self.cases]
+        return self.blocks * sum(low for low, _ in each), self.blocks * sum(high for _, high in each)

@@ -1,0 +1,204 @@
+"""The study file, `studies/<name>.toml`, as written."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from assay.sut.manifest import Fact
+from assay.values.claim import Metric
+from assay.values.plan import Value
+
+ProfileName = Literal["fair", "published"]
+
+
+class Publication(Value, frozen=True, kw_only=True):
+    """The published run: its commands, its machine, and what was wrong with it."""
+
+    commands: tuple[str, ...] = ()
+    machine: str = ""
+    flaws: tuple[str, ...] = ()
+
+
+class Figures(Value, frozen=True, kw_only=True):
+    """What was published of one server at one load; `load` names the published profile's load."""
+
+    load: str = ""
+    workload: str = ""
+    throughput_per_s: float | None = None
+    mean_ms: float | None = None
+    bytes_per_response: float | None = None
+    failed: int | None = None
+    start_s: float | None = None
+    note: str = ""
+
+
+class Entry(Value, frozen=True, kw_only=True):
+    """A server of the study.
+
+    It runs in the manifest variant of the profile's name unless `variant` names another for it.
+    `name` tells entries of one server apart (its case is then "<server>+<name>"); `env`, `args`
+    and `facts` are laid over the manifest's; `profiles` are those that it takes part in.
+    """
+
+    server: str
+    name: str = ""
+    label: str = ""
+    variant: dict[ProfileName, str] = {}
+    env: dict[str, str] = {}
+    args: tuple[str, ...] = ()
+    facts: dict[str, Fact] = {}
+    profiles: tuple[ProfileName, ...] = ("fair", "published")
+    figures: tuple[Figures, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """What claims and loads call it."""
+        return f"{self.server}+{self.name}" if self.name else self.server
+
+
+class Workload(Value, frozen=True, kw_only=True):
+    """What is asked for: routes of the contract, in turn or in random order, by weight."""
+
+    name: str
+    routes: tuple[str, ...]
+    weights: tuple[int, ...] = ()
+    order: Literal["sequential", "random"] = "sequential"
+    servers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """A weight a route."""
+        if not self.routes:
+            raise ValueError("a workload needs at least one route")
+        if self.weights and len(self.weights) != len(self.routes):
+            raise ValueError("give one weight for each route, or none")
+
+
+class Load(Value, frozen=True, kw_only=True):
+    """How it is offered; lists are swept.
+
+    With `rate_per_s` an open loop on at most `connections`, else a closed loop of `connections`.
+    Measured for `measure_s` or until `requests` are answered. The warm-up lasts until the
+    throughput is level, `warm_up_max_s` at most; 0 measures from the first request.
+    `threads`: one for each core of the client unless given.
+    """
+
+    name: str = ""
+    connections: int | tuple[int, ...]
+    threads: int | tuple[int, ...] | None = None
+    rate_per_s: float | tuple[float, ...] | None = None
+    arrivals: Literal["constant", "poisson"] = "poisson"
+    measure_s: float | None = None
+    requests: int | None = None
+    warm_up_min_s: float = 1.0
+    warm_up_max_s: float = 0.0
+    timeout_s: float = 5.0
+    keep_alive: bool = True
+    http_version: Literal["1.1", "1.0"] = "1.1"
+    headers: dict[str, str] = {}
+    workloads: tuple[str, ...] = ()
+    servers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """One end, and numbers above zero."""
+        if (self.measure_s is None) == (self.requests is None):
+            raise ValueError("give either measure_s or requests")
+        for name in ("connections", "threads", "rate_per_s", "measure_s", "requests", "timeout_s"):
+            given = getattr(self, name)
+            values = given if isinstance(given, tuple) else (given,)
+            if not values or any(value is not None and value <= 0 for value in values):
+                raise ValueError(f"{name} must be above 0")
+        if self.warm_up_max_s and self.warm_up_min_s > self.warm_up_max_s:
+            raise ValueError("warm_up_min_s is longer than warm_up_max_s")
+
+
+class Quick(Value, frozen=True, kw_only=True):
+    """What `--quick` makes of a profile: fewer blocks of shorter trials."""
+
+    blocks: int = 3
+    measure_s: float = 4.0
+    requests_share: float = 0.2
+    warm_up_max_s: float = 2.0
+    ceiling_s: float = 2.0
+
+
+class Profile(Value, frozen=True, kw_only=True):
+    """One way to run the study. `ceiling_s`: how long the null server is measured, if not as the rest."""
+
+    blocks: int = 10
+    loads: tuple[Load, ...]
+    ceiling_s: float | None = None
+    quick: Quick = Quick()
+
+    def __post_init__(self) -> None:
+        """At least one of each."""
+        if self.blocks < 1:
+            raise ValueError("blocks must be above 0")
+        if not self.loads:
+            raise ValueError("a profile needs at least one load")
+
+
+class StudyComparison(Value, frozen=True, kw_only=True):
+    """The `metric` of entry `a` over that of entry `b`, at each load and workload unless one is named.
+
+    `load_a` and `load_b` (or the workloads) compare two loads of, say, one server. A comparison whose load
+    the profile does not have is left out of that profile's claim.
+    """
+
+    metric: Metric = "throughput"
+    a: str
+    b: str
+    relation: Literal["more", "less", "equal"] = "more"
+    published_ratio: float | None = None
+    margin: float = 0.05
+    load: str = ""
+    load_a: str = ""
+    load_b: str = ""
+    workload: str = ""
+    workload_a: str = ""
+    workload_b: str = ""
+
+
+class StudyClaim(Value, frozen=True, kw_only=True):
+    """A published statement and the comparisons it stands for."""
+
+    id: str
+    statement: str
+    comparisons: tuple[StudyComparison, ...]
+
+
+class RuleSetting(Value, frozen=True, kw_only=True):
+    """Thresholds of a verdict rule that hold for this study, and why."""
+
+    thresholds: dict[str, float]
+    reason: str
+
+
+class ServiceSetting(Value, frozen=True, kw_only=True):
+    """How a service is had: an own one unless `url` names an existing one; settings of the own one."""
+
+    url: str | None = None
+    settings: dict[str, str] = {}
+
+
+class StudyFile(Value, frozen=True, kw_only=True):
+    """A whole study file."""
+
+    format: Literal[1] = 1
+    name: str
+    title: str
+    question: str
+    analysis: str = ""
+    publication: Publication = Publication()
+    servers: tuple[Entry, ...]
+    workloads: tuple[Workload, ...]
+    profiles: dict[ProfileName, Profile]
+    claims: tuple[StudyClaim, ...] = ()
+    services: dict[str, ServiceSetting] = {}
+    rules: dict[str, RuleSetting] = {}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a study file."""
+    return msgspec.json.schema(StudyFile)

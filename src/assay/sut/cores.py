@@ -1,0 +1,92 @@
+"""The split of the machine's cores between the client (engine and harness) and the servers.
+
+The rule, on the CPUs that this process may use:
+
+    1 CPU     both share it; rule H1 says so on every figure
+    2 CPUs    the server the first, the client the second
+    more      whole physical cores (never their hardware threads apart): the client has half of them,
+              rounded down, the server the rest
+
+Half, because a lean server needs as much of a core for a request as the client that sends it, and a
+client that runs out of CPU measures itself. Services (a database, a cache) run on the server's cores:
+on the client's they would slow the client, and all servers of a study have them alike.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_TOPOLOGY = Path("/sys/devices/system/cpu")
+
+
+@dataclass(frozen=True)
+class CoreSplit:
+    """Who runs where. Both are empty where the system cannot pin (macOS): the scheduler decides."""
+
+    client: tuple[int, ...]
+    server: tuple[int, ...]
+    cores: int
+
+    @property
+    def server_cores(self) -> int:
+        """How many cores a server has."""
+        return len(self.server) or self.cores
+
+    @property
+    def client_cores(self) -> int:
+        """How many cores the client has."""
+        return len(self.client) or self.cores
+
+
+def split_cores() -> CoreSplit:
+    """The split for this process on this machine."""
+    if not hasattr(os, "sched_getaffinity"):
+        return CoreSplit((), (), os.cpu_count() or 1)
+    usable = os.sched_getaffinity(0)
+    return split(tuple(group) for group in _physical_cores(usable))
+
+
+def split(physical: Iterable[tuple[int, ...]]) -> CoreSplit:
+    """The split of these physical cores, each given by its CPUs."""
+    groups = sorted(tuple(sorted(group)) for group in physical)
+    if len(groups) == 1 and len(groups[0]) == 1:
+        return CoreSplit(groups[0], groups[0], 1)
+    if len(groups) == 1:  # one core, several hardware threads: H1 will say that they share it
+        groups = [(cpu,) for cpu in groups[0]]
+    client = groups[len(groups) - len(groups) // 2 :]
+    server = groups[: len(groups) - len(groups) // 2]
+    return CoreSplit(
+        tuple(sorted(cpu for group in client for cpu in group)),
+        tuple(sorted(cpu for group in server for cpu in group)),
+        sum(len(group) for group in groups),
+    )
+
+
+def smt_siblings() -> tuple[tuple[int, ...], ...]:
+    """Each group of two or more CPUs that share a physical core."""
+    present = range(os.cpu_count() or 1)
+    return tuple(group for group in _physical_cores(set(present)) if len(group) > 1)
+
+
+def _physical_cores(cpus: set[int]) -> list[tuple[int, ...]]:
+    groups = {_siblings(cpu) & cpus or frozenset({cpu}) for cpu in cpus}
+    return sorted(tuple(sorted(group)) for group in groups)
+
+
+def _siblings(cpu: int) -> frozenset[int]:
+    try:
+        text = (_TOPOLOGY / f"cpu{cpu}/topology/thread_siblings_list").read_text()
+    except OSError:
+        return frozenset({cpu})
+    return frozenset(_cpu_list(text)) or frozenset({cpu})
+
+
+def _cpu_list(text: str) -> Iterable[int]:
+    """The kernel's list format: "0-3,8"."""
+    for part in text.strip().split(","):
+        first, _, last = part.partition("-")
+        if first:
+            yield from range(int(first), int(last or first) + 1)

@@ -1,0 +1,176 @@
+"""Asking a server by hand: is it ready, and does it answer as its contract says?"""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import re
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assay.sut.contract import Answer, BodyRule, Contract, Route
+
+_TIMEOUT_S = 10.0
+_SHOWN = 100
+
+
+@dataclass(frozen=True)
+class Response:
+    """An answer: header names in lower case, the body without its content coding."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class NoAnswer(Exception):
+    """Nobody listens, or what came was no HTTP answer; the text says which."""
+
+    def __init__(self, problem: str, *, listening: bool) -> None:
+        """`listening` is False where the connection was refused."""
+        super().__init__(problem)
+        self.listening = listening
+
+
+def ask(contract: Contract, route: Route, host: str, port: int, timeout_s: float = _TIMEOUT_S) -> Response:
+    """Send one request on a connection of its own. NoAnswer where there is no whole answer."""
+    connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
+    try:
+        try:
+            connection.connect()
+        except OSError as error:
+            refused = isinstance(error, ConnectionRefusedError)
+            raise NoAnswer((error.strerror or str(error)).lower(), listening=not refused) from error
+        _send(connection, contract, route)
+        answer = connection.getresponse()
+        body = answer.read()
+        headers = {name.lower(): value for name, value in answer.getheaders()}
+        return Response(answer.status, headers, _decoded(body, headers.get("content-encoding", "")))
+    except TimeoutError as error:
+        raise NoAnswer(f"no answer within {timeout_s:g} s", listening=True) from error
+    except (OSError, http.client.HTTPException, zlib.error, EOFError) as error:
+        said = str(error) or type(error).__name__
+        raise NoAnswer(f"no right HTTP answer: {_short(said)}", listening=True) from error
+    finally:
+        connection.close()
+
+
+def wrong(contract: Contract, route: Route, response: Response) -> str:
+    """What is wrong with an answer, in one line; empty where it is right."""
+    answer = route.answer
+    if response.status not in answer.statuses:
+        wanted = " or ".join(str(status) for status in answer.statuses)
+        return f"status {response.status} instead of {wanted}"
+    for name, pattern in answer.headers.items():
+        value = response.headers.get(name.lower())
+        if value is None:
+            return f"header {name} is missing"
+        if not re.search(pattern, value):
+            return f"header {name} is {_short(value)!r}, which does not match {pattern!r}"
+    return _wrong_body(contract, answer, response.body)
+
+
+def test(contract: Contract, routes: Iterable[Route], host: str, port: int) -> tuple[int, tuple[str, ...]]:
+    """Ask every route once: how many were asked, and a line for each that is wrong."""
+    asked, problems = 0, []
+    for route in routes:
+        asked += 1
+        try:
+            problem = wrong(contract, route, ask(contract, route, host, port))
+        except NoAnswer as error:
+            problem = str(error)
+        if problem:
+            problems.append(f"{route.name} ({route.method} {route.target}): {problem}")
+    return asked, tuple(problems)
+
+
+def _send(connection: http.client.HTTPConnection, contract: Contract, route: Route) -> None:
+    body = contract.body_of(route)
+    connection.putrequest(route.method, route.target, skip_accept_encoding=True)
+    for name, value in route.headers.items():
+        connection.putheader(name, value)
+    connection.putheader("Connection", "close")
+    if body is not None:
+        connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body)
+
+
+def _decoded(body: bytes, coding: str) -> bytes:
+    if not body or coding in ("", "identity"):
+        return body
+    if coding in ("gzip", "x-gzip"):
+        return gzip.decompress(body)
+    if coding == "deflate":
+        return zlib.decompress(body)
+    raise zlib.error(f"the content coding {coding!r} was not asked for")
+
+
+def _wrong_body(contract: Contract, answer: Answer, body: bytes) -> str:
+    rule = answer.body
+    if rule is None:
+        return ""
+    size = _wrong_size(rule, len(body))
+    if size:
+        return size
+    text = body.decode(errors="replace")
+    if rule.equals is not None and text != rule.equals:
+        return f"body {_short(text)!r} instead of {_short(rule.equals)!r}"
+    if rule.one_of_lines is not None and text.removesuffix("\n") not in contract.lines(rule.one_of_lines):
+        return f"body {_short(text)!r} is no line of {rule.one_of_lines}"
+    for pattern in rule.patterns:
+        if not re.search(pattern, text):
+            return f"{pattern!r} is not found in body {_short(text)!r}"
+    return "" if rule.json is None else _wrong_json(rule.json, text)
+
+
+def _wrong_size(rule: BodyRule, size: int) -> str:
+    if rule.min_bytes is not None and size < rule.min_bytes:
+        return f"body of {size} bytes; at least {rule.min_bytes} are right"
+    if rule.max_bytes is not None and size > rule.max_bytes:
+        return f"body of {size} bytes; at most {rule.max_bytes} are right"
+    return ""
+
+
+def _wrong_json(wanted: object, text: str) -> str:
+    try:
+        given = json.loads(text)
+    except ValueError:
+        return f"body {_short(text)!r} is not JSON"
+    return _differs(wanted, given, "")
+
+
+def _differs(wanted: object, given: object, at: str) -> str:
+    """Where `given` is not what is wanted; an object may hold more than is asked for."""
+    if isinstance(wanted, dict):
+        if not isinstance(given, dict):
+            return f"JSON{at} is {_short(json.dumps(given))}, not an object"
+        for key, value in wanted.items():
+            if key not in given:
+                return f"JSON{at}.{key} is missing"
+            problem = _differs(value, given[key], f"{at}.{key}")
+            if problem:
+                return problem
+        return ""
+    if isinstance(wanted, list):
+        if not isinstance(given, list) or len(given) != len(wanted):
+            return f"JSON{at} is {_short(json.dumps(given))}, not a list of {len(wanted)}"
+        found = (
+            _differs(one, other, f"{at}[{n}]")
+            for n, (one, other) in enumerate(zip(wanted, given, strict=True))
+        )
+        return next(filter(None, found), "")
+    if isinstance(wanted, str) and wanted.startswith("~"):
+        said = given if isinstance(given, str) else json.dumps(given)
+        return (
+            ""
+            if re.search(wanted[1:], said)
+            else f"JSON{at} is {_short(said)!r}, which does not match {wanted[1:]!r}"
+        )
+    same = wanted == given and isinstance(wanted, bool) == isinstance(given, bool)
+    return "" if same else f"JSON{at} is {_short(json.dumps(given))} instead of {json.dumps(wanted)}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

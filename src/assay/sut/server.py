@@ -1,0 +1,183 @@
+"""A server from its start to its end: on a free port, ready when it answers rightly, gone when stopped."""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from assay.errors import ServerFailed
+from assay.sut import probe
+from assay.sut.build import Prepared, program_env
+from assay.sut.contract import Contract, Route
+from assay.sut.kept import Kept, Order, exit_in_words
+from assay.sut.manifest import Places
+from assay.sut.sampler import Sampler
+
+HOST = "127.0.0.1"
+_PORT_TAKEN = re.compile(
+    r"address (?:is )?already in use|EADDRINUSE|bind.*in use|port \d+ (?:is|was) already", re.I
+)
+_POLL_S = 0.002
+_SLOW_POLL_S = 0.02
+_PATIENCE_S = 1.0
+"""A server that starts within this is looked at every 2 ms, a slower one every 20."""
+
+PickPort = Callable[[], int]
+
+
+def free_port() -> int:
+    """A port that nobody listens on now. The system does not soon give the same one twice."""
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@dataclass
+class RunningServer:
+    """A server that has given its first right answer."""
+
+    prepared: Prepared
+    port: int
+    cpus: tuple[int, ...]
+    kept: Kept
+    sampler: Sampler
+    start_ns: int
+
+    @property
+    def url(self) -> str:
+        """Its address, without a path."""
+        return f"http://{HOST}:{self.port}/"
+
+    def died(self) -> ServerFailed | None:
+        """The failure, if the program has ended by itself."""
+        code = self.kept.exit()
+        if code is None:
+            return None
+        return ServerFailed("load", f"the server {exit_in_words(code)} under load", self.kept.log_tail())
+
+    def stop(self) -> None:
+        """End it and all it started. ServerFailed (stage "stop") where its port stays taken."""
+        self.kept.stop()
+        if _listens(self.port):
+            raise ServerFailed("stop", f"port {self.port} is still listened on after the server's end")
+
+
+def start(
+    prepared: Prepared,
+    contract: Contract,
+    route: Route,
+    *,
+    cpus: tuple[int, ...],
+    log: Path,
+    env: Mapping[str, str] | None = None,
+    pick_port: PickPort = free_port,
+) -> RunningServer:
+    """Start a server and wait until it answers `route` rightly.
+
+    A port that was taken in the meantime is tried once more with another. ServerFailed with stage "start"
+    (it ended, or never listened) or "contract" (it listens and answers wrongly), with its log's end.
+    """
+    try:
+        return _start_on(pick_port(), prepared, contract, route, cpus, log, env or {})
+    except _PortTaken:
+        return _start_on(pick_port(), prepared, contract, route, cpus, log, env or {})
+
+
+class _PortTaken(ServerFailed):
+    """Somebody else has the port."""
+
+
+def _start_on(
+    port: int,
+    prepared: Prepared,
+    contract: Contract,
+    route: Route,
+    cpus: tuple[int, ...],
+    log: Path,
+    env: Mapping[str, str],
+) -> RunningServer:
+    spec = prepared.spec
+    places: Places = replace(prepared.places, port=port, host=HOST)
+    if _listens(port):
+        raise _PortTaken("start", f"port {port} is taken by another program")
+    order = Order(
+        command=places.fill_all(spec.command),
+        env=program_env(spec, places, env),
+        cwd=places.source,
+        log=log,
+        cpus=cpus,
+        grace_s=spec.stop_timeout_s,
+    )
+    kept = Kept(order)
+    try:
+        ready_ns = _wait_until_ready(kept, contract, route, port, spec.ready_timeout_s)
+        _check_owner(kept, port)
+        sampler = Sampler(kept.keeper_pid)
+    except BaseException:
+        kept.stop()
+        raise
+    return RunningServer(prepared, port, cpus, kept, sampler, ready_ns - kept.started_ns)
+
+
+def _wait_until_ready(kept: Kept, contract: Contract, route: Route, port: int, timeout_s: float) -> int:
+    """The moment (monotonic ns) at which the first right answer was in."""
+    begin = time.monotonic()
+    problem, listening = "it does not listen", False
+    while True:
+        try:
+            response = probe.ask(contract, route, HOST, port, timeout_s=max(1.0, timeout_s))
+            problem, listening = probe.wrong(contract, route, response), True
+            if not problem:
+                return time.monotonic_ns()
+        except probe.NoAnswer as error:
+            if error.listening:
+                problem, listening = str(error), True
+        code = kept.exit()
+        if code is not None:
+            raise _ended(kept, code, port)
+        waited = time.monotonic() - begin
+        if waited > timeout_s:
+            break
+        time.sleep(_POLL_S if waited < _PATIENCE_S else _SLOW_POLL_S)
+    if listening:
+        said = f"no right answer to {route.method} {route.target} within {timeout_s:g} s: {problem}"
+        raise ServerFailed("contract", said, kept.log_tail())
+    said = f"the server did not listen on {HOST}:{port} within {timeout_s:g} s"
+    raise ServerFailed("start", said, kept.log_tail())
+
+
+def _ended(kept: Kept, code: int, port: int) -> ServerFailed:
+    tail = kept.log_tail()
+    said = f"the server {exit_in_words(code)} before its first right answer"
+    if _PORT_TAKEN.search(tail):
+        return _PortTaken("start", f"{said}: port {port} is taken", tail)
+    return ServerFailed("start", said, tail)
+
+
+def _check_owner(kept: Kept, port: int) -> None:
+    """That the answers on the port are this server's: another program may have come first."""
+    for process in kept.tree():
+        try:
+            found = process.net_connections(kind="tcp")
+        except psutil.NoSuchProcess:
+            continue
+        except psutil.AccessDenied:
+            return  # a server under another user: it cannot be looked at
+        if any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in found):
+            return
+    raise _PortTaken(
+        "start", f"port {port} is answered by a program that is not this server", kept.log_tail()
+    )
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as caller:
+        caller.settimeout(1.0)
+        return caller.connect_ex((HOST, port)) == 0

@@ -1,0 +1,130 @@
+"""A study from its first server to its last trial. Read from top to bottom: this is the life of a study."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Sequence
+
+from assay import host
+from assay.errors import ServerFailed
+from assay.settings import Settings
+from assay.store import RunFile
+from assay.store import load as load_run
+from assay.study import ResolvedCase, ResolvedStudy
+from assay.sut.build import Prepared
+from assay.sut.cores import CoreSplit
+from assay.trial.observer import Interrupted, Observer, Silent
+from assay.trial.one_trial import Bench, failed_trial, run_trial
+from assay.trial.prepare import prepare_all
+from assay.trial.schedule import Slot, order, remaining
+from assay.values.run import Run, TrialDone
+from assay.values.trial import Trial
+
+_FAILURES_UNTIL_SKIPPED = 2
+"""A case that failed in this many blocks without one measured trial is not tried again."""
+
+
+def run_study(
+    study: ResolvedStudy,
+    run_file: RunFile,
+    settings: Settings,
+    observer: Observer | None = None,
+    before: Run | None = None,
+) -> Run:
+    """Run every trial of the study that `before` (a resumed run) does not hold, and store each as it ends.
+
+    A server that cannot be had, or fails, is a row with its reason; the study goes on. Interrupted, with
+    the finished trials, on Ctrl-C. EnvironmentLacks where a trial cannot be stored. Whatever happens, no
+    process is left. The run comes back without a judgement: that is the caller's next step.
+    """
+    observer = observer or Silent()
+    header = before.header if before else load_run(run_file.path).header
+    trials = list(before.trials) if before else []
+    slots = remaining(slots_of(study), {(trial.case, trial.block) for trial in trials})
+    try:
+        observer.study_started(study, header.run_id, slots)
+        _raise_limits(observer)
+        with _on_client_cores(study.split):
+            prepared = _prepared(study, settings, observer)
+            bench = Bench(split=study.split, logs=run_file.logs, observer=observer)
+            for slot in slots:
+                observer.trial_started(slot)
+                trial = _one(study, slot, prepared, trials, bench)
+                run_file.append(TrialDone(trial=trial))
+                trials.append(trial)
+                observer.trial_finished(trial)
+    except KeyboardInterrupt:
+        raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None)) from None
+    return Run(header=header, trials=tuple(trials), judgement=None)
+
+
+def slots_of(study: ResolvedStudy) -> tuple[Slot, ...]:
+    """Every trial of the study in its order."""
+    return order([case.case.id for case in study.cases], study.blocks, study.seed)
+
+
+def _prepared(
+    study: ResolvedStudy, settings: Settings, observer: Observer
+) -> dict[str, Prepared | ServerFailed]:
+    """Each case's server, ready or with why it is not."""
+    specs = [case.server for case in study.cases]
+    ready = prepare_all(specs, settings, study.split.server_cores, observer)
+    return {case.case.id: next(had for spec, had in ready if spec == case.server) for case in study.cases}
+
+
+def _one(
+    study: ResolvedStudy,
+    slot: Slot,
+    prepared: dict[str, Prepared | ServerFailed],
+    trials: Sequence[Trial],
+    bench: Bench,
+) -> Trial:
+    case = next(case for case in study.cases if case.case.id == slot.case)
+    had = prepared[case.case.id]
+    hopeless = had if isinstance(had, ServerFailed) else _given_up(slot.case, trials)
+    if hopeless is not None:
+        return failed_trial(_untried(case, slot), hopeless)
+    assert isinstance(had, Prepared)  # else it is hopeless
+    return run_trial(case, had, slot, bench)
+
+
+def _given_up(case: str, trials: Sequence[Trial]) -> ServerFailed | None:
+    """Why a case is not tried again, if it is not."""
+    tried = [trial for trial in trials if trial.case == case]
+    failures = [trial.failure for trial in tried if trial.failure is not None]
+    if len(failures) < len(tried) or len(failures) < _FAILURES_UNTIL_SKIPPED:
+        return None
+    return ServerFailed(failures[-1].stage, failures[-1].reason, failures[-1].log_tail)
+
+
+def _untried(case: ResolvedCase, slot: Slot) -> Trial:
+    return Trial(
+        number=slot.number,
+        case=slot.case,
+        block=slot.block,
+        position=slot.position,
+        started_at_unix_ns=time.time_ns(),
+        plan=case.plan,
+    )
+
+
+def _raise_limits(observer: Observer) -> None:
+    was, now = host.raise_descriptor_limit()
+    if was != now:
+        observer.note(f"raised the limit of open files from {was} to {now}")
+
+
+@contextlib.contextmanager
+def _on_client_cores(split: CoreSplit) -> Iterator[None]:
+    """Keep the harness off the servers' cores; put back what was."""
+    if not split.client:
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, split.client)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

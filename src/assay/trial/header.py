@@ -1,0 +1,104 @@
+"""The first line of a run, and taking a run up again from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from assay import host, store
+from assay.errors import InputError
+from assay.settings import Settings
+from assay.store import RunFile
+from assay.study import ResolvedStudy, load_study, resolve
+from assay.sut.requires import check_all
+from assay.values.run import FORMAT, Header, Run
+
+
+def header_for(study: ResolvedStudy, command: Sequence[str]) -> Header:
+    """All that is settled before the first trial. `command` is the command line as given."""
+    now_ns = time.time_ns()
+    return Header(
+        format=FORMAT,
+        run_id=store.new_run_id(study.name, now_ns),
+        created_unix_ns=now_ns,
+        command=tuple(command),
+        study_name=study.name,
+        profile=study.profile,
+        quick=study.quick,
+        seed=study.seed,
+        blocks=study.blocks,
+        study=study.record,
+        cases=tuple(case.case for case in study.cases),
+        environment=host.environment(study.split, _tool_versions(study)),
+    )
+
+
+def _tool_versions(study: ResolvedStudy) -> dict[str, str]:
+    """Of every tool that a server of the study is built or run with."""
+    wanted = dict.fromkeys(requirement for server in study.servers for requirement in server.requires)
+    return {one.requirement.name: one.version for one in check_all(tuple(wanted)) if one.version}
+
+
+@dataclass
+class Resumed:
+    """A run that was cut off, open to be gone on with. `notes` say what of its file was damaged."""
+
+    study: ResolvedStudy
+    run_file: RunFile
+    run: Run
+    notes: tuple[str, ...]
+
+    def __enter__(self) -> Resumed:
+        """Close the run file at the end of a `with` block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the run file."""
+        self.run_file.close()
+
+
+def resume(path: Path, settings: Settings) -> Resumed:
+    """Open the run at `path` with the study that it was made of.
+
+    InputError where the study, the machine or the version has changed so that what is still to come
+    could not be put beside what is there, and where the run has ended.
+    """
+    header = store.load(path).header
+    source = header.study.get("path", header.study_name)
+    study = resolve(
+        load_study(str(source) if Path(str(source)).is_file() else header.study_name, settings),
+        settings,
+        profile=header.profile,
+        quick=header.quick,
+        blocks=header.blocks,
+        seed=header.seed,
+        servers=tuple(header.study.get("servers", ())),
+    )
+    _check_same(header, study)
+    run_file, stored = store.reopen(path)
+    return Resumed(study, run_file, stored.run, stored.notes)
+
+
+def _check_same(header: Header, study: ResolvedStudy) -> None:
+    now = host.environment(study.split, {})
+    then = header.environment
+    if now.machine_id != then.machine_id:
+        raise InputError(
+            f"run {header.run_id} is of another machine ({then.hostname})", "make a new run here"
+        )
+    if (now.client_cpus, now.server_cpus) != (then.client_cpus, then.server_cpus):
+        raise InputError(f"run {header.run_id} had other cores than there are now", "make a new run")
+    plans = {name: header.study.get(name) for name in ("plans", "warm_up")}
+    cases = tuple(case.case for case in study.cases)
+    # Through JSON, as the record went: a tuple comes back as a list.
+    written = msgspec.json.decode(msgspec.json.encode(study.record))
+    if cases != header.cases or any(written.get(name) != plan for name, plan in plans.items()):
+        what = f"study {header.study_name!r} has changed since run {header.run_id} was made"
+        raise InputError(what, "make a new run, or go back to the study as it was")

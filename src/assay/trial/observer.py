@@ -1,0 +1,94 @@
+"""Who watches a study run: the command line's live view, or nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from assay.errors import EXIT_INTERRUPTED, AssayError
+from assay.trial.schedule import Slot
+from assay.values.measurement import Snapshot
+from assay.values.run import Run
+from assay.values.trial import Trial
+
+if TYPE_CHECKING:
+    from assay.study import ResolvedStudy
+
+Phase = Literal["start", "contract", "warm-up", "measure", "contract again", "stop"]
+
+
+class Observer(Protocol):
+    """Told what happens, always from the thread that called `run_study`; nothing it does changes the run."""
+
+    def study_started(self, study: ResolvedStudy, run_id: str, slots: Sequence[Slot]) -> None:
+        """The run begins; `slots` are the trials to come, in order."""
+
+    def server_preparing(self, server: str, step: str) -> None:
+        """A server (id and variant) is being made ready: "checking", "building", "waiting for …"."""
+
+    def server_prepared(self, server: str, version: str, built_s: float | None) -> None:
+        """A server is ready; `built_s` is None where nothing had to be built."""
+
+    def server_failed(self, server: str, reason: str) -> None:
+        """A server cannot be had; its trials become rows with the reason."""
+
+    def trial_started(self, slot: Slot) -> None:
+        """A trial begins."""
+
+    def phase(self, slot: Slot, phase: Phase) -> None:
+        """The trial enters a phase."""
+
+    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
+        """The load as it stands, a few times a second."""
+
+    def trial_finished(self, trial: Trial) -> None:
+        """The trial is stored."""
+
+    def note(self, text: str) -> None:
+        """Something a reader should know, in one line."""
+
+
+class Silent:
+    """An observer that shows nothing; a base for those that show a part."""
+
+    def study_started(self, study: ResolvedStudy, run_id: str, slots: Sequence[Slot]) -> None:
+        """Show nothing."""
+
+    def server_preparing(self, server: str, step: str) -> None:
+        """Show nothing."""
+
+    def server_prepared(self, server: str, version: str, built_s: float | None) -> None:
+        """Show nothing."""
+
+    def server_failed(self, server: str, reason: str) -> None:
+        """Show nothing."""
+
+    def trial_started(self, slot: Slot) -> None:
+        """Show nothing."""
+
+    def phase(self, slot: Slot, phase: Phase) -> None:
+        """Show nothing."""
+
+    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
+        """Show nothing."""
+
+    def trial_finished(self, trial: Trial) -> None:
+        """Show nothing."""
+
+    def note(self, text: str) -> None:
+        """Show nothing."""
+
+
+class Interrupted(AssayError):
+    """Ctrl-C: what is finished is stored and in `run`; nothing is left running."""
+
+    exit_code = EXIT_INTERRUPTED
+
+    def __init__(self, run: Run) -> None:
+        """`run` holds the finished trials."""
+        done, all_of_them = len(run.trials), len(run.header.cases) * run.header.blocks
+        super().__init__(
+            f"interrupted after {done} of {all_of_them} trials",
+            f"go on with: assay run --resume {run.header.run_id}",
+        )
+        self.run = run

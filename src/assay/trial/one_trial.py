@@ -1,0 +1,171 @@
+"""One trial: a fresh server, tested, warmed, measured, tested again, stopped."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from assay import engine, host
+from assay.errors import ServerFailed
+from assay.study import ResolvedCase
+from assay.sut import probe, server
+from assay.sut.build import Prepared
+from assay.sut.cores import CoreSplit
+from assay.sut.server import RunningServer
+from assay.trial.observer import Observer
+from assay.trial.schedule import Slot
+from assay.trial.warmup import is_warm
+from assay.values.measurement import Measurement
+from assay.values.plan import LoadPlan
+from assay.values.trial import ContractSeen, Failure, HostSeen, ServerSeen, Trial
+
+_LOOK_S = 0.1
+_SAMPLE_EVERY_S = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench:
+    """What all trials of a run share."""
+
+    split: CoreSplit
+    logs: Path
+    observer: Observer
+    service_env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """What was seen while the load ran."""
+
+    measurement: Measurement
+    cpu_ns: int
+    host: HostSeen
+
+
+def run_trial(case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
+    """Run one trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
+    started_ns = time.time_ns()
+    trial = Trial(
+        number=slot.number,
+        case=slot.case,
+        block=slot.block,
+        position=slot.position,
+        started_at_unix_ns=started_ns,
+        plan=_plan(case, bench, port=0),
+    )
+    try:
+        return _measured(trial, case, prepared, slot, bench)
+    except ServerFailed as failed:
+        return failed_trial(trial, failed)
+
+
+def failed_trial(trial: Trial, failed: ServerFailed) -> Trial:
+    """The trial as a row with a reason."""
+    failure = Failure(stage=failed.stage, reason=failed.message, log_tail=failed.log_tail)
+    return msgspec.structs.replace(trial, failure=failure)
+
+
+def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
+    routes = case.contract.routes_of(case.server.routes)
+    bench.observer.phase(slot, "start")
+    running = server.start(
+        prepared,
+        case.contract,
+        case.routes[0],
+        cpus=bench.split.server,
+        log=bench.logs / f"{slot.case.replace('/', '-')}-{slot.block}.log",
+        env=bench.service_env,
+    )
+    try:
+        bench.observer.phase(slot, "contract")
+        before, wrong = probe.test(case.contract, routes, server.HOST, running.port)
+        if wrong:
+            raise ServerFailed("contract", _wrong_answers(before, wrong), running.kept.log_tail())
+        plan = _plan(case, bench, running.port)
+        loaded = _load(case, plan, running, slot, bench)
+        bench.observer.phase(slot, "contract again")
+        after, wrong_after = probe.test(case.contract, routes, server.HOST, running.port)
+        failed = running.died()
+        if failed is not None:
+            raise failed
+    finally:
+        bench.observer.phase(slot, "stop")
+        running.stop()
+    measured = loaded.measurement
+    wrong_during = sum(outcome.count for outcome in measured.outcomes if outcome.origin == "plan")
+    return msgspec.structs.replace(
+        trial,
+        plan=plan,
+        measurement=measured,
+        server=_server_seen(running, loaded, bench.split),
+        contract=ContractSeen(
+            before=before,
+            before_wrong=0,
+            during=measured.checked,
+            during_wrong=wrong_during,
+            after=after,
+            after_wrong=len(wrong_after),
+            examples=wrong_after[:3],
+        ),
+        host=loaded.host,
+    )
+
+
+def _plan(case: ResolvedCase, bench: Bench, port: int) -> LoadPlan:
+    return msgspec.structs.replace(
+        case.plan, url=f"http://{server.HOST}:{port}/" if port else case.plan.url, cpus=bench.split.client
+    )
+
+
+def _wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
+    more = f" (and {len(wrong) - 1} more of {asked} answers)" if len(wrong) > 1 else ""
+    return f"does not keep its contract: {wrong[0]}{more}"
+
+
+def _load(case: ResolvedCase, plan: LoadPlan, running: RunningServer, slot: Slot, bench: Bench) -> _Loaded:
+    """Offer the load; the server's CPU is read at the edges of the measured phase."""
+    sampler, observer = running.sampler, bench.observer
+    cold = plan.warmup_max_ns == 0
+    cpu_begin_ns, watch = sampler.cpu_ns(), host.Watch(bench.split)
+    load = engine.start(plan)
+    try:
+        observer.phase(slot, "measure" if cold else "warm-up")
+        warm, sampled_s = cold, time.monotonic()
+        while not load.wait(_LOOK_S):
+            snapshot = load.snapshot()
+            observer.snapshot(slot, snapshot)
+            failed = running.died()
+            if failed is not None:
+                raise failed
+            if not warm and is_warm(snapshot.windows, case.warm_up):
+                cpu_begin_ns, watch, warm = sampler.cpu_ns(), host.Watch(bench.split), True
+                load.begin_measuring()
+                observer.phase(slot, "measure")
+            if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
+                sampled_s = time.monotonic()
+                sampler.sample()
+        cpu_ns, seen = sampler.cpu_ns() - cpu_begin_ns, watch.seen()
+        sampler.sample()
+        return _Loaded(load.result(), cpu_ns, seen)
+    except BaseException:
+        load.stop()
+        while not load.wait(_LOOK_S):
+            pass
+        raise
+
+
+def _server_seen(running: RunningServer, loaded: _Loaded, split: CoreSplit) -> ServerSeen:
+    wall_ns = loaded.measurement.measured_ns * split.server_cores
+    return ServerSeen(
+        version=running.prepared.version,
+        pid=running.kept.pid,
+        cpus=running.cpus,
+        start_ns=running.start_ns,
+        cpu_ns=loaded.cpu_ns,
+        cpu_share=loaded.cpu_ns / wall_ns if wall_ns else 0.0,
+        peak_rss_bytes=running.sampler.peak_rss_bytes,
+        threads=running.sampler.threads,
+    )

@@ -1,0 +1,71 @@
+"""Making the servers of a study ready: checked, built (several at a time), asked for their version."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from assay.errors import ServerFailed
+from assay.settings import Settings
+from assay.sut.build import Prepared, prepare
+from assay.sut.manifest import ServerSpec
+from assay.trial.observer import Observer
+
+Ready = tuple[ServerSpec, Prepared | ServerFailed]
+
+
+def prepare_all(
+    specs: Sequence[ServerSpec], settings: Settings, cores: int, observer: Observer, jobs: int | None = None
+) -> list[Ready]:
+    """Each server once, in order, ready or with why it is not; as many at a time as there are cores.
+
+    The observer is told in the calling thread alone. Ctrl-C ends the builds under way.
+    """
+    distinct = [spec for place, spec in enumerate(specs) if spec not in specs[:place]]
+    events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+    cancel = threading.Event()
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="prepare") as pool:
+        try:
+            futures = [
+                pool.submit(_one, spec, settings, cores, observer, events, cancel) for spec in distinct
+            ]
+            for future in futures:
+                future.add_done_callback(lambda done: events.put(_nothing))
+            while not all(future.done() for future in futures) or not events.empty():
+                events.get()()
+        except BaseException:
+            cancel.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return [(spec, future.result()) for spec, future in zip(distinct, futures, strict=True)]
+
+
+def _one(
+    spec: ServerSpec,
+    settings: Settings,
+    cores: int,
+    observer: Observer,
+    events: queue.SimpleQueue[Callable[[], None]],
+    cancel: threading.Event,
+) -> Prepared | ServerFailed:
+    """Prepare one server in this thread; what there is to tell goes through the queue."""
+
+    def say(step: str) -> None:
+        events.put(lambda: observer.server_preparing(name, step))
+
+    name = spec.name
+    try:
+        ready = prepare(spec, settings, cores, say, cancel)
+    except ServerFailed as failed:
+        told = failed  # the name `failed` ends with its block
+        events.put(lambda: observer.server_failed(name, told.message))
+        return told
+    events.put(lambda: observer.server_prepared(name, ready.version, ready.built_s))
+    return ready
+
+
+def _nothing() -> None:
+    """An event that only wakes the waiting thread."""

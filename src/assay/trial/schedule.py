@@ -1,0 +1,36 @@
+"""The order of a study: randomised complete blocks from a recorded seed. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A trial to be: its number in the run, its block, its place in the block, its case."""
+
+    number: int
+    block: int
+    position: int
+    case: str
+
+
+def order(cases: Sequence[str], blocks: int, seed: int) -> tuple[Slot, ...]:
+    """Every case once in each block, in an order drawn anew for each block.
+
+    The same seed gives the same order: a run that was cut off goes on where it was.
+    """
+    slots: list[Slot] = []
+    for block in range(blocks):
+        # A generator a block: the order of a block does not depend on how many come before it.
+        shuffled = list(cases)
+        random.Random(f"{seed}/{block}").shuffle(shuffled)
+        slots += [Slot(len(slots) + place, block, place, case) for place, case in enumerate(shuffled)]
+    return tuple(slots)
+
+
+def remaining(slots: Sequence[Slot], done: Collection[tuple[str, int]]) -> tuple[Slot, ...]:
+    """The slots whose (case, block) is not among `done`."""
+    return tuple(slot for slot in slots if (slot.case, slot.block) not in done)
