@@ -116,7 +116,9 @@ def _check_variable(requirement: Requirement, name: str, environ: Mapping[str, s
         return _missing(requirement, f"{name} is not set", requirement.debian)
     if not Path(value).exists():
         return Checked(requirement, problem=f"{name} names {value}, which does not exist")
-    return Checked(requirement, path=Path(value))
+    # The line is part of what names a build: another program there means another build.
+    seen = Path(value).stat()
+    return Checked(requirement, line=f"{value}, {seen.st_size} bytes", path=Path(value))
 
 
 def _check_command(requirement: Requirement, command: str, environ: Mapping[str, str]) -> Checked:

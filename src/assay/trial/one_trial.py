@@ -13,6 +13,7 @@ from assay.errors import ServerFailed
 from assay.study import ResolvedCase
 from assay.sut import probe, server
 from assay.sut.build import Prepared
+from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
 from assay.sut.server import RunningServer
 from assay.trial.observer import Observer
@@ -69,7 +70,7 @@ def failed_trial(trial: Trial, failed: ServerFailed) -> Trial:
 
 
 def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
-    routes = case.contract.routes_of(case.server.routes)
+    routes = _tested_routes(case)
     bench.observer.phase(slot, "start")
     running = server.start(
         prepared,
@@ -112,6 +113,13 @@ def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, 
         ),
         host=loaded.host,
     )
+
+
+def _tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
+    """The contract's routes. A ceiling has one prepared answer: it is held to what it is asked for."""
+    if case.server.role == "ceiling":
+        return case.routes
+    return case.contract.routes_of(case.server.routes)
 
 
 def _plan(case: ResolvedCase, bench: Bench, port: int) -> LoadPlan:
