@@ -66,6 +66,12 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
+def write_bytes(content: bytes) -> None:
+    """Write bytes to standard output: a Parquet file into a pipe."""
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
 def note(text: str) -> None:
     """Say something on the way, on standard error."""
     sys.stderr.write(text + "\n")

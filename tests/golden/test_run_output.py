@@ -108,6 +108,6 @@ def test_text_from_servers_is_no_markup_in_markdown() -> None:
 def test_a_run_with_no_finished_trial_says_so() -> None:
     run = sample_run.run(trials=(), judgement=None)
     text = rendered(terminal.summary(run))
-    assert "nothing was measured" in text
+    assert "othing was measured" in text
     assert "not judged" in text
-    assert "nothing was measured" in markdown.render(run)
+    assert "othing was measured" in markdown.render(run)

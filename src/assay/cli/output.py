@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from assay import console
@@ -21,16 +22,42 @@ class OutputFile:
     def write(self, content: str | bytes) -> None:
         """Write through a temporary file beside it, so that no reader ever sees half of it."""
         if self._word == "-":
-            console.write(content if isinstance(content, str) else content.decode())
+            console.write_bytes(content) if isinstance(content, bytes) else console.write(content)
             return
         data = content.encode() if isinstance(content, str) else content
         try:
             _replace(Path(self._word), data)
         except OSError as problem:
-            reason = (problem.strerror or str(problem)).lower()
-            raise EnvironmentLacks(f"cannot write {self._word}: {reason}", "choose another path") from None
+            raise _cannot_write(self._word, problem) from None
         if self._announce:
             console.note(f"wrote {self._word}")
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
+    """Write files into a folder, which is made where there is none."""
+    number = 0
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, data in files:
+            _replace(folder / name, data)
+            number += 1
+    except OSError as problem:
+        raise _cannot_write(str(folder), problem) from None
+    console.note(f"wrote {number} file{'' if number == 1 else 's'} to {folder}")
+
+
+def append(path: Path, text: str) -> None:
+    """Add text to the end of a file that others write too."""
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as problem:
+        raise _cannot_write(str(path), problem) from None
+
+
+def _cannot_write(where: str, problem: OSError) -> EnvironmentLacks:
+    reason = (problem.strerror or str(problem)).lower()
+    return EnvironmentLacks(f"cannot write {where}: {reason}", "choose another path")
 
 
 def _replace(path: Path, data: bytes) -> None:

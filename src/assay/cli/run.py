@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from assay import console
 from assay.cli import words
-from assay.errors import InputError
+from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
     from assay.report.run_live import RunView
     from assay.settings import Settings
-    from assay.trial import Interrupted
+    from assay.store import RunFile
     from assay.values.run import Header, Run
     from assay.values.trial import Trial
 
@@ -79,9 +79,7 @@ def _start(args: argparse.Namespace, settings: Settings) -> int:
         console.note(text)
     header = header_for(study, ("assay", *sys.argv[1:]))
     with machine_lock(settings, study.name), store.create(settings.results, header) as run_file:
-        return _finish(
-            args, header, run_file.path, (), lambda view: run_study(study, run_file, settings, view)
-        )
+        return _finish(args, header, run_file, (), lambda view: run_study(study, run_file, settings, view))
 
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:
@@ -90,22 +88,26 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
 
     path = store.find(settings.results, args.resume)
     with machine_lock(settings, path.parent.name), resume(path, settings) as resumed:
+        for text in resumed.notes:
+            console.note(f"assay: {text}")
         before = resumed.run
         return _finish(
             args,
             before.header,
-            path,
+            resumed.run_file,
             before.trials,
             lambda view: run_study(resumed.study, resumed.run_file, settings, view, before=before),
         )
 
 
 def _finish(
-    args: argparse.Namespace, header: Header, path: Path, before: Sequence[Trial], call: Watched
+    args: argparse.Namespace, header: Header, run_file: RunFile, before: Sequence[Trial], call: Watched
 ) -> int:
-    """Run under the eyes of a view, then show what is there, also after Ctrl-C."""
-    from assay.cli.report import exit_code, judged, show_json
+    """Run under the eyes of a view, judge what is there, also after Ctrl-C, keep that and show it."""
+    import msgspec
+
     from assay.trial import Interrupted
+    from assay.verdict import judge
 
     interrupted: Interrupted | None = None
     try:
@@ -113,14 +115,29 @@ def _finish(
             finished = call(view)
     except Interrupted as ending:
         interrupted, finished = ending, ending.run
-    finished = judged(finished)
-    if args.json:
-        show_json(finished)
-    elif finished.trials:
-        _show(finished, path)
+    if finished.trials:
+        judgement = judge(finished)
+        run_file.append(judgement)
+        finished = msgspec.structs.replace(finished, judgement=judgement)
+        _show(finished, run_file.path, as_json=args.json)
     if interrupted is not None:
         raise interrupted
-    return exit_code(finished)
+    return _exit_code(finished)
+
+
+def _exit_code(finished: Run) -> int:
+    """0 where every candidate's throughput may be shown; 1 where one is withheld or failed.
+
+    A server that this machine lacks something for was never part of the measuring: its row says so.
+    """
+    roles = {case.id: case.role for case in finished.header.cases}
+    ranking = finished.judgement.ranking if finished.judgement else ()
+    lacking = {trial.case for trial in finished.trials if trial.failure and trial.failure.stage == "requires"}
+    candidates = [
+        place for place in ranking if roles[place.case] == "candidate" and place.case not in lacking
+    ]
+    shown = all(place.throughput is not None and not place.withheld for place in candidates)
+    return EXIT_OK if candidates and shown else EXIT_WITHHELD
 
 
 @contextlib.contextmanager
@@ -144,12 +161,16 @@ def _watching(header: Header, before: Sequence[Trial]) -> Iterator[RunView]:
         )
 
 
-def _show(finished: Run, path: Path) -> None:
+def _show(finished: Run, path: Path, *, as_json: bool) -> None:
     from assay.cli.output import OutputFile
+    from assay.cli.report import show_json
     from assay.report import markdown, terminal
 
     report = path.with_name("report.md")
     OutputFile(str(report), announce=False).write(markdown.render(finished))
+    if as_json:
+        show_json(finished)
+        return
     console.show(terminal.summary(finished, (("report", _short(report)), ("run record", _short(path)))))
 
 

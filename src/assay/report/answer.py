@@ -27,7 +27,7 @@ def standing(run: Run) -> str:
             grave[finding.severity] += 1
     said = [f"{number} {severity}" for severity, number in grave.items() if number]
     cut = "" if judgement.complete else ", and the run did not end"
-    return f"no hallmark: {' and '.join(said) or 'nothing measured'}{cut}"
+    return f"no hallmark: {' and '.join(said) or 'nothing was measured'}{cut}"
 
 
 def title(run: Run) -> str:
@@ -61,27 +61,31 @@ def _cores(cpus: tuple[int, ...]) -> str:
 
 def _answer(section: Section) -> str:
     where = f"{section.title}: " if section.title else ""
+    return where + _sentence(section)
+
+
+def _sentence(section: Section) -> str:
     ranked = [row for row in section.candidates if row.tier is not None]
     best = [row for row in ranked if row.tier == 1]
     if not best:
-        return where + _no_ranking(section)
+        return _no_ranking(section)
     rest = [row for row in ranked if row.tier != 1]
     if len(best) > 1:
         names = ", ".join(row.name for row in best[:-1]) + f" and {best[-1].name}"
-        return f"{where}{names} share the first place: no difference between them was shown."
+        return f"{names} share the first place: no difference between them was shown."
     said = f"{best[0].name} is fastest, with {_throughput(best[0])}"
     if rest and rest[0].relative:
         said += f": {_ahead(rest[0])}"
-    return f"{where}{said}."
+    return f"{said}."
 
 
 def _no_ranking(section: Section) -> str:
     measured = [row for row in section.candidates if row.throughput]
     if not measured:
-        return "nothing was measured that may be shown." if section.candidates else "nothing competes here."
+        return "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
     reasons = list(dict.fromkeys(row.place.reason for row in measured if row.place and row.place.reason))
     because = f": {'; '.join(reasons)}" if reasons else ""
-    return f"no ranking{because}."
+    return f"No ranking{because}."
 
 
 def _throughput(row: Row) -> str:

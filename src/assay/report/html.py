@@ -19,7 +19,16 @@ from assay.report.charts import Chart, charts
 from assay.report.charts.chart import config
 from assay.report.findings import grouped
 from assay.report.load import shape
-from assay.report.rows import Row, Section, name_of_case, ordered_findings, relative_words, sections
+from assay.report.rows import (
+    Row,
+    Section,
+    failure_words,
+    name_of_case,
+    ordered_findings,
+    relative_words,
+    sections,
+    throughput_words,
+)
 from assay.values.estimate import Estimate
 from assay.values.run import Run
 
@@ -81,7 +90,6 @@ def _section(section: Section) -> dict[str, Any]:
 
 def _row(row: Row) -> dict[str, Any]:
     bad = row.withheld or (row.throughput is None and row.failure is not None)
-    shown = fmt.rate(row.throughput.value) if row.throughput else fmt.UNKNOWN
     p50 = row.service_p50_ns if row.closed_loop else row.response_p50_ns
     p99 = row.service_p99_ns if row.closed_loop else row.response_p99_ns
     candidate = row.case.role == "candidate"
@@ -90,7 +98,7 @@ def _row(row: Row) -> dict[str, Any]:
         "tier": (row.tier or fmt.UNKNOWN) if candidate else "",
         "name": fmt.safe(row.name, 80),
         "bad": bad,
-        "throughput": ("withheld" if row.withheld else "failed") if bad else shown,
+        "throughput": throughput_words(row),
         "interval": fmt.plus_minus(row.throughput).removeprefix("± ") if row.throughput else "",
         "relative": relative_words(row),
         "p50": fmt.time(_value(p50)),
@@ -110,9 +118,8 @@ def _value(estimate: Estimate | None) -> float | None:
 def _failures(run: Run) -> Iterator[dict[str, str]]:
     for row in (row for section in sections(run) for row in section.rows if row.failure):
         assert row.failure is not None  # chosen for it
-        of = row.trials + row.failed_trials
         log = "\n".join(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-20:])
-        where = f"{row.failure.stage} failed in {row.failed_trials} of {of} trials"
+        where = failure_words(row)
         yield {
             "name": fmt.safe(row.name, 80),
             "where": where,

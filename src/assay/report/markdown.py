@@ -11,7 +11,16 @@ from assay.report import answer
 from assay.report import format as fmt
 from assay.report.findings import Grouped, grouped
 from assay.report.load import shape
-from assay.report.rows import Row, Section, name_of_case, ordered_findings, relative_words, sections
+from assay.report.rows import (
+    Row,
+    Section,
+    failure_words,
+    name_of_case,
+    ordered_findings,
+    relative_words,
+    sections,
+    throughput_words,
+)
 from assay.values.run import Run
 from assay.values.trial import Trial
 
@@ -23,12 +32,23 @@ def render(run: Run) -> str:
     return "\n".join(_lines(run)) + "\n"
 
 
+def summary(run: Run) -> str:
+    """Write the report without its single trials: for the summary of a CI step."""
+    parts = (*_opening(run), *_failures(run), *_claims(run), *_findings(run))
+    return "\n".join(parts) + "\n"
+
+
 def escape(text: str, longest: int = 500) -> str:
     """Make text from a server or a file plain: no markup, no line break, no table cell of its own."""
     return _SPECIAL.sub(r"\\\1", fmt.safe(text, longest))
 
 
 def _lines(run: Run) -> Iterator[str]:
+    for part in (_opening, _failures, _claims, _findings, _trials, _circumstances):
+        yield from part(run)
+
+
+def _opening(run: Run) -> Iterator[str]:
     title = run.header.study.get("title")
     yield f"# {escape(title if isinstance(title, str) else run.header.study_name)}"
     yield ""
@@ -42,11 +62,6 @@ def _lines(run: Run) -> Iterator[str]:
     yield ""
     for section in sections(run):
         yield from _results(section)
-    yield from _failures(run)
-    yield from _claims(run)
-    yield from _findings(run)
-    yield from _trials(run)
-    yield from _circumstances(run)
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
@@ -69,12 +84,7 @@ def _results(section: Section) -> Iterator[str]:
 
 
 def _result(row: Row) -> tuple[str, ...]:
-    if row.withheld:
-        figure = "withheld"
-    elif row.throughput is None:
-        figure = "failed" if row.failure else fmt.UNKNOWN
-    else:
-        figure = f"**{fmt.rate(row.throughput.value)}**"
+    figure = f"**{throughput_words(row)}**" if row.throughput else throughput_words(row)
     p50 = row.service_p50_ns if row.closed_loop else row.response_p50_ns
     p99 = row.service_p99_ns if row.closed_loop else row.response_p99_ns
     candidate = row.case.role == "candidate"
@@ -101,9 +111,7 @@ def _failures(run: Run) -> Iterator[str]:
         yield ""
     for row in failed:
         assert row.failure is not None  # chosen for it
-        of = row.trials + row.failed_trials
-        where = f"{row.failure.stage} failed in {row.failed_trials} of {of} trials"
-        yield f"- {escape(row.name)}: {escape(where)}: {escape(row.failure.reason)}"
+        yield f"- {escape(row.name)} {escape(failure_words(row))}: {escape(row.failure.reason)}"
     if failed:
         yield ""
 

@@ -107,6 +107,42 @@ def ordered_findings(run: Run) -> tuple[Finding, ...]:
     return run.judgement.findings if run.judgement else ()
 
 
+_STAGES = {
+    "requires": "something it needs is missing",
+    "build": "did not build",
+    "version": "did not say its version",
+    "start": "did not start",
+    "contract": "answered wrongly",
+    "load": "failed under load",
+    "stop": "did not stop",
+}
+
+
+def failure_words(row: Row) -> str:
+    """What went wrong with a case, and how often; empty where nothing did."""
+    if row.failure is None:
+        return ""
+    said = _STAGES.get(row.failure.stage, f"failed ({row.failure.stage})")
+    of = row.trials + row.failed_trials
+    # What failed before its first trial failed for all of them: the count would say nothing.
+    return (
+        said
+        if row.failure.stage in ("requires", "build")
+        else f"{said} in {row.failed_trials} of {of} trials"
+    )
+
+
+def throughput_words(row: Row) -> str:
+    """The case's throughput, or in a word why there is none."""
+    if row.withheld:
+        return "withheld"
+    if row.throughput is not None:
+        return fmt.rate(row.throughput.value)
+    if row.failure is None:
+        return fmt.UNKNOWN
+    return "missing" if row.failure.stage == "requires" else "failed"
+
+
 def relative_words(row: Row) -> str:
     """How the case stands to the best: the best itself needs no ratio, what does not compete says why."""
     if row.case.role != "candidate":

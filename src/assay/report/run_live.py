@@ -64,8 +64,9 @@ class RunView:
         self._trials = list(before)
         self._slots: Sequence[Slot] = ()
         self._names = {case.id: short_name(case) for case in header.cases}
-        self._expected_s: tuple[float, float] = (0.0, 0.0)
-        self._began_s = time.monotonic()
+        self._expected_s: dict[str, float] = {}
+        self._began_s = 0.0
+        self._took_s: dict[str, float] = {}
         self._preparing = ""
         self._slot: Slot | None = None
         self._phase: Phase | None = None
@@ -80,9 +81,10 @@ class RunView:
         self._slots = slots
         share = len(slots) / max(1, len(study.cases) * study.blocks)
         low, high = study.expected_s()
-        self._expected_s = (low * share, high * share)
+        self._expected_s = {case.case.id: sum(case.expected_s()) / 2 for case in study.cases}
         cases = f"{len(study.cases)} cases in {study.blocks} blocks"
-        how_long = f"{fmt.span(low * share)} to {fmt.span(high * share)}"
+        least, most = fmt.span(low * share), fmt.span(high * share)
+        how_long = least if least == most else f"{least} to {most}"
         self._say(f"{study.name}: {cases}, {len(slots)} trials to do, about {how_long}; run {run_id}")
 
     def server_preparing(self, server: str, step: str) -> None:
@@ -105,8 +107,7 @@ class RunView:
 
     def trial_started(self, slot: Slot) -> None:
         """Show the trial."""
-        if self._done_here == 0 and self._slot is None:
-            self._began_s = time.monotonic()
+        self._began_s = time.monotonic()
         self._slot, self._phase, self._snapshot = slot, None, None
         self._preparing = ""
         self._changed()
@@ -125,11 +126,13 @@ class RunView:
         """Keep its figures and look for findings, between trials and so in nobody's way."""
         self._trials.append(trial)
         self._done_here += 1
+        self._took_s[trial.case] = time.monotonic() - self._began_s
         run = Run(header=self._header, trials=tuple(self._trials), judgement=None)
         found = self._judge(run).findings
         grave = [one for one in found if one.severity != "note" and one.code not in _NOT_YET]
         self._codes = Counter((finding.code, finding.severity) for finding in grave)
-        if trial.failure:
+        failures = [one for one in self._trials if one.case == trial.case and one.failure]
+        if trial.failure and len(failures) == 1 and trial.failure.stage not in ("requires", "build"):
             name = fmt.safe(self._names[trial.case], 60)
             self._say(f"{name}: {trial.failure.stage} failed: {fmt.safe(trial.failure.reason)}")
         self._line(self._finished(trial))
@@ -165,12 +168,10 @@ class RunView:
         return f"{drawn}  {block}, trial {min(done + 1, total)} of {total}, {self._left()}"
 
     def _left(self) -> str:
-        """Time left by the trials done in this sitting; before the first, by the study's own estimate."""
-        to_do = len(self._slots) - self._done_here
-        if self._done_here:
-            return f"{fmt.span((time.monotonic() - self._began_s) / self._done_here * to_do)} left"
-        low, high = self._expected_s
-        return f"about {fmt.span((low + high) / 2)} left"
+        """Time left: each trial as long as its case took last; before the first, the study's own estimate."""
+        to_do = [slot.case for slot in self._slots[self._done_here :]]
+        left_s = sum(self._took_s.get(case, self._expected_s.get(case, 0.0)) for case in to_do)
+        return f"{fmt.span(round(left_s))} left"
 
     def _now(self) -> str:
         if self._slot is None or self._preparing:

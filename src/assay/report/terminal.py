@@ -13,7 +13,16 @@ from rich.text import Text
 from assay.report import answer
 from assay.report import format as fmt
 from assay.report.findings import in_words
-from assay.report.rows import Row, Section, name_of_case, ordered_findings, relative_words, sections
+from assay.report.rows import (
+    Row,
+    Section,
+    failure_words,
+    name_of_case,
+    ordered_findings,
+    relative_words,
+    sections,
+    throughput_words,
+)
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.values.estimate import ClaimVerdict, Estimate
 from assay.values.finding import Severity
@@ -114,13 +123,10 @@ def _name(row: Row) -> Text:
 
 
 def _throughput(row: Row) -> tuple[Text, str]:
-    if row.withheld:
-        return Text("withheld", SEVERITY_STYLE["withheld"]), ""
     if row.throughput is None:
-        return Text(
-            "failed" if row.failure else fmt.UNKNOWN, SEVERITY_STYLE["withheld"] if row.failure else ""
-        ), ""
-    return Text(fmt.rate(row.throughput.value), HEADING), fmt.plus_minus(row.throughput)
+        bad = row.withheld or row.failure is not None
+        return Text(throughput_words(row), SEVERITY_STYLE["withheld"] if bad else ""), ""
+    return Text(throughput_words(row), HEADING), fmt.plus_minus(row.throughput)
 
 
 def _codes(row: Row) -> Text:
@@ -136,9 +142,7 @@ def _failures(run: Run) -> Iterable[RenderableType]:
     failed = [row for section in sections(run) for row in section.rows if row.failure]
     for row in failed:
         assert row.failure is not None  # chosen for it
-        of = row.trials + row.failed_trials
-        head = f"{row.name}: {row.failure.stage} failed in {row.failed_trials} of {of} trials"
-        yield Text(fmt.safe(head), SEVERITY_STYLE["withheld"])
+        yield Text(fmt.safe(f"{row.name}: {failure_words(row)}"), SEVERITY_STYLE["withheld"])
         yield Padding(Text(fmt.safe(row.failure.reason, 500)), (0, 0, 0, 2))
         for line in row.failure.log_tail.splitlines()[-_LOG_LINES:]:
             yield Padding(Text(fmt.safe(line, 200), FAINT), (0, 0, 0, 4))

@@ -1,0 +1,147 @@
+"""The forms in which `assay report` writes a run, as a table: adding one is adding a line."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.cli.output import OutputFile, write_files
+from assay.cli.parser import Parser
+from assay.errors import InputError
+from assay.values.run import Run
+
+Content = str | bytes
+Files = Iterable[tuple[str, bytes]]
+
+
+@dataclass(frozen=True)
+class OneFile:
+    """`--flag PATH`: the whole run in one file, or on standard output for "-"."""
+
+    flag: str
+    help: str
+    make: Callable[[Run], Content]
+
+
+@dataclass(frozen=True)
+class Folder:
+    """`--flag DIR`: several files into a folder."""
+
+    flag: str
+    help: str
+    make: Callable[[Run], Files]
+
+
+def _html(run: Run) -> Content:
+    from assay.report import html
+
+    return html.render(run)
+
+
+def _markdown(run: Run) -> Content:
+    from assay.report import markdown
+
+    return markdown.render(run)
+
+
+def _csv(run: Run) -> Content:
+    from assay.report.exports import table
+
+    return table.as_csv(run)
+
+
+def _parquet(run: Run) -> Content:
+    from assay.report.exports import table
+
+    return table.as_parquet(run)
+
+
+def _benchstat(run: Run) -> Content:
+    from assay.report.exports import benchmarks
+
+    return benchmarks.benchstat(run)
+
+
+def _bmf(run: Run) -> Content:
+    from assay.report.exports import benchmarks
+
+    return benchmarks.bmf(run)
+
+
+def _junit(run: Run) -> Content:
+    from assay.report.exports import junit
+
+    return junit.as_junit(run)
+
+
+def _png(run: Run) -> Files:
+    from assay.report.charts import charts, to_png
+
+    return ((f"{chart.name}.png", to_png(chart)) for chart in charts(run))
+
+
+def _svg(run: Run) -> Files:
+    from assay.report.charts import charts, to_svg
+
+    return ((f"{chart.name}.svg", to_svg(chart).encode()) for chart in charts(run))
+
+
+def _hgrm(run: Run) -> Files:
+    from assay.report.exports import hgrm
+
+    return hgrm.files(run)
+
+
+OUTPUTS: tuple[OneFile | Folder, ...] = (
+    OneFile("html", "one page with charts, for a browser without a network", _html),
+    OneFile("markdown", "tables and findings, for a README", _markdown),
+    Folder("png", "each chart as a picture, for slides", _png),
+    Folder("svg", "each chart as a picture that scales", _svg),
+    OneFile("csv", "one row a trial", _csv),
+    OneFile("parquet", "the same as Parquet", _parquet),
+    Folder("hgrm", "percentiles for HdrHistogram's plotter", _hgrm),
+    OneFile("benchstat", "the Go benchmark format, for benchstat", _benchstat),
+    OneFile("bmf", "Bencher Metric Format", _bmf),
+    OneFile("junit", "JUnit XML: withheld figures fail", _junit),
+)
+
+
+def add_to(parser: Parser) -> None:
+    """Add a flag for each output, and GitHub's step summary."""
+    group = parser.add_argument_group("write it as", "PATH may be - for standard output")
+    for output in OUTPUTS:
+        metavar = "PATH" if isinstance(output, OneFile) else "DIR"
+        group.add_argument(f"--{output.flag}", metavar=metavar, help=output.help)
+    group.add_argument(
+        "--step-summary", action="store_true", help="add to the summary of a GitHub Actions step"
+    )
+
+
+def write_all(run: Run, args: argparse.Namespace) -> bool:
+    """Write every output that was asked for; False where none was."""
+    asked = [output for output in OUTPUTS if getattr(args, output.flag) is not None]
+    for output in asked:
+        word = getattr(args, output.flag)
+        if isinstance(output, OneFile):
+            OutputFile(word).write(output.make(run))
+        else:
+            write_files(Path(word), output.make(run))
+    if args.step_summary:
+        _step_summary(run)
+    return bool(asked) or args.step_summary
+
+
+def _step_summary(run: Run) -> None:
+    """Append to the file that GitHub Actions names; other steps wrote to it before."""
+    from assay.cli.output import append
+    from assay.report import markdown
+
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        raise InputError(
+            "--step-summary: GITHUB_STEP_SUMMARY is not set", "it is within a GitHub Actions step"
+        )
+    append(Path(path), markdown.summary(run))

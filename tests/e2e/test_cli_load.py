@@ -1,0 +1,248 @@
+"""`assay load` as a person runs it: real processes, real sockets on loopback, a real terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+from collections.abc import Iterator
+from fcntl import ioctl
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from assay.values.measurement import Measurement
+from assay.values.plan import LoadPlan
+
+ASSAY = [sys.executable, "-m", "assay.cli.main"]
+PATIENCE_S = 120.0
+"""For a machine that is busy with other things; nothing here is expected to take so long."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers what the path names: /404, /echo (the body), else a short text."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    seen: list[tuple[str, str, str, str]] = []
+
+    def answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        seen = (self.command, self.path, self.headers.get("x-mark", ""), body.decode())
+        self.seen.append(seen)
+        text = body or b"hello"
+        self.send_response(404 if self.path == "/404" else 200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_POST = do_PUT = answer
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    Handler.seen.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def assay(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    settings = os.environ | environment
+    command = [*ASSAY, *words]
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+        env=settings,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+class Terminal:
+    """A process on a terminal of 80 columns and 24 rows."""
+
+    def __init__(self, *words: str, **environment: str) -> None:
+        pid, self.fd = pty.fork()
+        if pid == 0:  # the child
+            os.environ.update({"TERM": "xterm-256color"} | environment)
+            os.environ.pop("CI", None)
+            os.execv(ASSAY[0], [*ASSAY, *words])
+        self.pid = pid
+        ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.text = ""
+
+    def read_until(self, pattern: str) -> None:
+        """Wait until the terminal has shown `pattern`."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not re.search(pattern, self.text) and self._read(deadline):
+            pass
+        assert re.search(pattern, self.text), self.text
+
+    def end(self) -> int:
+        """Read to the end; the exit code."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self._read(deadline):
+            pass
+        _, status = os.waitpid(self.pid, 0)
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(status)
+
+    def _read(self, deadline: float) -> bool:
+        ready, _, _ = select.select([self.fd], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            os.kill(self.pid, signal.SIGKILL)
+            raise AssertionError(f"no end in sight: {self.text}")
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:  # the process has closed its side
+            return False
+        self.text += data.decode()
+        return bool(data)
+
+
+def test_a_load_in_a_pipe_ends_in_a_plain_summary(url: str) -> None:
+    ended = assay("load", url, "-c", "2", "-d", "500ms")
+    assert ended.returncode == 0, ended
+    assert "closed loop, 2 connections" in ended.stdout
+    assert re.search(r"throughput +\S+ k?/s", ended.stdout)
+    assert "0 failed" in ended.stdout
+    assert "closed loop: the queue that the client makes" in ended.stdout
+    assert "\x1b" not in ended.stdout + ended.stderr
+    assert max(map(len, ended.stdout.splitlines())) <= 80
+
+
+def test_json_holds_the_plan_the_measurement_and_the_verdict(url: str) -> None:
+    ended = assay("load", f"{url}/a?b=c", "-c", "2", "-n", "200", "--json")
+    told = json.loads(ended.stdout)
+    assert told["completed"] == 200
+    assert told["hallmark"] is False
+    assert {"S7"} <= {finding["code"] for finding in told["findings"]}
+    plan = msgspec.convert(told["plan"], LoadPlan)
+    assert plan.requests[0].target == "/a?b=c"
+    measured = msgspec.convert(told["measurement"], Measurement)
+    assert (
+        measured.books.started == measured.books.completed + measured.books.failed + measured.books.in_flight
+    )
+    assert told["throughput_per_s"] > 0
+    assert told["service_time_ns"]["p99"] is None  # 459 requests would be needed
+
+
+def test_what_is_asked_for_is_what_arrives(url: str, tmp_path: Path) -> None:
+    body = tmp_path / "body.txt"
+    body.write_text("from a file")
+    assay(
+        "load", f"{url}/x", "-c", "1", "-n", "1", "-m", "PUT", "--body-file", str(body), "-H", "X-Mark: yes"
+    )
+    assert ("PUT", "/x", "yes", "from a file") in Handler.seen
+
+
+def test_wrong_answers_are_failures_and_the_figures_withheld(url: str) -> None:
+    ended = assay("load", f"{url}/404", "-c", "1", "-n", "50")
+    assert ended.returncode == 1
+    assert re.search(r"throughput +withheld", ended.stdout)
+    assert "unexpected status" in ended.stdout
+    assert "W2 withheld" in ended.stdout
+    assert assay("load", f"{url}/404", "-c", "1", "-n", "50", "--expect-status", "404").returncode == 0
+
+
+def test_a_refused_connection_is_said_and_withheld() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        ended = assay("load", f"127.0.0.1:{unused.getsockname()[1]}", "-c", "1", "-n", "1")
+    assert ended.returncode == 1
+    assert "refused" in ended.stdout.lower()
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_strangers_machine_is_not_loaded_without_yes() -> None:
+    ended = assay("load", "http://203.0.113.7/", "-d", "1s")
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert "neither loopback nor private" in ended.stderr
+    assert "--yes" in ended.stderr
+
+
+def test_on_a_terminal_it_asks_first_and_no_is_the_default() -> None:
+    terminal = Terminal("load", "http://203.0.113.7/", "-d", "1s")
+    terminal.read_until(r"\[y/N\]")
+    os.write(terminal.fd, b"\n")
+    assert terminal.end() == 2
+    assert "nothing was sent" in terminal.text
+
+
+def test_ctrl_c_reports_what_was_measured(url: str) -> None:
+    terminal = Terminal("load", url, "-c", "2", "-d", "100s")
+    terminal.read_until(r"p50 \d")
+    os.write(terminal.fd, b"\x03")
+    assert terminal.end() == 130
+    assert "interrupted" in terminal.text
+    assert "throughput" in terminal.text
+    assert "Traceback" not in terminal.text
+
+
+def test_ctrl_c_in_a_pipe_still_gives_whole_json(url: str) -> None:
+    command = [*ASSAY, "load", url, "-c", "2", "-d", "100s", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "measuring" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=PATIENCE_S)
+    told = json.loads(out)
+    assert process.returncode == 130
+    assert told["measurement"]["interrupted"] is True
+    assert told["completed"] > 0
+
+
+def test_the_live_view_hides_the_cursor_and_gives_it_back(url: str) -> None:
+    terminal = Terminal("load", url, "-c", "2", "-d", "1s")
+    assert terminal.end() == 0
+    assert terminal.text.count("\x1b[?25l") == terminal.text.count("\x1b[?25h") == 1
+    assert "client CPU" in terminal.text
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", terminal.text)
+    assert max(len(line) for line in re.split(r"[\r\n]+", plain)) <= 80
+
+
+def test_no_color_is_respected_on_a_terminal(url: str) -> None:
+    terminal = Terminal("load", url, "-c", "2", "-d", "300ms", NO_COLOR="1")
+    terminal.end()
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9][;m]", terminal.text)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["load", "http://no-such-host.invalid/"], "cannot resolve 'no-such-host.invalid'"),
+        (["load", "ftp://127.0.0.1/"], "is not an http URL"),
+        (["load", "127.0.0.1:9", "--body-file", "/nonexistent"], "no such file or directory"),
+        (["load", "127.0.0.1:9", "-c", "1", "-t", "2"], "load plan"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(words: list[str], said: str) -> None:
+    ended = assay(*words)
+    assert ended.returncode == 2
+    assert ended.stdout == ""
+    assert said in ended.stderr
+    assert ended.stderr.count("\n") == 1
