@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LANGUAGE, CONTENT_TYPE, SERVER};
 use axum::response::{IntoResponse, Response};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::ValueKind;
@@ -50,7 +50,12 @@ impl Pages {
         context: Value,
     ) -> Result<Response, Refusal> {
         let body = self.environment.get_template(name)?.render(context)?;
-        Ok((status, [(CONTENT_TYPE, "text/html; charset=utf-8")], body).into_response())
+        let headers = [
+            (CONTENT_TYPE, "text/html; charset=utf-8"),
+            (CONTENT_LANGUAGE, "en"),
+            (SERVER, concat!("petclinic-reference/", env!("CARGO_PKG_VERSION"))),
+        ];
+        Ok((status, headers, body).into_response())
     }
 }
 
