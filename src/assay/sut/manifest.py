@@ -27,10 +27,12 @@ FILE = "server.toml"
 class Requirement(Value, frozen=True, kw_only=True):
     """One thing the machine must have: a command, a file, a JDK, or a variable that names a path.
 
-    `version` is the command that prints the version (its first dotted number counts), `debian` the
-    package that installs it, `missing` the line that says what to do where it is not there.
+    `version` is the command that prints the version (its first dotted number counts; one that fails
+    means that the thing is missing), `debian` the package that installs it, `missing` the line that says what to do where it
+    is not there, `label` what a screen calls it.
     """
 
+    label: str = ""
     command: str | None = None
     file: str | None = None
     env: str | None = None
@@ -51,7 +53,7 @@ class Requirement(Value, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """What it is called on a screen."""
-        return f"JDK {self.jdk}" if self.jdk else str(self.command or self.file or self.env)
+        return self.label or (f"JDK {self.jdk}" if self.jdk else str(self.command or self.file or self.env))
 
 
 class Build(Value, frozen=True, kw_only=True):

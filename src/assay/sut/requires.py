@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -127,30 +128,34 @@ def _check_command(requirement: Requirement, command: str, environ: Mapping[str,
         return _missing(requirement, f"{command} not found", requirement.debian)
     if not requirement.version:
         return Checked(requirement, path=Path(path))
-    line = _first_line(requirement.version)
+    code, line = _asked(requirement.version)
+    if code != 0:
+        said = f"`{shlex.join(requirement.version)}` fails"
+        return _missing(requirement, f"{requirement.name} not found: {said}", requirement.debian)
     version = _VERSION.search(line) or re.search(r"\d+", line)
     if version is None:
-        said = f"`{' '.join(requirement.version)}` names no version"
+        said = f"`{shlex.join(requirement.version)}` names no version"
         return Checked(
             requirement, line=line, path=Path(path), problem=f"{said}: {line[:80] or 'it prints nothing'}"
         )
     if requirement.at_least and _numbers(version[0]) < _numbers(requirement.at_least):
-        problem = f"{command} {version[0]} is too old: {requirement.at_least} or later is needed"
+        problem = f"{requirement.name} {version[0]} is too old: {requirement.at_least} or later is needed"
         return Checked(requirement, version=version[0], line=line, path=Path(path), problem=problem)
     return Checked(requirement, version=version[0], line=line, path=Path(path))
 
 
-def _first_line(command: Sequence[str]) -> str:
-    """The first line with a number in it that a version command prints, on either stream."""
+def _asked(command: Sequence[str]) -> tuple[int, str]:
+    """A version command's exit code and the first line with a number in it, on either stream."""
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_ASK_TIMEOUT_S, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
+        return -1, ""
     lines = (done.stdout + b"\n" + done.stderr).decode(errors="replace").splitlines()
     told = [line.strip() for line in lines if line.strip()]
-    return next((line for line in told if re.search(r"\d", line)), told[0] if told else "")
+    numbered = (line for line in told if re.search(r"\d", line))
+    return done.returncode, next(numbered, told[0] if told else "")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

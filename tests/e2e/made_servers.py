@@ -1,0 +1,162 @@
+"""Server folders with a small real server that misbehaves in one way. Not a test itself."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from assay.settings import Settings
+from assay.sut import Contract, Prepared, Server, prepare, read_contract, read_server
+
+PROGRAM = r'''
+import os, signal, socket, sys, threading, time
+
+mode = sys.argv[1] if len(sys.argv) > 1 else "right"
+host, port = os.environ["HOST"], int(os.environ["PORT"])
+answered = 0
+
+def answer():
+    global answered
+    answered += 1
+    if mode == "dies" and answered > 200:
+        print("a fatal mistake", flush=True)
+        os._exit(3)
+    if mode == "killed" and answered > 200:
+        os.kill(os.getpid(), signal.SIGKILL)
+    status, body = "200 OK", b"hello\n"
+    if mode == "wrong status":
+        status = "500 Internal Server Error"
+    if mode == "wrong body" or (mode == "wrong under load" and 100 < answered < 200):
+        body = b"nonsense\n"
+    if mode == "wrong after" and answered > 2:
+        body = b"hello\n" if answered % 2 else b"HELLO\n"
+    if mode == "garbled":
+        return b"\x00\x01 not HTTP at all\r\n\r\n"
+    if mode == "half":
+        return b"HTTP/1.1 200 OK\r\nContent-Length: 600\r\n\r\nhel"
+    head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+def serve(connection):
+    with connection:
+        read = b""
+        while True:
+            try:
+                more = connection.recv(65536)
+            except OSError:
+                return
+            if not more:
+                return
+            read += more
+            while b"\r\n\r\n" in read:
+                head, _, read = read.partition(b"\r\n\r\n")
+                if mode == "silent":
+                    time.sleep(60)
+                try:
+                    connection.sendall(answer())
+                except OSError:
+                    return
+                if mode in ("garbled", "half") or b"Connection: close" in head:
+                    return
+
+def leave_behind(ignore_sigterm):
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            if ignore_sigterm:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            with open(sys.argv[2], "w") as told:
+                told.write(str(os.getpid()))
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+
+print("mode:", mode, flush=True)
+if mode == "exits":
+    print("configuration missing", flush=True)
+    sys.exit(7)
+if mode == "never listens":
+    time.sleep(600)
+if mode == "listens late":
+    time.sleep(1)
+if mode == "leaves a child":
+    leave_behind(ignore_sigterm=True)
+if mode == "ignores SIGTERM":
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+listener = socket.socket()
+listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listener.bind((host, port))
+listener.listen(512)
+while True:
+    connection, _ = listener.accept()
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+'''
+
+CONTRACT = """
+format = 1
+name = "greeting"
+title = "A greeting"
+[[routes]]
+name = "hello"
+target = "/hello"
+[routes.answer]
+headers = { content-type = "^text/plain" }
+body = { equals = "hello\\n" }
+"""
+
+MANIFEST = """
+format = 1
+title = "a small server"
+language = "Python"
+framework = "none"
+[version]
+command = ["{python}", "--version"]
+[run]
+command = ["{python}", "-S", "-E", "{{source}}/server.py", "{mode}", {more}]
+ready_timeout_s = {ready_timeout_s}
+stop_timeout_s = 1
+"""
+
+
+def settings(folder: Path) -> Settings:
+    """Everything below one folder: nothing of the checkout, no lock that a real run may hold."""
+    made = Settings.resolve(
+        here=folder,
+        environ={
+            "ASSAY_RESULTS": "results",
+            "ASSAY_SERVERS": "servers",
+            "ASSAY_STUDIES": "studies",
+            "ASSAY_CACHE": "cache",
+        },
+    )
+    return replace(
+        made,
+        lock=folder / "assay.lock",
+        server_folders=(folder / "servers",),
+        study_folders=(folder / "studies",),
+    )
+
+
+def write_server(
+    folder: Path, mode: str = "right", name: str = "small", more: str = "", ready_timeout_s: float = 20
+) -> Path:
+    """A server folder below `folder`/servers/greeting."""
+    home = folder / "servers" / "greeting" / name
+    home.mkdir(parents=True)
+    (home.parent / "contract.toml").write_text(CONTRACT)
+    (home / "server.py").write_text(PROGRAM)
+    (home / "server.toml").write_text(
+        MANIFEST.format(python=sys.executable, mode=mode, more=more, ready_timeout_s=ready_timeout_s)
+    )
+    return home
+
+
+def made(
+    folder: Path, mode: str = "right", more: str = "", ready_timeout_s: float = 20
+) -> tuple[Prepared, Contract]:
+    """A prepared server of that mode, and its contract."""
+    home = write_server(folder, mode, more=more, ready_timeout_s=ready_timeout_s)
+    server: Server = read_server(home, settings(folder))
+    return prepare(server.variant("fair"), settings(folder), cores=1), read_contract(home.parent)
