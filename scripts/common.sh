@@ -6,7 +6,7 @@ stamps="$root/.assay/stamps"
 logs="$root/.assay/logs"
 mkdir -p "$stamps" "$logs"
 
-export LC_ALL=${LC_ALL:-C.UTF-8} DEBIAN_FRONTEND=noninteractive
+export LC_ALL=${LC_ALL:-C.UTF-8}
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PYTHONDONTWRITEBYTECODE=1
 
 if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\e[1m' dim=$'\e[2m' red=$'\e[31m' plain=$'\e[0m'; else bold='' dim='' red='' plain=''; fi
@@ -55,7 +55,7 @@ digest() { find "$@" -type f -not -path '*/target/*' -print0 | LC_ALL=C sort -z 
 
 # as_root COMMAND…: run as root, or through sudo where it asks for no password; else return 1.
 as_root() {
-    if [ "$(id -u)" -eq 0 ]; then "$@"; elif sudo -n true 2>/dev/null; then sudo -n env DEBIAN_FRONTEND=noninteractive "$@"; else return 1; fi
+    if [ "$(id -u)" -eq 0 ]; then "$@"; elif sudo -n true 2>/dev/null; then sudo -n "$@"; else return 1; fi
 }
 may_install() { [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; }
 
@@ -68,8 +68,7 @@ debian() {
     for package in "$@"; do installed "$package" || missing+=("$package"); done
     [ ${#missing[@]} -eq 0 ] && return 0
     may_install || die "missing Debian packages; install them with: sudo apt-get install ${missing[*]}"
-    quietly "read the package lists" as_root apt-get update
-    quietly "install ${missing[*]}" as_root apt-get install -y --no-install-recommends "${missing[@]}"
+    quietly "install ${missing[*]}" as_root "$root/src/assay/sut/apt-install.sh" "${missing[@]}"
 }
 
 # A rustup proxy finds its toolchains below HOME; under another HOME, look beside the proxy itself.

@@ -35,9 +35,9 @@ environment() {
         "$(python3 -c 'import sys; print(sys.version)') $(cat requirements/dev.txt | sha256sum)" ]; then
         return 0
     fi
-    [ -x .venv/bin/python ] || rm -f "$stamps"/environment-* "$stamps"/engine
+    [ -x .venv/bin/python ] || rm -f "$stamps"/environment-* "$stamps"/build-the-engine
     if [ "$(cat "$stamps/environment-$kind" 2>/dev/null)" != "$key" ]; then
-        rm -f "$stamps"/environment-* "$stamps"/engine
+        rm -f "$stamps"/environment-* "$stamps"/build-the-engine
         quietly "make the virtual environment" make_venv "$kind"
         printf '%s' "$key" >"$stamps/environment-$kind"
     fi
@@ -47,5 +47,5 @@ build_engine() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin develop --release -
 
 tools
 environment
-[ -n "$(find src/assay -maxdepth 1 -name '_engine*.so')" ] || rm -f "$stamps/engine"
-once engine "$(digest crates/engine/src crates/engine/Cargo.toml crates/engine-python Cargo.toml Cargo.lock pyproject.toml)" build_engine
+[ -n "$(find src/assay -maxdepth 1 -name '_engine*.so')" ] || rm -f "$stamps/build-the-engine"
+once "build the engine" "$(digest crates/engine/src crates/engine/Cargo.toml crates/engine-python Cargo.toml Cargo.lock pyproject.toml)" build_engine

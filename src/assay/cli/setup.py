@@ -1,0 +1,124 @@
+"""`assay setup`: install what servers need and build them, before anyone waits for it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.trial.observer import Silent
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+    from assay.settings import Settings
+    from assay.sut import Server, ServerSpec
+    from assay.trial.prepare import Ready
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a study, or a server such as quotes/go")
+    parser.add_argument("--all", action="store_true", help="every server there is")
+    parser.add_argument("--no-install", action="store_true", help="build only; install no Debian package")
+    parser.examples(
+        ("assay setup franklin", "all that the study needs"),
+        ("assay setup quotes/go", "one server"),
+        ("assay setup --all", "every server of every contract"),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Install and build; a server that cannot be had here is named, and the others are made."""
+    from assay.settings import Settings
+    from assay.sut.cores import split_cores
+    from assay.trial.prepare import prepare_all
+
+    settings = Settings.resolve()
+    specs = _all(settings) if args.all else _named(args.names, settings)
+    if not args.no_install:
+        _install(specs, settings)
+    ready = prepare_all(specs, settings, split_cores().server_cores, _Lines())
+    return _tell(ready)
+
+
+def _named(names: Sequence[str], settings: Settings) -> list[ServerSpec]:
+    from assay.study import list_studies
+    from assay.sut import find_server
+
+    if not names:
+        known = ", ".join(path.stem for path in list_studies(settings))
+        raise InputError("nothing was named", f"name a server or a study ({known}), or pass --all")
+    specs: list[ServerSpec] = []
+    for name in names:
+        is_server = name.count("/") == 1 and not name.endswith(".toml")
+        specs += _builds_of([find_server(name, settings)]) if is_server else _of_study(name, settings)
+    return specs
+
+
+def _of_study(name: str, settings: Settings) -> list[ServerSpec]:
+    from assay.study import load_study, resolve
+
+    study = load_study(name, settings)
+    return [
+        spec for profile in study.file.profiles for spec in resolve(study, settings, profile=profile).servers
+    ]
+
+
+def _all(settings: Settings) -> list[ServerSpec]:
+    from assay.sut import list_servers
+
+    return _builds_of(list_servers(settings))
+
+
+def _builds_of(servers: Iterable[Server]) -> list[ServerSpec]:
+    """Each server once, and again for each variant that is built or needs something of its own."""
+    specs: list[ServerSpec] = []
+    for server in servers:
+        specs.append(server.variant(""))
+        specs += [
+            server.variant(name)
+            for name, variant in server.manifest.variants.items()
+            if variant.build is not None or variant.requires
+        ]
+    return specs
+
+
+def _install(specs: Sequence[ServerSpec], settings: Settings) -> None:
+    from assay.sut import check_all, debian_packages
+    from assay.sut.packages import install
+
+    packages = debian_packages([one for spec in specs for one in check_all(spec.requires)])
+    if packages:
+        console.note(f"installing {', '.join(packages)}")
+        install(packages, settings.cache / "logs" / "apt-get.log")
+
+
+def _tell(ready: Sequence[Ready]) -> int:
+    from assay.errors import ServerFailed
+
+    failed = [had for _, had in ready if isinstance(had, ServerFailed)]
+    broken = [had for had in failed if had.stage != "requires"]
+    lacking = f", {len(failed) - len(broken)} lack something here" if len(failed) > len(broken) else ""
+    wrong = f", {len(broken)} failed" if broken else ""
+    console.note(f"{len(ready) - len(failed)} of {len(ready)} servers are ready{lacking}{wrong}")
+    return EXIT_WITHHELD if broken else EXIT_OK
+
+
+class _Lines(Silent):
+    """A line for each thing that happens: builds take from seconds to minutes, several at a time."""
+
+    def server_preparing(self, server: str, step: str) -> None:
+        """Say what is being built."""
+        if step != "checking":
+            console.note(f"  {server}: {step}")
+
+    def server_prepared(self, server: str, version: str, built_s: float | None) -> None:
+        """Say that it is ready."""
+        built = "" if built_s is None else f", built in {built_s:.0f} s"
+        console.note(f"  {server}: ready ({version}{built})")
+
+    def server_failed(self, server: str, reason: str) -> None:
+        """Say why it is not."""
+        console.note(f"  {server}: {reason}")
