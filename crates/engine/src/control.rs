@@ -65,12 +65,12 @@ impl Control {
     }
 
     /// Reserves requests of a counted run: a share that shrinks as the count runs out, so that
-    /// all workers end together and exactly so many requests are started. 0 when none is left.
-    pub(crate) fn reserve(&self, at_least: u64) -> u64 {
+    /// all workers end together and exactly so many requests are started. It is a multiple of
+    /// `unit` but for the rest of them. 0 when none is left.
+    pub(crate) fn reserve(&self, unit: u64) -> u64 {
         let share = |left: u64| {
-            (left / (self.workers * 8))
-                .clamp(at_least, LARGEST_SHARE)
-                .min(left)
+            let units = (left / (self.workers * 8)).min(LARGEST_SHARE) / unit;
+            (units.max(1) * unit).min(left)
         };
         let update = |left| (left > 0).then(|| left - share(left));
         match self.unreserved.fetch_update(Relaxed, Relaxed, update) {

@@ -178,13 +178,13 @@ fn a_stall_shows_in_the_response_time_of_an_open_loop() {
 fn a_stall_shows_in_the_response_time_although_the_connections_wait() {
     let _alone = alone();
     hold_in_the_end(|| {
-        // 8 connections wait with the server: 192 of the 200 arrivals of a stall cannot even be sent.
-        let (measurement, _) = load("stall:400ms/2s", &open(500, 4, 8));
+        // 8 connections wait with the server: 92 of the 100 arrivals of a stall cannot even be sent.
+        let (measurement, _) = load("stall:200ms/1s", &open(500, 2, 8));
         let response_time = measurement
             .response_time
             .as_ref()
             .expect("an open loop has response times");
-        let truth_ns = 200_000_000;
+        let truth_ns = 100_000_000;
         let (response_ns, service_ns) = (
             quantile_ns(response_time, 0.9),
             quantile_ns(&measurement.service_time, 0.9),
@@ -204,12 +204,12 @@ fn a_stall_shows_in_the_response_time_although_the_connections_wait() {
 fn a_stall_does_not_show_in_the_service_time_of_a_closed_loop() {
     let _alone = alone();
     hold_in_the_end(|| {
-        let stop = r#""load": {"kind": "closed", "connections": 4}, "stop": {"kind": "duration", "ns": 4000000000}"#;
-        let (measurement, counts) = load("stall:400ms/2s", stop);
+        let stop = r#""load": {"kind": "closed", "connections": 4}, "stop": {"kind": "duration", "ns": 2000000000}"#;
+        let (measurement, counts) = load("stall:200ms/1s", stop);
         let p99_ns = quantile_ns(&measurement.service_time, 0.99);
         let longest_ns = measurement.service_time.max_ns;
         assert!(measurement.completed <= counts.answers_written);
-        let hidden = p99_ns < 40_000_000 && longest_ns > 200_000_000;
+        let hidden = p99_ns < 20_000_000 && longest_ns > 100_000_000;
         if hidden {
             Ok(())
         } else {
