@@ -16,7 +16,9 @@ FORMAT = 1
 class Environment(Value, frozen=True, kw_only=True):
     """The machine and the versions a number belongs to. Figures compare only within one.
 
-    `smt_siblings` holds each group of two or more CPUs that share one physical core.
+    `smt_siblings` holds each group of two or more CPUs that share one physical core. `turbo` and
+    `on_battery` are None where the machine does not say. `loopback_bytes_per_s` is what the loopback
+    was measured to carry, where it was measured.
     """
 
     machine_id: str
@@ -34,6 +36,10 @@ class Environment(Value, frozen=True, kw_only=True):
     git_commit: str | None
     tool_versions: dict[str, str]
     smt_siblings: tuple[tuple[int, ...], ...] = ()
+    turbo: bool | None = None
+    on_battery: bool | None = None
+    ephemeral_ports: int | None = None
+    loopback_bytes_per_s: float | None = None
 
 
 class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record"):

@@ -58,12 +58,20 @@ class ContractSeen(Value, frozen=True, kw_only=True):
 
 
 class HostSeen(Value, frozen=True, kw_only=True):
-    """The host's state over a trial: steal and others' CPU as shares of all cores' time."""
+    """The host's state over a trial.
+
+    `steal_share` is of all cores' time, the idle shares are of the client's and of the server's
+    cores. `busy_cores` counts all that ran, ours and others': 1.5 is one and a half cores busy.
+    `throttled_ns` is how long the control group was kept from running.
+    """
 
     load_average_1m: float
     steal_share: float
     client_cpus_idle_share: float
     mhz: float | None = None
+    server_cpus_idle_share: float | None = None
+    busy_cores: float | None = None
+    throttled_ns: int | None = None
 
 
 class Failure(Value, frozen=True, kw_only=True):

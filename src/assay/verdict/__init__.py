@@ -11,7 +11,8 @@ from assay.verdict.judge import judge, judge_load
 from assay.verdict.ranking import controls, noise_floor
 from assay.verdict.registry import RULES, explain
 from assay.verdict.rule import Rule, Threshold
-from assay.verdict.seen import RunSeen, see_run
+from assay.verdict.see import see_run
+from assay.verdict.seen import RunSeen
 
 __all__ = [
     "RULES",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from assay.values.finding import Finding
+from assay.values.finding import Finding, Withholds
+from assay.verdict.registry import RULES
 
 Figures = Literal["everything", "times", "percentiles"]
 
@@ -32,22 +33,34 @@ def withheld(findings: Iterable[Finding], case: str, figures: Figures = "everyth
 
 def comparison_withheld(findings: Iterable[Finding], a: str, b: str) -> bool:
     """Whether the two cases may not be compared (whatever each alone is worth)."""
+    return any(finding.withholds == "comparison" for finding in between(findings, a, b))
+
+
+def between(findings: Iterable[Finding], a: str, b: str) -> tuple[Finding, ...]:
+    """The findings about the comparison of these two cases."""
     pair = {a, b}
-    return any(
-        finding.withholds == "comparison" and {finding.subject.case, finding.subject.other_case} == pair
-        for finding in findings
-    )
+    return tuple(f for f in findings if {f.subject.case, f.subject.other_case} == pair)
 
 
 def unranked_by(findings: Iterable[Finding], case: str) -> tuple[str, ...]:
-    """Codes of the findings that keep a case's throughput out of the ranking: flagged, or withheld."""
+    """Codes of the findings that keep a case's throughput out of the ranking.
+
+    What is about times alone (a wrong mean, a tail from a closed loop) does not.
+    """
     return tuple(
         dict.fromkeys(
             finding.code
             for finding in concerning(findings, case)
-            if finding.severity == "flagged" or finding.withholds == "everything"
+            if finding.withholds == "everything"
+            or (finding.severity == "flagged" and _about(finding) in ("everything", "comparison"))
         )
     )
+
+
+def _about(finding: Finding) -> Withholds:
+    """A code that this version does not know is taken to be about everything."""
+    rule = RULES.get(finding.code)
+    return rule.about if rule else "everything"
 
 
 def hallmark(findings: Iterable[Finding], case: str) -> bool:

@@ -5,22 +5,26 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import msgspec
 
 from assay import version
-from assay.errors import InputError
-from assay.values.claim import Claim
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
-from assay.values.run import Header, Judgement, Run
+from assay.values.run import Judgement, Run
 from assay.values.trial import HostSeen
 from assay.verdict.claims import judge_claim
 from assay.verdict.ranking import noise_floor, rank
 from assay.verdict.registry import RULES, Thresholds
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule
-from assay.verdict.seen import RunSeen, see_load, see_run
+from assay.verdict.see import claims_of, see_load, see_run
+from assay.verdict.seen import RunSeen
+
+ODD_SHARE = 0.2
+"""Share of a case's trials that a passing disturbance may hit and still be a note: its weight is in
+the interval already, and dropping those trials would be worse."""
 
 _GRAVEST: dict[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
 
@@ -77,14 +81,6 @@ def find(run: RunSeen) -> tuple[Finding, ...]:
     )
 
 
-def claims_of(header: Header) -> tuple[Claim, ...]:
-    """The published claims in a run's record; InputError where they are not in the shape of `Claim`."""
-    try:
-        return msgspec.convert(header.study.get("claims", ()), tuple[Claim, ...])
-    except msgspec.ValidationError as error:
-        raise InputError(f"the record's claims are not readable: {error}") from error
-
-
 def _apply(rule: Rule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
     limits = thresholds.limits(rule)
     match rule:
@@ -129,6 +125,8 @@ def _merged(rule: Rule, subject: Subject, answers: list[Hit | None]) -> Iterator
     if not hits:
         return
     worst = max(hits, key=lambda hit: (_GRAVEST[hit.severity], hit.gravity))
+    if rule.passing and len(hits) <= ODD_SHARE * len(answers):
+        worst = replace(worst, severity="note")
     finding = rule.finding(subject, worst, len(hits))
     if len(answers) > 1:
         every = "every trial" if len(hits) == len(answers) else f"{len(hits)} of {len(answers)} trials"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from assay.stats import NOISE_FLOOR, paired_ratio, throughput, tiers
 from assay.values.estimate import Estimate, Ranked
 from assay.values.finding import Finding
-from assay.verdict.effects import comparison_withheld, unranked_by, withheld
+from assay.verdict.effects import between, comparison_withheld, unranked_by, withheld
 from assay.verdict.seen import CaseSeen, RunSeen
 
 
@@ -87,13 +87,17 @@ def _kept_out(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> Ite
             yield case, f"{seen.case.role}, not a candidate"
         elif not seen.measured:
             yield case, "no trial was measured"
+        elif not seen.closed:
+            yield case, "open loop: its throughput is the rate that was offered"
         elif codes:
             word = "withheld" if withheld(findings, case) else "flagged"
             yield case, f"{word}: {', '.join(codes)}"
         else:
             rivals.append(case)
     clashes = {
-        frozenset(pair) for pair in itertools.combinations(rivals, 2) if comparison_withheld(findings, *pair)
+        frozenset(pair)
+        for pair in itertools.combinations(rivals, 2)
+        if any(finding.severity != "note" for finding in between(findings, *pair))
     }
     for case in _incomparable(rivals, clashes):
         others = sorted(other for pair in clashes if case in pair for other in pair - {case})
@@ -116,11 +120,14 @@ def _incomparable(cases: Sequence[str], clashes: set[frozenset[str]]) -> set[str
 
 
 def _best(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> CaseSeen | None:
-    """The fastest candidate whose throughput is a result."""
+    """The fastest candidate whose throughput was found, not offered, and is a result."""
     rated = [
         (estimate.value, seen)
         for seen in group
-        if seen.candidate and not withheld(findings, seen.case.id) and (estimate := throughput(seen.trials))
+        if seen.candidate
+        and seen.closed
+        and not withheld(findings, seen.case.id)
+        and (estimate := throughput(seen.trials))
     ]
     return max(rated, key=lambda pair: pair[0])[1] if rated else None
 

@@ -9,20 +9,55 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.verdict.rule import Limits, Rule
-from assay.verdict.rules import generator, host, model, samples, work
+from assay.verdict.rules import (
+    design,
+    fairness,
+    generator,
+    host,
+    loops,
+    model,
+    offered,
+    samples,
+    trials,
+    work,
+)
 
 _ALL: tuple[Rule, ...] = (
     generator.G1,
+    generator.G2,
+    offered.G3,
+    offered.G4,
     generator.G5,
-    generator.G8,
+    generator.G6,
+    generator.G7,
+    offered.G8,
     model.M1,
+    model.M2,
     model.M3,
+    loops.M4,
+    loops.M5,
+    loops.M6,
+    loops.M7,
     work.W1,
     work.W2,
     work.W3,
-    samples.S5,
+    fairness.W4,
+    fairness.W5,
+    fairness.W6,
+    fairness.W7,
+    samples.S1,
+    samples.S2,
+    trials.S3,
+    trials.S4,
+    trials.S5,
+    trials.S6,
     samples.S7,
+    design.D1,
+    design.D2,
+    design.D3,
     host.H1,
+    host.H2,
+    host.H3,
 )
 
 RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _ALL})

@@ -32,6 +32,7 @@ class Hit:
     """A rule's answer where it applies: how grave, and the figures as a sentence and as numbers.
 
     Of several hits of one rule on one case, the one with the highest `gravity` speaks for all.
+    `about` narrows or widens what the rule is about, where that depends on the figures.
     """
 
     severity: Severity
@@ -39,21 +40,23 @@ class Hit:
     figures: dict[str, float] = field(default_factory=dict)
     gravity: float = 0.0
     remedy: str = ""
+    about: Withholds | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """Everything there is to say about a rule; subclasses add its `check`.
 
-    `withholds` is what a finding of severity *withheld* takes away. `exempt` are the roles of
-    cases that the rule has nothing to say about. A `shared` rule speaks of a cause that the cases
-    have in common: when it meets all of them, it says so once.
+    `about` names the figures that a finding concerns: *withheld* takes them away, *flagged* marks
+    them. `exempt` are the roles of cases that the rule has nothing to say about. A `shared` rule
+    speaks of a cause that the cases have in common: when it meets all of them, it says so once.
+    A `passing` rule speaks of disturbances that come and go: one odd trial among many is a note.
     """
 
     code: str
     title: str
     severities: tuple[Severity, ...]
-    withholds: Withholds = "nothing"
+    about: Withholds = "everything"
     thresholds: tuple[Threshold, ...] = ()
     meaning: str
     remedy: str
@@ -61,6 +64,12 @@ class Rule:
     example: str
     exempt: frozenset[str] = frozenset()
     shared: bool = False
+    passing: bool = False
+
+    @property
+    def withholds(self) -> Withholds:
+        """What its gravest finding takes away."""
+        return self.about if "withheld" in self.severities else "nothing"
 
     @property
     def limits(self) -> dict[str, float]:
@@ -79,7 +88,7 @@ class Rule:
             meaning=self.meaning,
             remedy=hit.remedy or self.remedy,
             source=self.source,
-            withholds=self.withholds if hit.severity == "withheld" else "nothing",
+            withholds=(hit.about or self.about) if hit.severity == "withheld" else "nothing",
             trials=trials,
         )
 

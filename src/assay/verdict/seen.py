@@ -1,7 +1,7 @@
 """What the rules look at: stored values, put side by side. None means "not known".
 
 A `Load` comes from our own engine or from another tool's output; a rule that lacks a figure it
-needs stays silent.
+needs stays silent. `assay.verdict.see` makes these from stored values.
 """
 
 from __future__ import annotations
@@ -10,13 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.stats import by_block, quantiles, rate_per_s
-from assay.values.measurement import Books, Histogram, Measurement, Outcome, Window
-from assay.values.plan import Closed, LoadPlan
-from assay.values.run import Environment, Header, Run
+from assay.stats import by_block
+from assay.values.measurement import Books, Outcome, Window
+from assay.values.plan import Open
+from assay.values.run import Environment, Header
 from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Trial
-
-QUANTILES = (0.5, 0.9, 0.99)
 
 
 @dataclass(frozen=True)
@@ -38,14 +36,23 @@ class Load:
     closed: bool | None = None
     connections: int | None = None
     think_time_ns: int = 0
+    open_load: Open | None = None
     threads: int | None = None
     duration_ns: int | None = None
+    warmed_to_bound: bool = False
     rate_per_s: float | None = None
+    started: int | None = None
     completed: int | None = None
     failed: int | None = None
+    missed_starts: int | None = None
+    bytes_read: int | None = None
     outcomes: tuple[Outcome, ...] = ()
+    encodings: Mapping[str, int] | None = None
+    encodings_asked: frozenset[str] = frozenset()
     checked: int | None = None
     service_time: Times | None = None
+    response_time: Times | None = None
+    send_lag: Times | None = None
     books: Books | None = None
     windows: tuple[Window, ...] = ()
     worker_completed: int | None = None
@@ -54,14 +61,21 @@ class Load:
     paced_by_spinning: bool = False
     connections_opened: int | None = None
     connections_answered: int | None = None
+    connections_peak: int | None = None
+    connections_reopened: int | None = None
+    kept_alive: bool | None = None
     client_cpus: tuple[int, ...] = ()
     server_cpus: tuple[int, ...] = ()
     machine_cores: int | None = None
     smt_siblings: tuple[tuple[int, ...], ...] = ()
     same_machine: bool | None = None
+    environment: Environment | None = None
     contract: ContractSeen | None = None
     server: ServerSeen | None = None
     host: HostSeen | None = None
+    fastest_mhz: float | None = None
+    tail_quoted: bool = False
+    averaged: tuple[str, ...] = ()
 
     @property
     def cores_shared(self) -> tuple[int, ...]:
@@ -71,6 +85,22 @@ class Load:
             if server & set(group):
                 server |= set(group)
         return tuple(sorted(server & set(self.client_cpus)))
+
+    @property
+    def client_idle_share(self) -> float | None:
+        """The idle share of the generator: of its busiest thread, or of its cores if those are its own."""
+        if not self.worker_busy_shares:
+            return None
+        idle = 1 - max(self.worker_busy_shares)
+        alone = bool(self.client_cpus) and not self.cores_shared
+        return min(idle, self.host.client_cpus_idle_share) if alone and self.host is not None else idle
+
+    @property
+    def pool_exhausted(self) -> bool:
+        """Whether an open loop had to wait for connections of its own pool."""
+        if self.missed_starts:
+            return True
+        return bool(self.connections and self.connections_peak and self.connections_peak >= self.connections)
 
 
 @dataclass(frozen=True)
@@ -95,6 +125,11 @@ class CaseSeen:
     def candidate(self) -> bool:
         """Whether the case takes part in rankings and comparisons."""
         return self.case.role == "candidate"
+
+    @property
+    def closed(self) -> bool:
+        """Whether its loads are closed loops: throughput is found, not offered."""
+        return bool(self.loads) and all(load.closed for load in self.loads)
 
     @property
     def group(self) -> tuple[str, str]:
@@ -129,87 +164,19 @@ class RunSeen:
         return next((case for case in self.cases if case.case.id == case_id), None)
 
 
-def see_run(run: Run) -> RunSeen:
-    """A run as the rules look at it."""
-    cases = []
-    for case in run.header.cases:
-        trials = tuple(trial for trial in run.trials if trial.case == case.id)
-        loads = tuple(
-            _see_trial(case, trial, run.header.environment) for trial in trials if trial.measurement
-        )
-        cases.append(CaseSeen(case, trials, loads))
-    return RunSeen(run.header, tuple(cases))
+def intended_between(load: Open, from_ns: int, to_ns: int) -> float:
+    """Requests that the stages of an open loop ask for between two times after its begin.
 
-
-def _see_trial(case: Case, trial: Trial, environment: Environment) -> Load:
-    assert trial.measurement is not None  # the caller's filter
-    return see_load(
-        trial.plan,
-        trial.measurement,
-        role=case.role,
-        cores=environment.cores,
-        same_machine=True,
-        client_cpus=trial.plan.cpus or environment.client_cpus,
-        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
-        smt_siblings=environment.smt_siblings,
-        contract=trial.contract,
-        server=trial.server,
-        host=trial.host,
-    )
-
-
-def see_load(
-    plan: LoadPlan,
-    measurement: Measurement,
-    *,
-    cores: int | None,
-    same_machine: bool | None,
-    client_cpus: tuple[int, ...] = (),
-    server_cpus: tuple[int, ...] = (),
-    smt_siblings: tuple[tuple[int, ...], ...] = (),
-    role: str = "candidate",
-    contract: ContractSeen | None = None,
-    server: ServerSeen | None = None,
-    host: HostSeen | None = None,
-) -> Load:
-    """One load of our own engine."""
-    closed = isinstance(plan.load, Closed)
-    workers = measurement.workers
-    return Load(
-        role=role,
-        closed=closed,
-        connections=plan.load.connections if isinstance(plan.load, Closed) else plan.load.max_connections,
-        think_time_ns=plan.load.think_time_ns if isinstance(plan.load, Closed) else 0,
-        threads=plan.threads,
-        duration_ns=measurement.measured_ns,
-        rate_per_s=rate_per_s(measurement),
-        completed=measurement.completed,
-        failed=measurement.failed,
-        outcomes=measurement.outcomes,
-        checked=measurement.checked,
-        service_time=see_times(measurement.service_time),
-        books=measurement.books,
-        windows=tuple(window for window in measurement.windows if window.phase == "measured"),
-        worker_completed=sum(worker.completed for worker in workers) if workers else None,
-        worker_busy_shares=tuple(worker.cpu_ns / worker.wall_ns for worker in workers if worker.wall_ns > 0),
-        worker_stalls_ns=tuple(worker.largest_stall_ns for worker in workers),
-        paced_by_spinning=not isinstance(plan.load, Closed) and plan.load.pacer == "spin",
-        connections_opened=measurement.connections.opened,
-        connections_answered=measurement.connections.answered,
-        client_cpus=client_cpus,
-        server_cpus=server_cpus,
-        machine_cores=cores,
-        smt_siblings=smt_siblings,
-        same_machine=same_machine,
-        contract=contract,
-        server=server,
-        host=host,
-    )
-
-
-def see_times(histogram: Histogram) -> Times | None:
-    """A histogram's figures; None where it is empty."""
-    if not histogram.count:
-        return None
-    found = {q.p: q.value_ns for q in quantiles(histogram, QUANTILES) if q is not None}
-    return Times(histogram.count, histogram.min_ns, histogram.mean_ns, histogram.max_ns, found)
+    The rate moves linearly within a stage, so the requests are the trapezoid under it. After the last
+    stage its last rate holds.
+    """
+    total, begin = 0.0, 0
+    for stage in load.stages:
+        low, high = max(from_ns, begin), min(to_ns, begin + stage.duration_ns)
+        if low < high:
+            slope = (stage.to_per_s - stage.from_per_s) / stage.duration_ns
+            middle = stage.from_per_s + slope * ((low + high) / 2 - begin)
+            total += middle * (high - low) / 1e9
+        begin += stage.duration_ns
+    beyond = max(0, to_ns - max(from_ns, begin))
+    return total + (load.stages[-1].to_per_s * beyond / 1e9 if load.stages else 0.0)

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Iterator
 
-from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, Threshold
+from assay.values.finding import Subject
+from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
-from assay.verdict.words import counted, percent, rate
+from assay.verdict.words import duration, percent, rate
 
 
 def generator_saturated(load: Load, limits: Limits) -> Hit | None:
-    """G1, from the threads' own CPU clocks and from the idle time of the generator's cores."""
-    if load.paced_by_spinning or not load.worker_busy_shares:
-        return None  # a spinning pacer is busy by design; its send lag tells instead
-    busiest = max(load.worker_busy_shares)
-    idle, seen = 1 - busiest, f"the busiest generator thread used {percent(busiest)} of its core"
-    alone = bool(load.client_cpus) and not load.cores_shared
-    if alone and load.host is not None and load.host.client_cpus_idle_share < idle:
-        idle = load.host.client_cpus_idle_share
-        seen = f"the generator's cores were only {percent(idle)} idle"
-    if idle >= limits["idle"]:
+    """G1, from the threads' own CPU clocks and from the idle time of the generator's cores.
+
+    A pacer that spins is busy by design: there the send lag tells whether it kept up, unless the
+    starts waited for connections, which is the server's doing (G4).
+    """
+    if load.paced_by_spinning:
+        return _late(load, limits)
+    idle = load.client_idle_share
+    if idle is None or idle >= limits["idle"]:
         return None
+    busiest = max(load.worker_busy_shares)
+    if 1 - busiest <= idle:
+        seen = f"the busiest generator thread used {percent(busiest)} of its core"
+    else:
+        seen = f"the generator's cores were only {percent(idle)} idle"
     return Hit(
         "withheld",
         f"{seen} (at least {percent(limits['idle'])} must stay idle)",
@@ -29,12 +35,34 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     )
 
 
+def _late(load: Load, limits: Limits) -> Hit | None:
+    lag = load.send_lag.quantiles.get(0.99) if load.send_lag else None
+    response = load.response_time.quantiles.get(0.99) if load.response_time else None
+    if lag is None or response is None or load.pool_exhausted:
+        return None
+    if lag <= max(limits["send_lag"], limits["send_lag_share"] * response):
+        return None
+    return Hit(
+        "withheld",
+        f"p99 of send lag is {duration(lag)}, p99 of response time {duration(response)}",
+        {"send_lag_p99_ns": lag, "limit_ns": limits["send_lag"]},
+        gravity=lag,
+        about="times",
+    )
+
+
 G1 = LoadRule(
     code="G1",
     title="the generator was saturated",
     severities=("withheld",),
-    withholds="everything",
-    thresholds=(Threshold("idle", 0.20, "share", "idle share that each generator core must keep"),),
+    about="everything",
+    thresholds=(
+        Threshold("idle", 0.20, "share", "idle share that each generator core must keep"),
+        Threshold("send_lag", 1e6, "ns", "p99 of send lag that a spinning pacer may have"),
+        Threshold(
+            "send_lag_share", 0.1, "share", "or this share of the p99 of response time, if that is more"
+        ),
+    ),
     meaning=(
         "The client had no time to spare, so it may have been the client that set the pace: the server "
         "may well do more, and every time includes the client's own queue."
@@ -50,6 +78,50 @@ G1 = LoadRule(
     ),
     exempt=frozenset({"ceiling"}),
     check=generator_saturated,
+)
+
+
+def generator_stalled(load: Load, limits: Limits) -> Hit | None:
+    """G2: times lose their meaning first; a pause that is a good part of the run takes all."""
+    longest = max(load.worker_stalls_ns, default=0)
+    if longest <= limits["stall"] or not load.duration_ns:
+        return None
+    share = longest / load.duration_ns
+    return Hit(
+        "withheld",
+        f"the generator stood still for {duration(longest)} (at most {duration(limits['stall'])})",
+        {"stall_ns": float(longest), "limit_ns": limits["stall"]},
+        gravity=longest,
+        about="everything" if share > limits["share"] else "times",
+    )
+
+
+G2 = LoadRule(
+    code="G2",
+    title="the generator stalled",
+    severities=("withheld", "note"),
+    about="times",
+    thresholds=(
+        Threshold(
+            "stall", 100e6, "ns", "longest time a generator thread may not come round although it was due"
+        ),
+        Threshold(
+            "share", 0.02, "share", "share of the run above which a stall takes all figures, not only times"
+        ),
+    ),
+    meaning=(
+        "For that long nothing was sent and no answer was read: every request under way was timed with "
+        "our own pause, and the server rested meanwhile."
+    ),
+    remedy=(
+        "stop what else runs on the machine (or on its host), pin the generator to cores of its own, and "
+        "repeat"
+    ),
+    source="Hyperfoil's jitter watchdog",
+    example="A virtual machine whose host took the core away for 300 ms in the middle of a trial.",
+    exempt=frozenset({"ceiling"}),
+    passing=True,
+    check=generator_stalled,
 )
 
 
@@ -75,7 +147,7 @@ G5 = CaseRule(
     code="G5",
     title="close to the generator's ceiling",
     severities=("flagged", "withheld"),
-    withholds="everything",
+    about="everything",
     thresholds=(
         Threshold(
             "flagged", 0.70, "share", "share of the null server's throughput above which a case is flagged"
@@ -95,41 +167,83 @@ G5 = CaseRule(
 )
 
 
-def connections_missing(load: Load, limits: Limits) -> Hit | None:
-    """G8, closed loops only: an open loop opens connections as it needs them."""
-    asked, opened, answered = load.connections, load.connections_opened, load.connections_answered
-    if not load.closed or asked is None or opened is None or answered is None:
+def link_full(load: Load, limits: Limits) -> Hit | None:
+    """G6, where the link's ceiling was measured."""
+    ceiling = load.environment.loopback_bytes_per_s if load.environment else None
+    if not ceiling or not load.bytes_read or not load.duration_ns:
         return None
-    if opened == asked and answered >= asked:
+    per_s = load.bytes_read / (load.duration_ns / 1e9)
+    if per_s < limits["link"] * ceiling:
         return None
-    figures = {"asked": float(asked), "opened": float(opened), "answered": float(answered)}
-    if opened != asked:
-        evidence = f"{opened:,} of the {counted(asked, 'connection')} asked for were opened"
-    else:
-        evidence = f"{counted(asked - answered, 'connection')} of {asked:,} never got an answer"
-    reasons = [outcome for outcome in load.outcomes if outcome.kind in _CONNECT_FAILURES]
-    if reasons:
-        most = max(reasons, key=lambda outcome: outcome.count)
-        evidence += f" ({most.kind.replace('_', ' ')}: {most.count:,})"
-    return Hit("withheld", evidence, figures, gravity=(asked - min(opened, answered)) / asked)
+    return Hit(
+        "withheld",
+        f"{per_s / 1e6:,.0f} MB/s of the {ceiling / 1e6:,.0f} MB/s that the loopback carries here",
+        {"bytes_per_s": per_s, "ceiling_bytes_per_s": ceiling},
+        gravity=per_s,
+    )
 
 
-_CONNECT_FAILURES = frozenset({"connect_refused", "connect_timeout", "no_descriptors", "no_ports"})
-
-G8 = LoadRule(
-    code="G8",
-    title="connections missing",
+G6 = LoadRule(
+    code="G6",
+    title="the link was full",
     severities=("withheld",),
-    withholds="everything",
+    thresholds=(Threshold("link", 0.9, "share", "share of the measured ceiling of the link"),),
     meaning=(
-        "The load was not the one that was asked for: fewer clients than stated were being served, so the"
-        " throughput and the times belong to another experiment."
+        "The bytes were as many as the link carries: it set the pace, and any server would have stopped "
+        "there."
     ),
-    remedy=(
-        "raise the descriptor limit (ulimit -n) of client and server, the server's own connection limit "
-        "and its accept queue (net.core.somaxconn), or ask for fewer connections"
+    remedy="use a faster link or smaller answers",
+    source="TechEmpower #3538; ours",
+    example="Several frameworks within 1 % of each other at 1.18 GB/s on a 10 Gbit/s link.",
+    check=link_full,
+)
+
+
+def suspiciously_equal(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """G7: what holds unrelated servers at one figure is something that they share."""
+    for group in run.groups.values():
+        rates = {
+            seen.case.id: statistics.fmean(seen.throughput_by_block.values())
+            for seen in group
+            if seen.candidate and seen.closed
+        }
+        best = max(rates.values(), default=0.0)
+        level = [seen for seen in group if rates.get(seen.case.id, -1.0) >= best * (1 - limits["within"])]
+        idle = [load.client_idle_share for seen in level for load in seen.loads]
+        known = [share for share in idle if share is not None]
+        servers = {seen.case.server for seen in level}
+        if len(servers) < limits["servers"] or not known:
+            continue
+        busy = 1 - statistics.fmean(known)
+        if busy < limits["busy"]:
+            continue
+        named = ", ".join(sorted(servers))
+        for seen in level:
+            yield (
+                Subject(case=seen.case.id),
+                Hit(
+                    "withheld",
+                    f"{named} all reach {rate(best)} to within {percent(limits['within'])}; "
+                    f"the client was {percent(busy)} busy",
+                    {"best_per_s": best, "client_busy_share": busy},
+                ),
+            )
+
+
+G7 = RunRule(
+    code="G7",
+    title="unrelated servers at one figure",
+    severities=("withheld",),
+    thresholds=(
+        Threshold("within", 0.01, "share", "distance from the best that counts as the same figure"),
+        Threshold("servers", 3, "count", "unrelated servers at one figure that are no coincidence"),
+        Threshold("busy", 0.8, "share", "busy share of the client from which it is the likely cause"),
     ),
-    source="the published franklin study: 157 connect errors of 396 connections in every run",
-    example="wrk -c400 with `connect 157` in its socket errors: 239 connections carried the load.",
-    check=connections_missing,
+    meaning=(
+        "Servers that have nothing in common do not end at one figure: what they share, the client, set it."
+    ),
+    remedy="give the generator more cores or the servers fewer, until they differ",
+    source="the-benchmarker #9775; ours",
+    example="Twelve frameworks in four languages between 178,000/s and 179,500/s.",
+    check=suspiciously_equal,
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.verdict.rule import Hit, Limits, LoadRule
+from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import Load
-from assay.verdict.words import counted
+from assay.verdict.words import counted, percent
 
 
 def cores_shared(load: Load, limits: Limits) -> Hit | None:
@@ -45,4 +45,118 @@ H1 = LoadRule(
     example="wrk -t12 on 4 cores that the server under test uses too.",
     shared=True,
     check=cores_shared,
+)
+
+
+def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
+    """H2: what the machine, or its host, took away during the trial."""
+    host = load.host
+    if host is None:
+        return None
+    figures = {"steal_share": host.steal_share}
+    if host.steal_share > limits["steal"]:
+        return Hit(
+            "flagged",
+            f"{percent(host.steal_share)} of the CPU time was stolen by the host",
+            figures,
+            gravity=1,
+        )
+    throttled = (host.throttled_ns or 0) / load.duration_ns if load.duration_ns else 0.0
+    if throttled > limits["throttled"]:
+        evidence = f"the control group was throttled for {percent(throttled)} of the time"
+        return Hit("flagged", evidence, figures | {"throttled_share": throttled}, gravity=1)
+    others = _others(load)
+    if others is not None and others > limits["others"]:
+        evidence = f"other programs kept {others:.1f} cores busy"
+        return Hit("flagged", evidence, figures | {"others_cores": others}, gravity=others)
+    fastest = load.fastest_mhz
+    if host.mhz and fastest and host.mhz < fastest * (1 - limits["frequency"]):
+        # A reading of an instant, not a mean over the trial: worth a word, no more.
+        evidence = f"the clock read {host.mhz:,.0f} MHz, in another trial {fastest:,.0f}"
+        return Hit("note", evidence, figures | {"mhz": host.mhz, "fastest_mhz": fastest})
+    return None
+
+
+def _others(load: Load) -> float | None:
+    """Cores kept busy by neither client nor server.
+
+    The kernel's own network work may count as nobody's, which is why less than half a core says nothing.
+    """
+    if load.host is None or load.host.busy_cores is None or load.server is None or not load.duration_ns:
+        return None
+    ours = sum(load.worker_busy_shares) + load.server.cpu_ns / load.duration_ns
+    return load.host.busy_cores - ours
+
+
+H2 = LoadRule(
+    code="H2",
+    title="the machine was disturbed",
+    severities=("flagged", "note"),
+    thresholds=(
+        Threshold("steal", 0.01, "share", "CPU time that the host may take away"),
+        Threshold("throttled", 0.01, "share", "time for which the control group may be throttled"),
+        Threshold("others", 0.5, "count", "cores that other programs may keep busy"),
+        Threshold(
+            "frequency", 0.05, "share", "drop of the clock below that of the run's fastest trial (a note)"
+        ),
+    ),
+    meaning="Client and server did not have the machine to themselves, and not for all trials alike.",
+    remedy=(
+        "stop other programs, use a machine without neighbours, lift the control group's limit, or run "
+        "more blocks"
+    ),
+    source="krun; thresholds ours",
+    example="A shared virtual machine whose neighbour woke up for three of ten trials.",
+    shared=True,
+    passing=True,
+    check=machine_disturbed,
+)
+
+
+def machine_unfit(load: Load, limits: Limits) -> Hit | None:
+    """H3: limits that were hit withhold; settings that make figures wander are noted."""
+    for outcome in load.outcomes:
+        if outcome.kind in _LIMITS and outcome.count:
+            evidence = f"{outcome.count:,} requests found {_LIMITS[outcome.kind]}"
+            return Hit("withheld", evidence, {"count": float(outcome.count)}, gravity=outcome.count)
+    if load.environment is None:
+        return None
+    machine, asked = load.environment, load.connections or 0
+    notes = []
+    if machine.governor not in (None, "performance"):
+        notes.append(f"the CPU governor is {machine.governor}")
+    if machine.turbo:
+        notes.append("turbo is on")
+    if machine.on_battery:
+        notes.append("the machine runs on its battery")
+    if machine.descriptor_limit < limits["per_connection"] * asked:
+        notes.append(
+            f"{machine.descriptor_limit:,} file descriptors are few for {counted(asked, 'connection')}"
+        )
+    if machine.ephemeral_ports is not None and machine.ephemeral_ports < limits["per_connection"] * asked:
+        notes.append(f"{machine.ephemeral_ports:,} local ports are few for {counted(asked, 'connection')}")
+    return Hit("note", "; ".join(notes)) if notes else None
+
+
+_LIMITS = {"no_descriptors": "no file descriptor free", "no_ports": "no local port free"}
+
+H3 = LoadRule(
+    code="H3",
+    title="the machine's settings",
+    severities=("withheld", "note"),
+    thresholds=(
+        Threshold("per_connection", 1.2, "ratio", "descriptors and local ports for each connection"),
+    ),
+    meaning=(
+        "Frequencies that follow temperature and load make figures wander; a limit that was hit changes "
+        "the load itself."
+    ),
+    remedy=(
+        "set the performance governor, switch turbo off, plug in; raise ulimit -n and "
+        "net.ipv4.ip_local_port_range (assay doctor shows all of this)"
+    ),
+    source="pyperf's system check",
+    example="1,024 descriptors for 1,000 connections and their log files.",
+    shared=True,
+    check=machine_unfit,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import Load
 from assay.verdict.words import counted, duration, percent, rate
@@ -38,7 +40,7 @@ M1 = LoadRule(
     code="M1",
     title="times contradict throughput (Little's law)",
     severities=("withheld",),
-    withholds="times",
+    about="times",
     thresholds=(
         Threshold("relative", 0.05, "share", "allowed deviation as a share of the connections"),
         Threshold("connections", 2.0, "count", "allowed deviation in connections, if that is more"),
@@ -55,6 +57,44 @@ M1 = LoadRule(
         "connections is impossible."
     ),
     check=littles_law,
+)
+
+
+def impossible_times(load: Load, limits: Limits) -> Hit | None:
+    """M2: order among the figures of one distribution. Histogram buckets forgive a little."""
+    for clock, times in (("service", load.service_time), ("response", load.response_time)):
+        if times is None:
+            continue
+        ordered = [times.min_ns, *(value for _, value in sorted(times.quantiles.items())), times.max_ns]
+        slack = 1 + limits["rounding"]
+        figures = {"min_ns": times.min_ns, "mean_ns": times.mean_ns, "max_ns": times.max_ns}
+        if any(low > high * slack for low, high in itertools.pairwise(ordered)):
+            shown = ", ".join(duration(value) for value in ordered)
+            return Hit("withheld", f"{clock} times are not in order: {shown}", figures, gravity=2)
+        if not times.min_ns <= times.mean_ns * slack or not times.mean_ns <= times.max_ns * slack:
+            evidence = f"the mean {clock} time, {duration(times.mean_ns)}, lies outside its own range"
+            return Hit("withheld", evidence, figures, gravity=2)
+        p99 = times.quantiles.get(0.99)
+        if p99 is not None and times.mean_ns > p99 * slack:
+            evidence = f"the mean {clock} time, {duration(times.mean_ns)}, is above its p99, {duration(p99)}"
+            return Hit("flagged", evidence, figures | {"p99_ns": p99}, gravity=1)
+    return None
+
+
+M2 = LoadRule(
+    code="M2",
+    title="times that cannot be",
+    severities=("withheld", "flagged"),
+    about="times",
+    thresholds=(Threshold("rounding", 0.005, "share", "what rounding to buckets may do to the order"),),
+    meaning=(
+        "Percentiles must rise, and a mean must lie between the smallest and the largest time. A mean "
+        "above the p99 is possible, but then less than one request in a hundred makes the mean."
+    ),
+    remedy="look at the slowest requests (time-outs, retries); do not quote a mean that so few requests make",
+    source="arithmetic",
+    example="A table that prints p99 = 12 ms beside a mean of 40 ms: the average had been published as p99.",
+    check=impossible_times,
 )
 
 
@@ -119,7 +159,7 @@ M3 = LoadRule(
     code="M3",
     title="the rate contradicts the count",
     severities=("withheld",),
-    withholds="everything",
+    about="everything",
     thresholds=(Threshold("relative", 0.01, "share", "allowed difference between two accounts of the rate"),),
     meaning=(
         "Answers divided by seconds is not the rate that is reported, or requests are unaccounted for: at"

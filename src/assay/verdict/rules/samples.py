@@ -2,46 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from assay.values.finding import Subject
-from assay.verdict.rule import Hit, Limits, LoadRule, RunRule, Threshold
-from assay.verdict.seen import Load, RunSeen
-from assay.verdict.words import counted, duration
-
-
-def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
-    """S5: once for the run where no candidate has enough, otherwise for each case that lacks some."""
-    least = int(limits["trials"])
-    counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate}
-    short = {case: count for case, count in counts.items() if count < least}
-    if not short:
-        return
-    if len(short) == len(counts) and len(set(short.values())) == 1:
-        n = next(iter(short.values()))
-        yield Subject(), _too_few(f"{counted(n, 'trial')} of each case", n, least)
-        return
-    for case, n in short.items():
-        yield Subject(case=case), _too_few(counted(n, "trial"), n, least)
+from assay.stats import requests_needed
+from assay.stats.steady import FEWEST_WINDOWS, steady_state
+from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
+from assay.verdict.seen import Load
+from assay.verdict.words import counted, duration, percent
 
 
-def _too_few(seen: str, n: int, least: int) -> Hit:
-    return Hit("flagged", f"{seen}; a ranking needs {least}", {"trials": float(n), "limit": float(least)})
+def too_few_requests(load: Load, limits: Limits) -> Hit | None:
+    """S1: the percentiles are left out where they are computed; this says so."""
+    times = load.service_time if load.closed else load.response_time or load.service_time
+    if times is None:
+        return None
+    missing = [(name, requests_needed(p)) for name, p in _SHOWN if times.count < requests_needed(p)]
+    if not missing:
+        return None
+    names = " and ".join(f"{name} (needs {needed:,})" for name, needed in missing)
+    return Hit(
+        "note",
+        f"{counted(times.count, 'request')}: no {names}",
+        {"requests": float(times.count)},
+        gravity=-times.count,
+    )
 
 
-S5 = RunRule(
-    code="S5",
-    title="too few trials to rank",
-    severities=("flagged",),
-    thresholds=(Threshold("trials", 6, "count", "measured trials below which a case is not ranked"),),
-    meaning=(
-        "With so few repetitions chance alone can put either server first; the intervals are wide and "
-        "ranks are left out."
+_SHOWN = (("p90", 0.9), ("p99", 0.99))
+
+S1 = LoadRule(
+    code="S1",
+    title="too few requests for a percentile",
+    severities=("note",),
+    about="percentiles",
+    meaning="With so few requests even the slowest may lie below that percentile, so it is not printed.",
+    remedy="measure for longer; p90 needs 44 requests, p99 459, p99.9 4,603, p99.99 46,050",
+    source="MLPerf's early stopping (one-sided binomial, 99 %)",
+    example="ab -n 100 prints a 99 % line: it is the slowest but one of a hundred.",
+    shared=True,
+    check=too_few_requests,
+)
+
+
+def unsteady(load: Load, limits: Limits) -> Hit | None:
+    """S2, closed loops: an open loop's throughput is its schedule."""
+    if not load.closed or len(load.windows) < FEWEST_WINDOWS:
+        return None
+    state = steady_state(load.windows)
+    if not state.window_ns:
+        return None  # windows of a last, partial second
+    figures = {"halves_difference": state.halves_difference, "quartile_drift": state.quartile_drift}
+    bound = "; the warm-up had reached its bound" if load.warmed_to_bound else ""
+    if not state.steady:
+        return Hit(
+            "flagged", f"no steady state: {state.reason}{bound}", figures, gravity=1 + state.halves_difference
+        )
+    begin = load.windows[0].start_ns
+    if state.from_ns <= begin or load.rate_per_s is None:
+        return None
+    off = abs(load.rate_per_s - state.level_per_s) / state.level_per_s if state.level_per_s else 0.0
+    evidence = (
+        f"the first {duration(state.from_ns - begin)} were still warm-up: {percent(off)} of the mean{bound}"
+    )
+    grave = off > limits["included"]
+    return Hit("flagged" if grave else "note", evidence, figures | {"moved": off}, gravity=off)
+
+
+S2 = LoadRule(
+    code="S2",
+    title="no steady state",
+    severities=("flagged", "note"),
+    thresholds=(
+        Threshold("included", 0.05, "share", "what warm-up within the measured time may do to the mean"),
     ),
-    remedy="run at least 6 blocks (--blocks 6), 10 where it matters; --quick trades this certainty for time",
-    source="benchstat's minimum",
-    example="One run a server, as most published comparisons have: nothing tells a difference from noise.",
-    check=too_few_trials,
+    meaning=(
+        "Throughput was still changing while it was measured, so the figure depends on when one looked: a"
+        " mixture of warm-up, or of states that the server moves between."
+    ),
+    remedy="allow a longer warm-up, measure for longer, or look at the throughput over time for what changes",
+    source="Barrett et al., OOPSLA'17 (changepoints); pyperf (halves, quartiles)",
+    example="A JVM that compiles its hot path six seconds into a run of ten.",
+    passing=True,
+    check=unsteady,
 )
 
 

@@ -65,7 +65,7 @@ W1 = LoadRule(
     code="W1",
     title="wrong answers",
     severities=("withheld", "note"),
-    withholds="everything",
+    about="everything",
     thresholds=(Threshold("sampled", 1000, "count", "answers that must be checked under load"),),
     meaning="The server did not do the work, so how fast it did not do it says nothing.",
     remedy="make the server meet its contract, or correct the contract, then measure again",
@@ -98,7 +98,7 @@ W2 = LoadRule(
     code="W2",
     title="errors and time-outs",
     severities=("flagged", "withheld"),
-    withholds="everything",
+    about="everything",
     thresholds=(
         Threshold("flagged", 0.001, "share", "share of failed requests above which a load is flagged"),
         Threshold("withheld", 0.01, "share", "share above which its figures are withheld"),
@@ -159,7 +159,7 @@ W3 = PairRule(
     code="W3",
     title="unequal answers",
     severities=("withheld",),
-    withholds="comparison",
+    about="comparison",
     thresholds=(
         Threshold(
             "bytes_difference", 0.02, "share", "allowed difference in bytes an answer, headers included"

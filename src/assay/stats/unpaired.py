@@ -1,0 +1,75 @@
+"""Comparing two sets of trials that share no blocks: runs made at different times.
+
+Nothing cancels the machine's drift between two runs, so these intervals are wider than paired
+ones, and still too narrow where the machine itself changed in between.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from assay.stats.estimates import CONFIDENCE, exponentiated
+from assay.stats.power import MOST_TRIALS
+from assay.values.estimate import Estimate
+
+_METHOD = "Welch t interval on logarithms, unpaired"
+
+
+def unpaired_ratio(a: Sequence[float], b: Sequence[float]) -> Estimate | None:
+    """Geometric mean of a over that of b with Welch's t interval (unequal variances).
+
+    None where a value is missing or not positive; no interval below two trials on each side.
+    """
+    if not a or not b or min(*a, *b) <= 0:
+        return None
+    logs = unpaired_difference([math.log(value) for value in a], [math.log(value) for value in b], "ratio")
+    assert logs is not None  # both have values
+    ratio = exponentiated(logs, "ratio", _METHOD)
+    return ratio if logs.low is not None else exponentiated(logs, "ratio", logs.method)
+
+
+def unpaired_difference(a: Sequence[float], b: Sequence[float], unit: str) -> Estimate | None:
+    """Mean of a minus mean of b with Welch's t interval; None where either is empty."""
+    if not a or not b:
+        return None
+    value = statistics.fmean(a) - statistics.fmean(b)
+    n = min(len(a), len(b))
+    if n < 2:
+        return Estimate(
+            value=value, low=None, high=None, n=n, unit=unit, method="too few trials for an interval"
+        )
+    half = _half_width(statistics.variance(a) / len(a), statistics.variance(b) / len(b), len(a), len(b))
+    method = "Welch t interval, unpaired"
+    return Estimate(value=value, low=value - half, high=value + half, n=n, unit=unit, method=method)
+
+
+def trials_to_tell(a: Sequence[float], b: Sequence[float], ratio_limit: float) -> int | None:
+    """Trials on each side after which the interval of a/b would probably not hold `ratio_limit`.
+
+    Assumes that the ratio and the deviations stay as they were seen. None where that would
+    take more trials than anyone runs, or it cannot be said.
+    """
+    if min(len(a), len(b)) < 2 or min(*a, *b) <= 0:
+        return None
+    logs_a, logs_b = [math.log(value) for value in a], [math.log(value) for value in b]
+    away = abs(statistics.fmean(logs_a) - statistics.fmean(logs_b) - math.log(ratio_limit))
+    spread_a, spread_b = statistics.variance(logs_a), statistics.variance(logs_b)
+    n = max(len(a), len(b)) + 1
+    while _half_width(spread_a / n, spread_b / n, n, n) >= away:
+        n = math.ceil(n * 1.1)
+        if n > MOST_TRIALS:
+            return None
+    return n
+
+
+def _half_width(error_a: float, error_b: float, n_a: int, n_b: int) -> float:
+    """Welch's: t with the Welch-Satterthwaite degrees of freedom, times the standard error."""
+    total = error_a + error_b
+    if total == 0:
+        return 0.0
+    from scipy.special import stdtrit
+
+    degrees = total**2 / (error_a**2 / (n_a - 1) + error_b**2 / (n_b - 1))
+    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * math.sqrt(total)

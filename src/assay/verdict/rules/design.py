@@ -1,0 +1,104 @@
+"""D: the experiment's design."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from assay.stats import NOISE_FLOOR, paired_ratio
+from assay.values.finding import Subject
+from assay.verdict.rule import Hit, Limits, LoadRule, RunRule, Threshold
+from assay.verdict.seen import Load, RunSeen
+
+
+def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """D1. A difference below the noise floor is none that any comparison would claim."""
+    for seen in run.cases:
+        original = run.find(seen.case.control_of) if seen.case.control_of else None
+        ratio = original and paired_ratio(seen.throughput_by_block, original.throughput_by_block)
+        if not ratio or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
+            continue
+        if abs(math.log(ratio.value)) <= math.log1p(limits["floor"]):
+            continue
+        yield (
+            Subject(),
+            Hit(
+                "flagged",
+                f"{seen.case.control_of} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself",
+                {"ratio": ratio.value, "low": ratio.low, "high": ratio.high},
+            ),
+        )
+
+
+D1 = RunRule(
+    code="D1",
+    title="a server differs from itself",
+    severities=("flagged",),
+    about="comparison",
+    thresholds=(
+        Threshold("floor", NOISE_FLOOR, "share", "difference that no comparison would claim anyway"),
+    ),
+    meaning=(
+        "The A/A control enters one case twice. It came out different, so this run finds differences "
+        "where none are."
+    ),
+    remedy="quieten the machine and run again with more blocks; trust no small difference of this run",
+    source="same-binary null control",
+    example=(
+        "The same binary at 1.03 (1.01 to 1.05) times itself, on a machine that warmed up during the run."
+    ),
+    check=control_differs,
+)
+
+
+def not_interleaved(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """D2: a block must be over before the next begins."""
+    trials = sorted(
+        (trial for seen in run.cases for trial in seen.trials), key=lambda t: t.started_at_unix_ns
+    )
+    if sum(len(seen.trials) > 1 for seen in run.cases) < 2:
+        return
+    returns = sum(later.block < earlier.block for earlier, later in zip(trials, trials[1:], strict=False))
+    if returns:
+        evidence = f"{returns} of {len(trials)} trials began in an earlier block than the trial before"
+        yield Subject(), Hit("flagged", evidence, {"returns": float(returns)})
+
+
+D2 = RunRule(
+    code="D2",
+    title="cases were not interleaved",
+    severities=("flagged",),
+    about="comparison",
+    meaning=(
+        "Cases that run one after the other each meet another machine: it heats up, is throttled, gets "
+        "new neighbours. With 4 % drift two identical servers are then declared different in 98 % of "
+        "runs."
+    ),
+    remedy="run in blocks, each case once a block in random order (assay run and assay versus do)",
+    source="RMIT, ICPE'17; our simulation in docs/statistics.md",
+    example="All runs of server A before lunch, all runs of server B after.",
+    check=not_interleaved,
+)
+
+
+def averaged_wrongly(load: Load, limits: Limits) -> Hit | None:
+    """D3: only other tools' reports do this; ours cannot."""
+    if not load.averaged:
+        return None
+    return Hit("withheld", f"averages were taken of {', '.join(load.averaged)}")
+
+
+D3 = LoadRule(
+    code="D3",
+    title="averages of what has no average",
+    severities=("withheld",),
+    about="times",
+    meaning=(
+        "The mean of several p99s is not the p99 of anything, and a mean of maxima or deviations is no "
+        "better."
+    ),
+    remedy="show each run's figure, or the interval over runs; keep the histograms",
+    source="HdrHistogram's documentation; the published petclinic study",
+    example='"p99: 512 ms (average of three runs)".',
+    check=averaged_wrongly,
+)

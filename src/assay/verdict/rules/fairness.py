@@ -1,0 +1,159 @@
+"""W, continued: the same protocol, the same cores, the same care for each server."""
+
+from __future__ import annotations
+
+from assay.stats import paired_ratio
+from assay.values.trial import Case
+from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Threshold
+from assay.verdict.seen import CaseSeen, Load, RunSeen
+from assay.verdict.words import counted, percent
+
+PLAIN = frozenset({"", "identity"})
+
+
+def cache_measured(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+    """W4: a case that repeats one input beside the case that draws it at random (`same_input_of`)."""
+    other = run.find(str(case.case.facts.get("same_input_of", "")))
+    if other is None:
+        return None
+    ratio = paired_ratio(case.throughput_by_block, other.throughput_by_block)
+    if ratio is None or ratio.low is None or ratio.value <= 1 + limits["faster"] or ratio.low <= 1:
+        return None
+    return Hit(
+        "flagged",
+        f"one repeated input is served {percent(ratio.value - 1)} faster than inputs drawn at random",
+        {"ratio": ratio.value, "limit": 1 + limits["faster"]},
+    )
+
+
+W4 = CaseRule(
+    code="W4",
+    title="a cache is measured",
+    severities=("flagged",),
+    thresholds=(Threshold("faster", 0.10, "share", "how much faster one repeated input may be"),),
+    meaning=(
+        "The same input again and again is answered from a cache, which no mixed traffic would find as warm."
+    ),
+    remedy="draw inputs at random from a set as large as real traffic has, or call it a test of the cache",
+    source="MLPerf's caching audit (TEST04)",
+    example="GET /heroes/1 a million times, with the row in a second-level cache.",
+    check=cache_measured,
+)
+
+
+def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
+    """W5: encodings that nobody asked for, and connections that were not kept."""
+    seen = {name for name, count in (load.encodings or {}).items() if count} - PLAIN
+    unasked = seen - load.encodings_asked if "*" not in load.encodings_asked else set()
+    if unasked:
+        asked = ", ".join(sorted(load.encodings_asked)) or "no encoding"
+        return Hit("withheld", f"answers came as {', '.join(sorted(unasked))}, though {asked} was asked for")
+    ended = (load.completed or 0) + (load.failed or 0)
+    if not load.kept_alive or not load.connections_reopened or not ended:
+        return None
+    share = load.connections_reopened / ended
+    if share <= limits["reopened"]:
+        return None
+    return Hit(
+        "withheld",
+        f"keep-alive was asked for, but for {counted(ended, 'request')} "
+        f"{counted(load.connections_reopened, 'connection')} had to be opened again ({percent(share)})",
+        {"reopened": float(load.connections_reopened), "share": share, "limit": limits["reopened"]},
+        gravity=share,
+    )
+
+
+W5 = LoadRule(
+    code="W5",
+    title="not the protocol that was asked for",
+    severities=("withheld",),
+    thresholds=(
+        Threshold(
+            "reopened",
+            0.011,
+            "share",
+            "requests that may need a new connection although keep-alive was asked for",
+        ),
+    ),
+    meaning=(
+        "Another protocol was measured: connections set up again and again, or answers encoded otherwise,"
+        " cost CPU."
+    ),
+    remedy="correct the server's keep-alive and compression settings, or ask for what it does",
+    source="ours; a server may close after 100 requests (Apache's default), which the threshold allows",
+    example="HTTP/1.0 clients without a Connection header: one handshake for each request.",
+    check=negotiated_otherwise,
+)
+
+
+def unequal_means(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
+    """W6: cores as seen, workers and pools as the manifests say."""
+    if limits["allowed"]:
+        return None
+    differences = [
+        f"{what} {ours} against {theirs}"
+        for what in ("cores", "workers", "pool")
+        if (ours := _given(a, what)) is not None
+        and (theirs := _given(b, what)) is not None
+        and ours != theirs
+    ]
+    if not differences:
+        return None
+    return Hit("flagged", f"{a.case.id} and {b.case.id} have unequal means: {', '.join(differences)}")
+
+
+def _given(seen: CaseSeen, what: str) -> str | None:
+    if what == "cores":
+        cores = {len(load.server_cpus) for load in seen.loads if load.server_cpus}
+        return str(next(iter(cores))) if len(cores) == 1 else None
+    fact = seen.case.facts.get(what)
+    return None if fact is None else str(fact)
+
+
+W6 = PairRule(
+    code="W6",
+    title="unequal cores, workers or pools",
+    severities=("flagged",),
+    about="comparison",
+    thresholds=(Threshold("allowed", 0, "count", "1 where the study says that they differ, and why"),),
+    meaning=(
+        "One server was given more to work with, so the ratio compares the settings as much as the servers."
+    ),
+    remedy=(
+        "give all the same cores, workers and pools, or let the study say that they differ on purpose "
+        "(rules.W6)"
+    ),
+    source="the published heroes study: pools of 3, 20 and 50",
+    example="Three database connections for one server, fifty for the other.",
+    check=unequal_means,
+)
+
+
+def handicapped(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+    """W7, from the manifest's facts."""
+    handicaps = _handicaps(case.case)
+    return Hit("flagged", f"it ran with {', '.join(handicaps)}") if handicaps else None
+
+
+def _handicaps(case: Case) -> list[str]:
+    facts = case.facts
+    found = []
+    if str(facts.get("jit", "")).lower() in ("c1", "interpreted", "off"):
+        found.append("a JVM that is limited to its first compiler tier")
+    if facts.get("debug") is True:
+        found.append("debugging switched on")
+    if facts.get("request_log") is True:
+        found.append("a log line written for each request")
+    return found
+
+
+W7 = CaseRule(
+    code="W7",
+    title="a handicapped server",
+    severities=("flagged",),
+    meaning="Nobody runs it in production like this; the figure is that of the setting, not of the server.",
+    remedy="start it as its documentation says for production: full JIT, release build, request log off",
+    source="the published heroes study: JVMs started through the build tool",
+    example="`mvn spring-boot:run` sets -XX:TieredStopAtLevel=1.",
+    check=handicapped,
+)

@@ -1,0 +1,138 @@
+"""G, continued: the load that was offered must be the one that was asked for."""
+
+from __future__ import annotations
+
+import math
+
+from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
+from assay.verdict.seen import Load, intended_between
+from assay.verdict.words import counted, percent
+
+
+def offered_too_little(load: Load, limits: Limits) -> Hit | None:
+    """G3, open loops: what was sent against what the schedule asked for over the measured time."""
+    intended = intended_starts(load)
+    if intended is None or load.started is None or intended <= 0:
+        return None
+    missing = 1 - load.started / intended
+    # A Poisson schedule scatters by sqrt(n): three deviations of that are no shortfall.
+    scatter = 3 / math.sqrt(intended) if load.open_load and load.open_load.arrivals == "poisson" else 0.0
+    if missing <= limits["flagged"] + scatter:
+        return None
+    return Hit(
+        "withheld" if missing > limits["withheld"] else "flagged",
+        f"{load.started:,} of {intended:,.0f} intended requests were sent ({percent(missing)} short)",
+        {"offered": float(load.started), "intended": intended, "missing_share": missing},
+        gravity=missing,
+    )
+
+
+def intended_starts(load: Load) -> float | None:
+    """Requests that an open loop's stages ask for in the time that was measured."""
+    if load.open_load is None or not load.duration_ns:
+        return None
+    return intended_between(load.open_load, 0, load.duration_ns)
+
+
+G3 = LoadRule(
+    code="G3",
+    title="less was offered than intended",
+    severities=("flagged", "withheld"),
+    thresholds=(
+        Threshold("flagged", 0.01, "share", "shortfall of the offered rate above which a load is flagged"),
+        Threshold("withheld", 0.10, "share", "shortfall above which its figures are withheld"),
+    ),
+    meaning=(
+        "The load was lighter than its label, so the times belong to a lower rate than the one they are "
+        "shown for."
+    ),
+    remedy="allow more connections, give the generator more threads, or ask for a lower rate",
+    source="Lancet's tolerance of 10 % of the offered load",
+    example=(
+        "A plan of 50,000/s on 10 connections to a server that takes 1 ms: 10,000/s is all that can be sent."
+    ),
+    check=offered_too_little,
+)
+
+
+def pool_too_small(load: Load, limits: Limits) -> Hit | None:
+    """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does."""
+    if load.open_load is None or not load.connections:
+        return None
+    if load.missed_starts:
+        return Hit(
+            "flagged",
+            f"{counted(load.missed_starts, 'start')} could not be made",
+            {"missed_starts": float(load.missed_starts)},
+            gravity=load.missed_starts,
+        )
+    used = (load.connections_peak or 0) / load.connections
+    if used < limits["pool"]:
+        return None
+    return Hit(
+        "flagged",
+        f"{load.connections_peak:,} of at most {counted(load.connections, 'connection')} were in use at once",
+        {"used_share": used, "limit": limits["pool"]},
+        gravity=used,
+    )
+
+
+G4 = LoadRule(
+    code="G4",
+    title="the open loop ran out of connections",
+    severities=("flagged",),
+    about="times",
+    thresholds=(
+        Threshold("pool", 0.9, "share", "share of the connection pool that may be in use at a time"),
+    ),
+    meaning=(
+        "Arrivals had to wait for connections or were dropped, so the response times shown are a lower "
+        "bound of what independent users would have seen."
+    ),
+    remedy="allow more connections (--connections), or accept that the server cannot carry this rate",
+    source="k6's dropped iterations",
+    example=(
+        "A stall of one second at 1,000/s needs 1,000 connections; with 100 the other 900 arrivals go unseen."
+    ),
+    check=pool_too_small,
+)
+
+
+def connections_missing(load: Load, limits: Limits) -> Hit | None:
+    """G8, closed loops only: an open loop opens connections as it needs them."""
+    asked, opened, answered = load.connections, load.connections_opened, load.connections_answered
+    if not load.closed or asked is None or opened is None or answered is None:
+        return None
+    if opened == asked and answered >= asked:
+        return None
+    figures = {"asked": float(asked), "opened": float(opened), "answered": float(answered)}
+    if opened != asked:
+        evidence = f"{opened:,} of the {counted(asked, 'connection')} asked for were opened"
+    else:
+        evidence = f"{counted(asked - answered, 'connection')} of {asked:,} never got an answer"
+    reasons = [outcome for outcome in load.outcomes if outcome.kind in _CONNECT_FAILURES]
+    if reasons:
+        most = max(reasons, key=lambda outcome: outcome.count)
+        evidence += f" ({most.kind.replace('_', ' ')}: {most.count:,})"
+    return Hit("withheld", evidence, figures, gravity=(asked - min(opened, answered)) / asked)
+
+
+_CONNECT_FAILURES = frozenset({"connect_refused", "connect_timeout", "no_descriptors", "no_ports"})
+
+G8 = LoadRule(
+    code="G8",
+    title="connections missing",
+    severities=("withheld",),
+    about="everything",
+    meaning=(
+        "The load was not the one that was asked for: fewer clients than stated were being served, so the"
+        " throughput and the times belong to another experiment."
+    ),
+    remedy=(
+        "raise the descriptor limit (ulimit -n) of client and server, the server's own connection limit "
+        "and its accept queue (net.core.somaxconn), or ask for fewer connections"
+    ),
+    source="the published franklin study: 157 connect errors of 396 connections in every run",
+    example="wrk -c400 with `connect 157` in its socket errors: 239 connections carried the load.",
+    check=connections_missing,
+)

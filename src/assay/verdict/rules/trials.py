@@ -1,0 +1,163 @@
+"""S, continued: what the trials of a case say together."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from assay.stats import mean, trials_for_half_width
+from assay.values.finding import Subject
+from assay.verdict.rule import CaseRule, Hit, Limits, RunRule, Threshold
+from assay.verdict.seen import CaseSeen, RunSeen
+from assay.verdict.words import counted, percent
+
+
+def trials_scatter(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+    """S3: the deviation between trials."""
+    values = list(case.throughput_by_block.values())
+    if not case.closed or len(values) < 3 or not statistics.fmean(values):
+        return None
+    share = statistics.stdev(values) / statistics.fmean(values)
+    if share <= limits["note"]:
+        return None
+    return Hit(
+        "flagged" if share > limits["flagged"] else "note",
+        f"trials deviate by {percent(share)} of their mean",
+        {"deviation_share": share, "limit": limits["flagged"]},
+        gravity=share,
+    )
+
+
+S3 = CaseRule(
+    code="S3",
+    title="trials differ",
+    severities=("flagged", "note"),
+    thresholds=(
+        Threshold("note", 0.05, "share", "deviation of trials, of their mean, from which it is noted"),
+        Threshold("flagged", 0.10, "share", "deviation above which the case is flagged"),
+    ),
+    meaning="One trial says little about the next; only large differences between servers can be shown.",
+    remedy="find what differs between trials (machine, start-up, data), quieten it, or run many more",
+    source="pyperf's stability check",
+    example="Five runs of one server between 27,000/s and 36,000/s.",
+    check=trials_scatter,
+)
+
+
+def outliers(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+    """S4: modified z score, 0.6745 (x - median) / MAD, of trials in their order."""
+    values = [value for _, value in sorted(case.throughput_by_block.items())]
+    if len(values) < 5:
+        return None
+    odd = [place for place, score in enumerate(_modified_z(values)) if abs(score) > limits["z"]]
+    if not odd:
+        return None
+    which = "the first trial" if odd[0] == 0 else f"trial {odd[0] + 1}"
+    more = f" and {counted(len(odd) - 1, 'other')}" if len(odd) > 1 else ""
+    off = values[odd[0]] / statistics.median(values) - 1
+    side = "above" if off > 0 else "below"
+    evidence = f"{which}{more} of {len(values)} stands out: {percent(abs(off))} {side} the median"
+    return Hit("note", evidence, {"outliers": float(len(odd)), "first": float(odd[0] == 0)})
+
+
+def _modified_z(values: Sequence[float]) -> list[float]:
+    centre = statistics.median(values)
+    spread = statistics.median(abs(value - centre) for value in values)
+    # Trials that agree to a thousandth have no outliers worth a word.
+    return [0.6745 * (value - centre) / max(spread, 1e-3 * abs(centre), 1e-12) for value in values]
+
+
+S4 = CaseRule(
+    code="S4",
+    title="an outlier among the trials",
+    severities=("note",),
+    thresholds=(Threshold("z", 14.8, "ratio", "modified z score of an outlier"),),
+    meaning=(
+        "One trial went quite otherwise. It is kept: outliers are part of what was seen; the median "
+        "beside the mean shows how much it weighs."
+    ),
+    remedy=(
+        "if it is the first, something was cold: a cache, a disk, a frequency; run one block more before "
+        "measuring"
+    ),
+    source="hyperfine",
+    example="The first trial at half the throughput of the nine others: the page cache was cold.",
+    check=outliers,
+)
+
+
+def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """S5: once for the run where no candidate has enough, otherwise for each case that lacks some."""
+    least = int(limits["trials"])
+    counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate}
+    short = {case: count for case, count in counts.items() if count < least}
+    if not short:
+        return
+    if len(short) == len(counts) and len(set(short.values())) == 1:
+        n = next(iter(short.values()))
+        yield Subject(), _too_few(f"{counted(n, 'trial')} of each case", n, least)
+        return
+    for case, n in short.items():
+        yield Subject(case=case), _too_few(counted(n, "trial"), n, least)
+
+
+def _too_few(seen: str, n: int, least: int) -> Hit:
+    return Hit("flagged", f"{seen}; a ranking needs {least}", {"trials": float(n), "limit": float(least)})
+
+
+S5 = RunRule(
+    code="S5",
+    title="too few trials to rank",
+    severities=("flagged",),
+    thresholds=(Threshold("trials", 6, "count", "measured trials below which a case is not ranked"),),
+    meaning=(
+        "With so few repetitions chance alone can put either server first; the intervals are wide and "
+        "ranks are left out."
+    ),
+    remedy="run at least 6 blocks (--blocks 6), 10 where it matters; --quick trades this certainty for time",
+    source="benchstat's minimum",
+    example="One run a server, as most published comparisons have: nothing tells a difference from noise.",
+    check=too_few_trials,
+)
+
+
+def more_trials(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+    """S6: how many trials would narrow the interval to 1 %."""
+    estimate = mean(list(case.throughput_by_block.values()), "req/s")
+    if (
+        not case.candidate
+        or not case.closed
+        or estimate is None
+        or estimate.high is None
+        or not estimate.value
+    ):
+        return None
+    half = (estimate.high - estimate.value) / estimate.value
+    deviation = statistics.stdev(case.throughput_by_block.values()) / estimate.value
+    needed = trials_for_half_width(deviation, limits["half_width"])
+    if half <= limits["half_width"]:
+        return None
+    more = (
+        f"{needed:,} trials would narrow it to {percent(limits['half_width'])}"
+        if needed
+        else "no number of trials helps"
+    )
+    return Hit(
+        "note",
+        f"the interval is {percent(half)} of the mean on each side; {more}",
+        {"half_width": half, "trials_needed": float(needed or 0)},
+        gravity=half,
+    )
+
+
+S6 = CaseRule(
+    code="S6",
+    title="a wide interval",
+    severities=("note",),
+    thresholds=(Threshold("half_width", 0.01, "share", "half-width of the interval, of the mean"),),
+    meaning="Smaller differences than this interval cannot be told from noise.",
+    remedy="run more blocks if a smaller difference matters",
+    source="pyperf",
+    example="72,000/s, 70,100 to 73,900 from six trials: 24 trials would give about 1 %.",
+    check=more_trials,
+)

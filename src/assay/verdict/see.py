@@ -1,0 +1,158 @@
+"""From stored values to what the rules look at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import msgspec
+
+from assay.errors import InputError
+from assay.stats import quantiles, rate_per_s
+from assay.values.claim import Claim
+from assay.values.measurement import Histogram, Measurement
+from assay.values.plan import Closed, LoadPlan
+from assay.values.run import Environment, Header, Run
+from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Trial
+from assay.verdict.seen import CaseSeen, Load, RunSeen, Times
+
+QUANTILES = (0.5, 0.9, 0.99)
+TAILS = ("_p90", "_p99")
+
+
+def see_run(run: Run) -> RunSeen:
+    """A run as the rules look at it; InputError where its claims are unreadable."""
+    quoted = {
+        case
+        for claim in claims_of(run.header)
+        for pair in claim.comparisons
+        if pair.metric.endswith(TAILS)
+        for case in (pair.a, pair.b)
+    }
+    clocks = [trial.host.mhz for trial in run.trials if trial.host is not None and trial.host.mhz]
+    fastest = max(clocks, default=None)
+    cases = []
+    for case in run.header.cases:
+        trials = tuple(trial for trial in run.trials if trial.case == case.id)
+        loads = [
+            replace(
+                _see_trial(case, trial, trial.measurement, run.header.environment),
+                fastest_mhz=fastest,
+                tail_quoted=case.id in quoted,
+            )
+            for trial in trials
+            if trial.measurement is not None
+        ]
+        cases.append(CaseSeen(case, trials, tuple(loads)))
+    return RunSeen(run.header, tuple(cases))
+
+
+def claims_of(header: Header) -> tuple[Claim, ...]:
+    """The published claims in a run's record; InputError where they are not in the shape of `Claim`."""
+    try:
+        return msgspec.convert(header.study.get("claims", ()), tuple[Claim, ...])
+    except msgspec.ValidationError as error:
+        raise InputError(f"the record's claims are not readable: {error}") from error
+
+
+def _see_trial(
+    case: Case,
+    trial: Trial,
+    measurement: Measurement,
+    environment: Environment,
+) -> Load:
+    return see_load(
+        trial.plan,
+        measurement,
+        role=case.role,
+        cores=environment.cores,
+        same_machine=True,
+        environment=environment,
+        client_cpus=trial.plan.cpus or environment.client_cpus,
+        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
+        contract=trial.contract,
+        server=trial.server,
+        host=trial.host,
+    )
+
+
+def see_load(
+    plan: LoadPlan,
+    measurement: Measurement,
+    *,
+    cores: int | None,
+    same_machine: bool | None,
+    environment: Environment | None = None,
+    client_cpus: tuple[int, ...] = (),
+    server_cpus: tuple[int, ...] = (),
+    role: str = "candidate",
+    contract: ContractSeen | None = None,
+    server: ServerSeen | None = None,
+    host: HostSeen | None = None,
+) -> Load:
+    """One load of our own engine."""
+    closed = plan.load if isinstance(plan.load, Closed) else None
+    opened = None if isinstance(plan.load, Closed) else plan.load
+    workers = measurement.workers
+    return Load(
+        role=role,
+        closed=closed is not None,
+        connections=plan.load.connections if isinstance(plan.load, Closed) else plan.load.max_connections,
+        think_time_ns=closed.think_time_ns if closed else 0,
+        open_load=opened,
+        threads=plan.threads,
+        duration_ns=measurement.measured_ns,
+        warmed_to_bound=0 < plan.warmup_max_ns <= measurement.warmup_ns,
+        rate_per_s=rate_per_s(measurement),
+        started=measurement.started,
+        completed=measurement.completed,
+        failed=measurement.failed,
+        missed_starts=measurement.missed_starts,
+        bytes_read=measurement.bytes_read,
+        outcomes=measurement.outcomes,
+        encodings=measurement.encodings,
+        encodings_asked=encodings_asked(plan),
+        checked=measurement.checked,
+        service_time=see_times(measurement.service_time),
+        response_time=see_times(measurement.response_time),
+        send_lag=see_times(measurement.send_lag),
+        books=measurement.books,
+        windows=tuple(window for window in measurement.windows if window.phase == "measured"),
+        worker_completed=sum(worker.completed for worker in workers) if workers else None,
+        worker_busy_shares=tuple(worker.cpu_ns / worker.wall_ns for worker in workers if worker.wall_ns > 0),
+        worker_stalls_ns=tuple(worker.largest_stall_ns for worker in workers),
+        paced_by_spinning=opened is not None and opened.pacer == "spin",
+        connections_opened=measurement.connections.opened,
+        connections_answered=measurement.connections.answered,
+        connections_peak=measurement.connections.peak,
+        connections_reopened=measurement.connections.reopened,
+        kept_alive=plan.keep_alive and plan.requests_per_connection is None,
+        client_cpus=client_cpus,
+        server_cpus=server_cpus,
+        machine_cores=cores,
+        smt_siblings=environment.smt_siblings if environment else (),
+        same_machine=same_machine,
+        environment=environment,
+        contract=contract,
+        server=server,
+        host=host,
+    )
+
+
+def see_times(histogram: Histogram | None) -> Times | None:
+    """A histogram's figures; None where there is none or it is empty."""
+    if histogram is None or not histogram.count:
+        return None
+    found = {q.p: q.value_ns for q in quantiles(histogram, QUANTILES) if q is not None}
+    return Times(histogram.count, histogram.min_ns, histogram.mean_ns, histogram.max_ns, found)
+
+
+def encodings_asked(plan: LoadPlan) -> frozenset[str]:
+    """The content encodings that the plan's requests accept, without their weights."""
+    return frozenset(
+        encoding.partition(";")[0].strip().lower()
+        for request in plan.requests
+        for name, value in request.headers
+        if name.lower() == "accept-encoding"
+        for encoding in value.split(",")
+        if encoding.strip()
+    )
