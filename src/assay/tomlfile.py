@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 import re
 import tomllib
@@ -18,9 +19,7 @@ from assay.errors import InputError
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
-"""Where a value stands: keys and places in lists, from the top. ANY stands for a key not told."""
-
-ANY = "*"
+"""Where a value stands: keys and places in lists, from the top."""
 
 _AT = re.compile(r" - at `\$(?P<path>.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]|(?P<any>\[\.\.\.\])")
@@ -69,7 +68,7 @@ def read(path: Path, kind: type[T], name: str) -> Document[T]:
     try:
         value = msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
-        raise _shape_error(path, text, kind, str(error)) from error
+        raise _shape_error(path, text, data, kind, str(error)) from error
     return Document(path, value, text)
 
 
@@ -92,7 +91,7 @@ def _check_format(path: Path, text: str, data: dict[str, Any], kind: type[object
 
 
 def _error(path: Path, text: str, key: KeyPath, problem: str, remedy: str = "") -> InputError:
-    key, line = locate(text, key)
+    line = line_of(text, key)
     where = f"{path}:{line}" if line else str(path)
     named = _spelled(key)
     return InputError(f"{where}: {named}: {problem}" if named else f"{where}: {problem}", remedy)
@@ -114,10 +113,10 @@ def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Inpu
     return InputError(f"{path}:{end}: no valid TOML: {said.removesuffix(' (at end of document)').lower()}")
 
 
-def _shape_error(path: Path, text: str, kind: type[object], said: str) -> InputError:
+def _shape_error(path: Path, text: str, data: dict[str, Any], kind: type[object], said: str) -> InputError:
     """Retell a msgspec error: `Expected `str`, got `int` - at `$.run.command[0]``."""
     at = _AT.search(said)
-    key = _key_path(at["path"]) if at else ()
+    key = _named(data, kind, _key_path(at["path"]), said) if at else ()
     problem = said[: at.start()] if at else said
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", problem)
     if unknown:
@@ -140,8 +139,36 @@ def _key_path(spelled: str) -> KeyPath:
         if found["key"] is not None:
             steps.append(found["key"])
         else:
-            steps.append(ANY if found["any"] else int(found["index"]))
+            steps.append(_SOME_KEY if found["any"] else int(found["index"]))
     return tuple(steps)
+
+
+_SOME_KEY = "[...]"
+
+
+def _named(data: dict[str, Any], kind: type[object], key: KeyPath, said: str) -> KeyPath:
+    """`key` with the names of the tables' keys, which msgspec does not tell: the one that, alone in its
+    table, is found wrong in the same way."""
+    if _SOME_KEY not in key:
+        return key
+    at = key.index(_SOME_KEY)
+    for name in _at(data, key[:at]):
+        alone = copy.deepcopy(data)
+        table = _at(alone, key[:at])
+        for other in [other for other in table if other != name]:
+            del table[other]
+        try:
+            msgspec.convert(alone, kind)
+        except msgspec.ValidationError as error:
+            if str(error) == said:
+                return _named(alone, kind, (*key[:at], name, *key[at + 1 :]), said)
+    return key
+
+
+def _at(data: Any, key: KeyPath) -> Any:  # noqa: ANN401 - a step into TOML may lead to anything
+    for step in key:
+        data = data[step]
+    return data
 
 
 def _fields_at(kind: object, key: KeyPath) -> set[str]:
@@ -181,18 +208,12 @@ _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 _TOKEN = re.compile(r"""\"{3}|'{3}|"(?:\\.|[^"\\])*"|'[^']*'|\#|[\[\]{}]""")
 
 
-def locate(text: str, key: KeyPath) -> tuple[KeyPath, int | None]:
-    """`key` with what ANY stood for, and the line (from 1) of its longest beginning that is found."""
-    places = list(_places(text))
-    for length in range(len(key), 0, -1):
-        for path, line in places:
-            if _matches(path, key[:length]):
-                return (*path, *key[length:]), line
-    return key, None
-
-
-def _matches(path: KeyPath, wanted: KeyPath) -> bool:
-    return len(path) == len(wanted) and all(w in (ANY, p) for p, w in zip(path, wanted, strict=True))
+def line_of(text: str, key: KeyPath) -> int | None:
+    """The line (from 1) of the longest beginning of `key` that is found in valid TOML text."""
+    places: dict[KeyPath, int] = {}
+    for path, line in _places(text):
+        places.setdefault(path, line)
+    return next((places[key[:n]] for n in range(len(key), 0, -1) if key[:n] in places), None)
 
 
 def _places(text: str) -> Iterator[tuple[KeyPath, int]]:
