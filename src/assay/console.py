@@ -7,7 +7,6 @@ where NO_COLOR is set; nothing is told by colour alone.
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from typing import TYPE_CHECKING, TextIO
@@ -31,13 +30,11 @@ def _console(stream: TextIO) -> Console:
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
 
 
-@functools.cache
 def data() -> Console:
     """Where results go."""
     return _console(sys.stdout)
 
 
-@functools.cache
 def talk() -> Console:
     """Where progress and questions go."""
     return _console(sys.stderr)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from assay import stats
+from assay import stats, verdict
 from assay.report import format as fmt
-from assay.report.percentiles import is_withheld
 from assay.values.claim import Metric
 from assay.values.estimate import Estimate, Ranked
 from assay.values.finding import Finding
@@ -167,10 +166,10 @@ def _row(run: Run, case: Case) -> Row:
     trials = [trial for trial in run.trials if trial.case == case.id]
     measured = [trial for trial in trials if trial.measurement]
     place = _place(run, case)
-    findings = _findings_about(run, case)
-    withheld = is_withheld(findings) or bool(place and place.withheld)
-    no_times = withheld or is_withheld(findings, "times")
-    no_tails = no_times or is_withheld(findings, "percentiles")
+    findings = verdict.concerning(ordered_findings(run), case.id)
+    withheld = verdict.withheld(findings, case.id) or bool(place and place.withheld)
+    no_times = withheld or verdict.withheld(findings, case.id, "times")
+    no_tails = no_times or verdict.withheld(findings, case.id, "percentiles")
     failures = [trial.failure for trial in trials if trial.failure]
     return Row(
         case=case,
@@ -199,14 +198,6 @@ def _place(run: Run, case: Case) -> Ranked | None:
     if run.judgement is None:
         return None
     return next((place for place in run.judgement.ranking if place.case == case.id), None)
-
-
-def _findings_about(run: Run, case: Case) -> tuple[Finding, ...]:
-    return tuple(
-        finding
-        for finding in ordered_findings(run)
-        if finding.subject.other_case is None and finding.subject.case in (None, case.id)
-    )
 
 
 def _quantile(trials: Sequence[Trial], p: float, *, response: bool) -> Estimate | None:

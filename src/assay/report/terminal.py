@@ -60,12 +60,13 @@ def _section(section: Section) -> Iterable[RenderableType]:
     yield _behaviour(section)
 
 
-def _table() -> Table:
+def plain_table() -> Table:
+    """A table with a rule below its heads and none around it."""
     return Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, header_style=FAINT, show_edge=False)
 
 
 def _throughputs(section: Section) -> RenderableType:
-    table = _table()
+    table = plain_table()
     table.add_column("tier", justify="right", no_wrap=True)
     table.add_column("server", overflow="fold")
     table.add_column("throughput", justify="right", no_wrap=True)
@@ -83,7 +84,7 @@ def _throughputs(section: Section) -> RenderableType:
 def _behaviour(section: Section) -> RenderableType:
     open_loop = any(not row.closed_loop for row in section.rows)
     clock = "response time" if open_loop else "service time (closed loop)"
-    table = _table()
+    table = plain_table()
     table.add_column("server", overflow="fold", max_width=26)
     table.add_column("p50", justify="right", no_wrap=True)
     table.add_column("p99", justify="right", no_wrap=True)
@@ -153,7 +154,7 @@ def _claims(run: Run) -> Iterable[RenderableType]:
     claims = run.judgement.claims if run.judgement else ()
     if not claims:
         return
-    table = _table()
+    table = plain_table()
     table.add_column("published claim", overflow="fold", ratio=1)
     table.add_column("published", justify="right", no_wrap=True)
     table.add_column("measured", no_wrap=True)

@@ -1,0 +1,111 @@
+"""`assay compare BASE NEW`: did it get worse? A gate for CI."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE, InputError
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+    from assay.compare import Watched
+    from assay.settings import Settings
+    from assay.values.run import Run
+
+LIMITS: tuple[tuple[str, Watched, str], ...] = (
+    ("slower", "throughput", "throughput falls by more than this"),
+    ("p99", "p99", "p99 of response time (closed loop: service time) rises by more"),
+    ("memory", "memory", "peak memory rises by more"),
+    ("start", "start", "start time rises by more"),
+    ("errors", "errors", "the share of errors rises by more (0.1%% is one in a thousand)"),
+)
+"""Flag `--fail-if-…`, the metric it watches, its help."""
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("base", metavar="BASE", help="a run (latest, an id, a path), or RUN:CASE")
+    parser.add_argument("new", metavar="NEW", help="the run, or case, that may have got worse")
+    parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
+    for flag, _, text in LIMITS:
+        gate.add_argument(f"--fail-if-{flag}", type=_share, metavar="SHARE", help=text)
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="the comparison as JSON on standard output")
+    output.add_argument("--markdown", metavar="PATH", help="write it as Markdown; - for standard output")
+    parser.examples(
+        ("assay compare franklin-20261101 latest", "every common case, new against base"),
+        (
+            "assay compare base head --results ci --fail-if-slower 5%",
+            "a gate: exit 3 only if surely > 5 % slower",
+        ),
+        (
+            "assay compare latest:app+base latest:app+head --fail-if-p99 10%",
+            "two cases of one run, paired by block",
+        ),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare; 3 where a limit is broken beyond doubt, 1 where what it watches is withheld."""
+    from assay.compare import compare
+    from assay.report import comparison as shown
+    from assay.settings import Settings
+
+    settings = Settings.resolve(results=args.results)
+    base, base_case = _load(args.base, settings)
+    new, new_case = _load(args.new, settings)
+    if (base_case is None) != (new_case is None):
+        raise InputError(
+            "one side names a case and the other does not", "write RUN:CASE on both sides, or on neither"
+        )
+    pairs = [(base_case, new_case)] if base_case is not None and new_case is not None else None
+    limits: dict[Watched, float] = {}
+    for flag, metric, _ in LIMITS:
+        limit = getattr(args, f"fail_if_{flag}")
+        if limit is not None:
+            limits[metric] = limit
+    found = compare(base, new, limits, pairs)
+    if not found.changes:
+        raise InputError("the runs have no case in common", "name one on each side: RUN:CASE")
+    if args.json:
+        console.write(shown.as_json(found))
+    elif args.markdown:
+        from assay.cli.output import OutputFile
+
+        OutputFile(args.markdown).write(shown.as_markdown(found))
+    else:
+        console.show(shown.summary(found))
+    if found.broken:
+        return EXIT_WORSE
+    return EXIT_WITHHELD if found.withheld else EXIT_OK
+
+
+def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
+    """A run, and the case of it that was named; InputError with the cases there are."""
+    from assay import store
+    from assay.cli.report import judged
+
+    try:
+        return judged(store.load(store.find(settings.results, word))), None
+    except InputError:
+        name, colon, case = word.partition(":")
+        if not colon:
+            raise
+    loaded = judged(store.load(store.find(settings.results, name)))
+    cases = [one.id for one in loaded.header.cases]
+    if case not in cases:
+        raise InputError(f"run {loaded.header.run_id} has no case {case!r}", f"it has: {', '.join(cases)}")
+    return loaded, case
+
+
+def _share(word: str) -> float:
+    """A share: 5%, 0.1%, 0.05."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", word)
+    share = float(found[1]) / (100 if found[2] else 1) if found else -1.0
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a share such as 5% or 0.05")
+    return share

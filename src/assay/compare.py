@@ -1,0 +1,244 @@
+"""Did it get worse? Two runs, case by case: ratios with intervals, and limits held against them.
+
+A limit is broken only where the whole interval lies beyond it, kept only where the whole
+interval lies within it; in between nobody can tell from so few trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from assay import stats, verdict
+from assay.stats.unpaired import trials_to_tell, unpaired_difference, unpaired_ratio
+from assay.values.claim import Metric
+from assay.values.estimate import Estimate
+from assay.values.finding import Finding
+from assay.values.plan import Open
+from assay.values.run import Environment, Run
+from assay.values.trial import Trial
+
+Watched = Literal["throughput", "p99", "memory", "start", "errors"]
+Outcome = Literal["kept", "broken", "could not tell", "withheld", "not measured", ""]
+METRICS: tuple[Watched, ...] = ("throughput", "p99", "memory", "start", "errors")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One metric of one case, new against base.
+
+    `change` is the ratio new/base, for errors the difference new - base of the shares. `outcome` is
+    empty where no limit was set; `more_trials` says how many on each side would probably tell.
+    """
+
+    case: str
+    metric: Watched
+    base: Estimate | None
+    new: Estimate | None
+    change: Estimate | None
+    outcome: Outcome = ""
+    more_trials: int | None = None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs against each other. `warnings` say what makes them hard to compare."""
+
+    base: Run
+    new: Run
+    changes: tuple[Change, ...]
+    only_base: tuple[str, ...]
+    only_new: tuple[str, ...]
+    unmeasured: tuple[str, ...]
+    warnings: tuple[str, ...]
+    findings: tuple[tuple[str, Finding], ...]
+    """("base" or "new", finding) about the compared cases, notes left out."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether a limit is broken beyond doubt."""
+        return any(change.outcome == "broken" for change in self.changes)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether a limit could not be held against a figure that is withheld, or that new lacks."""
+        return any(change.outcome in ("withheld", "not measured") for change in self.changes)
+
+
+def compare(
+    base: Run,
+    new: Run,
+    limits: Mapping[Watched, float],
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> Comparison:
+    """Compare the cases that both runs have, or the given `pairs` (base case, new case).
+
+    `limits` are shares: 0.05 of a throughput allows 5 % less, of any other metric 5 % more; of
+    errors it is the allowed rise of the share itself.
+    """
+    ids_base, ids_new = _ids(base), _ids(new)
+    pairs = pairs or [(case, case) for case in ids_base if case in ids_new]
+    compared = tuple(change for a, b in pairs for change in _case(base, new, a, b, limits))
+    chosen_base, chosen_new = {a for a, _ in pairs}, {b for _, b in pairs}
+    return Comparison(
+        base=base,
+        new=new,
+        changes=compared,
+        unmeasured=tuple(b for a, b in pairs if not _measured(base, a) and not _measured(new, b)),
+        only_base=tuple(case for case in ids_base if case not in chosen_base),
+        only_new=tuple(case for case in ids_new if case not in chosen_new),
+        warnings=tuple(_warnings(base, new)),
+        findings=tuple(
+            (side, finding)
+            for side, run, chosen in (("base", base, chosen_base), ("new", new, chosen_new))
+            for finding in (run.judgement.findings if run.judgement else ())
+            if finding.severity != "note" and finding.subject.case in (None, *chosen)
+        ),
+    )
+
+
+def environment_differences(base: Environment, new: Environment) -> tuple[tuple[str, str, str], ...]:
+    """(what, base, new) for everything of the machine and the versions that differs."""
+    before, after = _facts(base), _facts(new)
+    names = dict.fromkeys([*before, *after])
+    return tuple(
+        (name, before.get(name, "–"), after.get(name, "–"))
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def _facts(seen: Environment) -> dict[str, str]:
+    facts = {
+        "machine": seen.machine_id,
+        "CPU": seen.cpu_model,
+        "cores": str(seen.cores),
+        "memory": str(seen.memory_bytes),
+        "system": f"{seen.os} ({seen.kernel})",
+        "governor": seen.governor or "unknown",
+        "client cores": ", ".join(map(str, seen.client_cpus)),
+        "server cores": ", ".join(map(str, seen.server_cpus)),
+        "assay": seen.assay_version,
+    }
+    return facts | seen.tool_versions
+
+
+def _warnings(base: Run, new: Run) -> list[str]:
+    said = []
+    if base.header.environment.machine_id != new.header.environment.machine_id:
+        said.append("the runs were made on different machines: their figures are not comparable")
+    if base.header.study_name != new.header.study_name:
+        said.append(f"different studies: {base.header.study_name} and {new.header.study_name}")
+    elif base.header.profile != new.header.profile:
+        said.append(f"different profiles: {base.header.profile} and {new.header.profile}")
+    if base.header.run_id != new.header.run_id:
+        said.append("two runs share no blocks: drift of the machine between them is in every ratio")
+    return said
+
+
+def _ids(run: Run) -> list[str]:
+    return [case.id for case in run.header.cases if case.role in ("candidate", "reference")]
+
+
+def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) -> list[Change]:
+    trials_a, trials_b = _measured(base, a), _measured(new, b)
+    if not trials_a and not trials_b:
+        return []
+    paired = base.header.run_id == new.header.run_id
+    name = b if a == b else f"{a} → {b}"
+    return [
+        _held(
+            _change(name, metric, trials_a, trials_b, paired),
+            _taken(base, a, metric) or _taken(new, b, metric),
+            limits.get(metric),
+            trials_a,
+            trials_b,
+        )
+        for metric in METRICS
+    ]
+
+
+def _measured(run: Run, case: str) -> list[Trial]:
+    return [trial for trial in run.trials if trial.case == case and trial.measurement]
+
+
+def _taken(run: Run, case: str, metric: Watched) -> bool:
+    findings = run.judgement.findings if run.judgement else ()
+    return verdict.withheld(findings, case, "percentiles" if metric == "p99" else "everything")
+
+
+def _change(case: str, metric: Watched, a: Sequence[Trial], b: Sequence[Trial], paired: bool) -> Change:
+    if metric == "errors":
+        return _errors(case, a, b)
+    of = _metric(metric, a)
+    values_a, values_b = stats.by_block(a, of), stats.by_block(b, of)
+    if paired:
+        change = stats.paired_ratio(values_b, values_a)
+    else:
+        change = unpaired_ratio(list(values_b.values()), list(values_a.values()))
+    unit = stats.UNITS.get(of, "ns")
+    return Change(
+        case=case,
+        metric=metric,
+        base=stats.positive_mean(list(values_a.values()), unit),
+        new=stats.positive_mean(list(values_b.values()), unit),
+        change=change,
+    )
+
+
+def _metric(metric: Watched, trials: Sequence[Trial]) -> Metric:
+    """The stored metric; p99 is of response time where the loop was open."""
+    open_loop = bool(trials) and all(isinstance(trial.plan.load, Open) for trial in trials)
+    named: dict[Watched, Metric] = {
+        "throughput": "throughput",
+        "p99": "response_time_p99" if open_loop else "service_time_p99",
+        "memory": "peak_memory",
+        "start": "start_time",
+    }
+    return named[metric]
+
+
+def _errors(case: str, a: Sequence[Trial], b: Sequence[Trial]) -> Change:
+    shares_a, shares_b = _error_shares(a), _error_shares(b)
+    return Change(
+        case=case,
+        metric="errors",
+        base=stats.mean(shares_a, "share"),
+        new=stats.mean(shares_b, "share"),
+        change=unpaired_difference(shares_b, shares_a, "share"),
+    )
+
+
+def _error_shares(trials: Sequence[Trial]) -> list[float]:
+    seen = [trial.measurement for trial in trials if trial.measurement]
+    return [one.failed / (one.failed + one.completed) for one in seen if one.failed + one.completed]
+
+
+def _held(change: Change, taken: bool, limit: float | None, a: Sequence[Trial], b: Sequence[Trial]) -> Change:
+    """The change held against its limit."""
+    if taken:
+        outcome: Outcome = "withheld" if limit is not None else ""
+        return Change(change.case, change.metric, None, None, None, outcome)
+    if limit is None:
+        return change
+    if not b:
+        return replace(change, outcome="not measured")
+    edge = limit if change.metric == "errors" else (1 - limit if change.metric == "throughput" else 1 + limit)
+    outcome = _outcome(change.change, edge, more_is_better=change.metric == "throughput")
+    needed = None
+    if outcome == "could not tell" and change.metric != "errors":
+        of = _metric(change.metric, a)
+        values_a, values_b = stats.by_block(a, of), stats.by_block(b, of)
+        if values_a and values_b:
+            total = trials_to_tell(list(values_b.values()), list(values_a.values()), edge)
+            needed = None if total is None else max(1, total - min(len(values_a), len(values_b)))
+    return replace(change, outcome=outcome, more_trials=needed)
+
+
+def _outcome(change: Estimate | None, edge: float, *, more_is_better: bool) -> Outcome:
+    if change is None or change.low is None or change.high is None:
+        return "could not tell"
+    if more_is_better:
+        return "broken" if change.high < edge else "kept" if change.low >= edge else "could not tell"
+    return "broken" if change.low > edge else "kept" if change.high <= edge else "could not tell"
