@@ -15,6 +15,10 @@ public class Main {
       System.out.println(version());
       return;
     }
+    if (args.length == 2 && args[0].equals("--rehearse")) {
+      Quarkus.run(Rehearsal.class, args);
+      return;
+    }
     Quarkus.run(args);
   }
 
