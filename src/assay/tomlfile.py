@@ -11,7 +11,7 @@ import typing
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
 """Where a value stands: keys and places in lists, from the top."""
 
-_AT = re.compile(r" - at `\$(?P<path>.*)`$", re.DOTALL)
+_AT = re.compile(r" - at (?P<of_key>`key` in )?`\$(?P<path>.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<index>\d+)\]|(?P<any>\[\.\.\.\])")
 _WORDS = {
     "str": "a string",
@@ -122,6 +122,11 @@ def _shape_error(path: Path, text: str, data: dict[str, Any], kind: type[object]
     if unknown:
         known = _fields_at(kind, key)
         return _error(path, text, (*key, unknown[1]), "unknown key", nearest(unknown[1], known))
+    choice = re.fullmatch(r"Invalid enum value (?:'(.*)'|(.*))", problem)
+    if choice and at:
+        given, choices = choice[1] or choice[2], _choices_at(kind, key, of_key=at["of_key"] is not None)
+        where = (*key, given) if at["of_key"] else key
+        return _error(path, text, where, f"{given!r} is not known here", nearest(given, choices))
     missing = re.fullmatch(r"Object missing required field `(.*)`", problem)
     if missing:
         return _error(path, text, key, f"the key {missing[1]!r} is missing")
@@ -173,15 +178,30 @@ def _at(data: Any, key: KeyPath) -> Any:  # noqa: ANN401 - a step into TOML may 
 
 def _fields_at(kind: object, key: KeyPath) -> set[str]:
     """The field names of the structs that may stand at `key` below `kind`."""
-    kinds = list(_alternatives(kind))
-    for step in key:
-        kinds = [below for one in kinds for below in _below(one, step)]
     return {
         field.encode_name
-        for one in kinds
+        for one in _kinds_at(kind, key)
         if isinstance(one, type) and issubclass(one, msgspec.Struct)
         for field in msgspec.structs.fields(one)
     }
+
+
+def _choices_at(kind: object, key: KeyPath, *, of_key: bool) -> set[str]:
+    """The literals that may stand at `key`, or be keys of the table there."""
+    kinds = _kinds_at(kind, key)
+    if of_key:
+        kinds = [typing.get_args(one)[0] for one in kinds if typing.get_origin(one) is dict]
+    return {
+        str(choice) for one in kinds if typing.get_origin(one) is Literal for choice in typing.get_args(one)
+    }
+
+
+def _kinds_at(kind: object, key: KeyPath) -> list[object]:
+    """The types that may stand at `key` below `kind`."""
+    kinds = list(_alternatives(kind))
+    for step in key:
+        kinds = [below for one in kinds for below in _below(one, step)]
+    return kinds
 
 
 def _below(kind: object, step: str | int) -> Iterator[object]:

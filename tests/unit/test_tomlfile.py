@@ -19,6 +19,7 @@ from assay.values.plan import Value
 class Inner(Value, frozen=True, kw_only=True):
     words: tuple[str, ...]
     size: int = 1
+    kind: Literal["small", "large"] = "small"
 
 
 class Outer(Value, frozen=True, kw_only=True):
@@ -27,6 +28,7 @@ class Outer(Value, frozen=True, kw_only=True):
     inner: Inner | None = None
     many: tuple[Inner, ...] = ()
     by_name: dict[str, Inner] = {}
+    by_kind: dict[Literal["one", "two"], int] = {}
 
 
 def problem(folder: Path, text: str) -> str:
@@ -63,6 +65,14 @@ def problem(folder: Path, text: str) -> str:
         (
             'name = """\nmany = 1\n"""\nmany = [\n  # many = 2\n  { words = 7 },\n]\n',
             "x.toml:4: many[0].words: expected a list, got a whole number",
+        ),
+        (
+            "name = 'a'\n[inner]\nwords = []\nkind = 'lrage'\n",
+            "x.toml:4: inner.kind: 'lrage' is not known here; did you mean 'large'?",
+        ),
+        (
+            "name = 'a'\n[by_kind]\none = 1\ntow = 2\n",
+            "x.toml:4: by_kind.tow: 'tow' is not known here; did you mean 'two'?",
         ),
         ("name = 'a'\nname = 'b'\n", "x.toml:2: no valid TOML: cannot overwrite a value"),
         ("name = \n", "x.toml:1: no valid TOML: invalid value"),

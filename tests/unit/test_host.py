@@ -1,0 +1,58 @@
+"""What is seen of the machine, against what it says itself."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+
+import pytest
+
+from assay import host
+from assay.sut import CoreSplit, split_cores
+
+
+def test_the_environment_is_this_machine() -> None:
+    split = CoreSplit(client=(1,), server=(0,), cores=2)
+    seen = host.environment(split, {"go": "1.26"})
+    assert seen.cores == os.cpu_count()
+    assert seen.kernel == os.uname().release
+    assert (seen.client_cpus, seen.server_cpus) == ((1,), (0,))
+    assert seen.tool_versions["go"] == "1.26"
+    assert seen.descriptor_limit == resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    assert seen.memory_bytes > 2**28
+    assert seen.machine_id == host.environment(split, {}).machine_id
+    assert seen.hostname not in seen.machine_id
+
+
+def test_a_busy_client_core_is_not_idle() -> None:
+    split = split_cores()
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, split.client[:1])
+    try:
+        watch = host.Watch(CoreSplit(client=split.client[:1], server=(), cores=1))
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:
+            pass
+        seen = watch.seen()
+    finally:
+        os.sched_setaffinity(0, before)
+    assert seen.client_cpus_idle_share < 0.5
+    assert 0 <= seen.steal_share <= 1
+    assert seen.load_average_1m >= 0
+
+
+def test_the_limit_of_open_files_is_raised_to_the_hard_one() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 256), hard))
+    try:
+        assert host.raise_descriptor_limit() == (min(soft, 256), hard)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (hard, hard)
+        assert host.raise_descriptor_limit() == (hard, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("client", [(), (0,), (999,)])
+def test_a_watch_of_any_cores_gives_shares(client: tuple[int, ...]) -> None:
+    assert 0 <= host.Watch(CoreSplit(client, (), 1)).seen().client_cpus_idle_share <= 1

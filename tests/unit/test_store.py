@@ -1,0 +1,193 @@
+"""Run files survive whatever happens to their writer."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import made_runs
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay import store
+from assay.errors import EnvironmentLacks, InputError
+from assay.store import RunFile
+from assay.values.run import FORMAT, Header, Judgement, Run, TrialDone
+
+RUN = made_runs.steady_run({"a": 1000, "b": 2000}, blocks=2)
+JUDGEMENT = Judgement(
+    judged_unix_ns=1,
+    assay_version="1",
+    complete=True,
+    ranking=(),
+    claims=(),
+    findings=(),
+    hallmark=True,
+)
+
+
+def header(run_id: str = "s-20261121-093000-1a2b") -> Header:
+    return msgspec.structs.replace(RUN.header, run_id=run_id)
+
+
+def written(results: Path, trials: int = 3, run_id: str = "s-20261121-093000-1a2b") -> RunFile:
+    file = store.create(results, header(run_id))
+    for trial in RUN.trials[:trials]:
+        file.append(TrialDone(trial=trial))
+    return file
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    with written(tmp_path / "results", trials=4) as file:
+        file.append(JUDGEMENT)
+    expected = Run(header=header(), trials=RUN.trials, judgement=JUDGEMENT)
+    assert store.load(file.path) == expected
+    assert store.load(file.folder) == expected
+    assert file.folder.name == "s-20261121-093000-1a2b"
+    assert file.logs.is_dir()
+
+
+def test_a_judgement_counts_until_another_trial_comes(tmp_path: Path) -> None:
+    with written(tmp_path, trials=3) as file:
+        file.append(JUDGEMENT)
+        file.append(TrialDone(trial=RUN.trials[3]))
+    assert store.load(file.path).judgement is None
+
+
+@given(cut=st.integers(1, 5000))
+def test_a_torn_last_line_is_left_out_and_cut_off_on_reopening(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
+    with written(tmp_path_factory.mktemp("torn")) as file:
+        pass
+    whole = file.path.read_bytes()
+    file.path.write_bytes(whole[: max(whole.index(b"\n") + 1, len(whole) - cut)])
+    left = file.path.read_bytes()
+    torn = not left.endswith(b"\n")
+    lines = left.count(b"\n")
+    stored = store.read(file.path)
+    assert len(stored.run.trials) == lines - 1
+    assert any("the last line is torn" in note for note in stored.notes) == torn
+    again, found = store.reopen(file.path)
+    with again:
+        again.append(TrialDone(trial=RUN.trials[3]))
+    assert store.load(file.path).trials == (*found.run.trials, RUN.trials[3])
+
+
+def test_a_damaged_line_between_whole_ones_is_left_out_and_told(tmp_path: Path) -> None:
+    with written(tmp_path) as file:
+        pass
+    lines = file.path.read_bytes().split(b"\n")
+    lines[2] = lines[2][:100] + b"\xff" + lines[2][101:]
+    file.path.write_bytes(b"\n".join(lines))
+    stored = store.read(file.path)
+    assert stored.run.trials == (RUN.trials[0], RUN.trials[2])
+    assert f"{file.path}:3: a damaged line was left out" in stored.notes[0]
+
+
+def test_a_newer_format_is_told(tmp_path: Path) -> None:
+    newer = msgspec.structs.replace(header(), format=FORMAT + 1)
+    with store.create(tmp_path, newer) as file:
+        pass
+    said = f"this record is of format {FORMAT + 1}; this Assay reads up to {FORMAT}; update Assay"
+    with pytest.raises(InputError, match=said):
+        store.load(file.path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"nonsense\n", b'{"format": 1}\n', b"\xff\n"])
+def test_a_file_that_is_no_run_is_told(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "run.jsonl").write_bytes(content)
+    with pytest.raises(InputError, match="run.jsonl"):
+        store.load(tmp_path)
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    with written(tmp_path) as file, pytest.raises(InputError, match="is being written by another process"):
+        store.reopen(file.path)
+    again, _ = store.reopen(file.path)
+    again.close()
+
+
+def test_a_folder_that_cannot_be_written_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+    (tmp_path / "results").write_text("a file where the folder should be")
+    with pytest.raises(EnvironmentLacks, match="cannot write .*; choose another folder with --results"):
+        store.create(tmp_path / "results", header())
+    assert (tmp_path / "results").read_text() == "a file where the folder should be"
+
+
+FULL_DISK = """
+import resource, sys
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from test_store import RUN, written
+from assay.errors import EnvironmentLacks
+from assay.values.run import TrialDone
+file = written(Path(sys.argv[1]), trials=2)
+room = file.path.stat().st_size + 1000
+resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+try:
+    file.append(TrialDone(trial=RUN.trials[2]))
+except EnvironmentLacks as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_told_and_what_was_written_stays_whole(tmp_path: Path) -> None:
+    """No room after half a line: the limit on the size of a file stands for the disk's end."""
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(tmp_path), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "no room left to write" in done.stdout
+    assert "make room" in done.stdout
+    stored = store.read(store.find(tmp_path, "latest"))
+    assert stored.run.trials == RUN.trials[:2]
+    assert stored.notes == ()
+
+
+KILLED = """
+import os, sys
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from test_store import RUN, written
+written(Path(sys.argv[1]), trials=3)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_finished_trials_survive_the_death_of_their_writer(tmp_path: Path) -> None:
+    here = str(Path(__file__).parent)
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), here], check=False)
+    assert store.load(store.find(tmp_path, "latest")).trials == RUN.trials[:3]
+
+
+def test_runs_are_found_by_path_beginning_and_age(tmp_path: Path) -> None:
+    for name in ("zeta-20261120-080000-aaaa", "alpha-20261121-093000-1a2b", "alpha-20261121-100000-3c4d"):
+        written(tmp_path, trials=0, run_id=name).close()
+    newest = tmp_path / "alpha-20261121-100000-3c4d" / "run.jsonl"
+    assert store.find(tmp_path, "latest") == newest
+    assert store.find(tmp_path, "zeta").parent.name == "zeta-20261120-080000-aaaa"
+    assert store.find(tmp_path, str(newest)) == newest
+    assert store.find(tmp_path, str(newest.parent)) == newest
+    assert [path.parent.name[:5] for path in store.list_runs(tmp_path)] == ["zeta-", "alpha", "alpha"]
+    with pytest.raises(InputError, match="2 runs begin with 'alpha'"):
+        store.find(tmp_path, "alpha")
+    with pytest.raises(InputError, match="there is no run 'beta'"):
+        store.find(tmp_path, "beta")
+    with pytest.raises(InputError, match="there is no run in"):
+        store.find(tmp_path / "empty", "latest")
+
+
+def test_run_ids_tell_study_and_time() -> None:
+    name = store.new_run_id("franklin", 1_795_253_400 * 10**9)
+    assert name.startswith("franklin-20261121-093000-")
+    assert len(name) == len("franklin-20261121-093000-1a2b")
+
+
+def test_the_schema_knows_the_three_kinds_of_line() -> None:
+    assert {"Header", "TrialDone", "Judgement"} <= set(store.json_schema()["$defs"])  # type: ignore[call-overload]
