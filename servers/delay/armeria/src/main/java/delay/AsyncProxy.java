@@ -29,4 +29,9 @@ final class AsyncProxy extends AbstractHttpService {
                     HttpResponse.of(
                         HttpStatus.OK, MediaType.PLAIN_TEXT_UTF_8, prefix + answer.contentUtf8())));
   }
+
+  @Override
+  protected HttpResponse doHead(ServiceRequestContext context, HttpRequest request) {
+    return doGet(context, request);
+  }
 }

@@ -27,4 +27,9 @@ final class BlockingProxy extends AbstractHttpService {
     return HttpResponse.of(
         HttpStatus.OK, MediaType.PLAIN_TEXT_UTF_8, prefix + answer.contentUtf8());
   }
+
+  @Override
+  protected HttpResponse doHead(ServiceRequestContext context, HttpRequest request) {
+    return doGet(context, request);
+  }
 }
