@@ -6,6 +6,7 @@
 //!
 //! Each is a program of its own and can also be started inside a test.
 
+mod alarm;
 pub mod answer;
 pub mod chunks;
 pub mod connection;

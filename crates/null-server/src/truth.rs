@@ -1,9 +1,10 @@
 //! The truth server: answers after scripted delays, to the microsecond, and counts what it did.
 //!
 //! One thread. It waits for events until shortly before the next answer is due and then polls without
-//! waiting: `epoll_wait` counts in milliseconds and a sleeper wakes late. What still comes late, by other
-//! programs' work on this core, is measured and part of the [`Counts`].
+//! waiting, since a sleeper wakes late. What still comes late, by other programs' work on this core, is
+//! measured and part of the [`Counts`].
 
+use crate::alarm::Alarm;
 use crate::answer::{Answer, Form, PreparedAnswers};
 use crate::connection::{Connection, Decision, Shared};
 use crate::script::Script;
@@ -23,9 +24,8 @@ use std::time::{Duration, Instant};
 
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
-/// Stop waiting this long before an answer is due: a wait is rounded up to the millisecond, and wakes late.
-const POLL_BEFORE_DUE: Duration = Duration::from_millis(2);
-/// More answers than this are counted but not timed, so that memory is bounded (16 bytes each).
+const ALARM: Token = Token(usize::MAX - 2);
+/// More answers than this are counted but not timed, so that memory is bounded (24 bytes each).
 const MOST_TIMED: usize = 4_000_000;
 
 /// Exact sums of what the server did.
@@ -45,6 +45,8 @@ pub struct Counts {
     pub hold: Times,
     /// From when an answer was due until it was given.
     pub late: Times,
+    /// From the arrival of the request until its answer was given: what a client can see.
+    pub taken: Times,
 }
 
 /// Exact quantiles (nearest rank) in nanoseconds.
@@ -102,10 +104,12 @@ impl TruthServer {
         poll.registry()
             .register(&mut listener, LISTENER, Interest::READABLE)?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let alarm = Alarm::new(&poll, ALARM)?;
         let ledger = Arc::new(Mutex::new(Ledger::default()));
         let stop = Arc::new(AtomicBool::new(false));
         let event_loop = Loop {
             poll,
+            alarm,
             listener,
             connections: Slab::new(),
             serials: 0,
@@ -157,6 +161,7 @@ struct Ledger {
     sums: Counts,
     holds_ns: Vec<u64>,
     lates_ns: Vec<u64>,
+    takens_ns: Vec<u64>,
 }
 
 impl Ledger {
@@ -164,6 +169,7 @@ impl Ledger {
         Counts {
             hold: Times::of(&self.holds_ns),
             late: Times::of(&self.lates_ns),
+            taken: Times::of(&self.takens_ns),
             ..self.sums.clone()
         }
     }
@@ -172,6 +178,7 @@ impl Ledger {
         if self.holds_ns.len() < MOST_TIMED {
             self.holds_ns.push(hold.as_nanos() as u64);
             self.lates_ns.push(late.as_nanos() as u64);
+            self.takens_ns.push((hold + late).as_nanos() as u64);
         }
     }
 }
@@ -198,6 +205,7 @@ struct Guest {
 
 struct Loop {
     poll: Poll,
+    alarm: Alarm,
     listener: TcpListener,
     connections: Slab<Guest>,
     serials: u64,
@@ -213,14 +221,15 @@ impl Loop {
     fn run(mut self) {
         let mut events = Events::with_capacity(1024);
         while !self.stop.load(Ordering::Acquire) {
-            match self.poll.poll(&mut events, self.patience()) {
+            let patience = self.patience();
+            match self.alarm.wait(&mut self.poll, &mut events, patience) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 polled => polled.expect("waiting for events fails only for a broken descriptor"),
             }
             for event in &events {
                 match event.token() {
                     LISTENER => self.accept(),
-                    WAKER => {}
+                    WAKER | ALARM => {}
                     Token(key) => self.serve(key, event),
                 }
             }
@@ -231,7 +240,7 @@ impl Loop {
     fn patience(&self) -> Option<Duration> {
         let Reverse(next) = self.due.peek()?;
         let left = next.due.saturating_duration_since(Instant::now());
-        Some(left.saturating_sub(POLL_BEFORE_DUE))
+        Some(left.saturating_sub(Alarm::MARGIN))
     }
 
     fn accept(&mut self) {

@@ -22,6 +22,9 @@ const ENDED_BETWEEN: &[&str] = &[
     "network/reset",
 ];
 
+/// On a connection that has served before it looks like the end of an idle one.
+const CLOSED_UNANSWERED: &[&str] = &["peer/closed_early", "peer/closed_idle"];
+
 const fn fault(
     name: &'static str,
     does: &'static str,
@@ -136,7 +139,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "close-before-answer",
         "reads the request and closes the connection",
         &[Close],
-        CLOSED_EARLY,
+        CLOSED_UNANSWERED,
     ),
     fault(
         "close-in-status-line",
@@ -196,7 +199,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "half-close-before-answer",
         "ends its direction before the answer, and keeps the other open",
         &[HalfClose],
-        CLOSED_EARLY,
+        CLOSED_UNANSWERED,
     ),
     fault(
         "half-close-in-head",
