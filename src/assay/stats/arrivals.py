@@ -55,7 +55,7 @@ def constant_fit(counts: Sequence[int], intended: Sequence[float]) -> ArrivalsFi
         return None
     # Rounding to whole requests alone moves a count by up to one.
     excess = [max(0.0, abs(count - mean) - 1) ** 2 / mean for count, mean in zip(counts, scaled, strict=True)]
-    index = sum(excess) / len(excess)
+    index = float(sum(excess)) / len(excess)
     return ArrivalsFit(index < 1, index, 1.0, len(excess))
 
 

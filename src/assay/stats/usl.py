@@ -26,9 +26,13 @@ WORST_RESIDUAL = 0.05
 """A fit whose typical deviation is larger describes something else; nothing is said then."""
 
 
+LEAST_PEAK = 0.01
+"""A peak stands out of both ends of the sweep by this; a flat curve has its highest point anywhere."""
+
+
 class UslFit(NamedTuple):
-    """A fitted law. `peak_connections` is None where throughput does not turn down within twice
-    the sweep. `residual` is the root mean square deviation as a share of the values."""
+    """A fitted law. `peak_connections` is None where throughput does not turn down within the sweep.
+    `residual` is the root mean square deviation as a share of the values."""
 
     per_connection_per_s: float
     contention: float
@@ -72,7 +76,8 @@ def usl_fit(throughput_by_connections: Mapping[int, float]) -> UslFit | None:
         return None
     fit = UslFit(scale, contention, coherency, None, None, residual)
     peak = math.sqrt((1 - contention) / coherency) if coherency > 0 and contention < 1 else math.inf
-    if peak > 2 * connections[-1]:
+    ends = [fit.throughput_per_s(float(end)) for end in (connections[0], connections[-1])]
+    if not peak <= connections[-1] or fit.throughput_per_s(peak) < (1 + LEAST_PEAK) * max(ends):
         return fit
     return fit._replace(peak_connections=peak, peak_per_s=fit.throughput_per_s(peak))
 

@@ -1,0 +1,110 @@
+"""The interval that may be looked at after every block: its promise, simulated."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import integrate
+from scipy import stats as scipy_stats
+
+from assay.stats import sequential
+from assay.stats.sequential import always_valid_ratio, settled
+
+MOST_BLOCKS = 40
+
+
+def ever_excludes(logs: NDArray[np.float64], truth: float) -> bool:
+    for n in range(2, len(logs) + 1):
+        ratio = always_valid_ratio(list(logs[:n]))
+        assert ratio is not None
+        if (
+            ratio.low is not None
+            and ratio.high is not None
+            and not ratio.low <= math.exp(truth) <= ratio.high
+        ):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.05])
+def test_the_truth_is_ever_excluded_in_at_most_one_run_of_twenty(truth: float) -> None:
+    rng = np.random.default_rng(2)
+    runs = 400
+    excluded = sum(ever_excludes(rng.normal(truth, 0.02, MOST_BLOCKS), truth) for _ in range(runs))
+    assert excluded / runs <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
+
+
+def test_an_ordinary_t_interval_looked_at_as_often_fails_that_promise() -> None:
+    """Why this module exists."""
+    rng = np.random.default_rng(2)
+    runs, wrong = 400, 0
+    for _ in range(runs):
+        logs, n = rng.normal(0, 0.02, MOST_BLOCKS), np.arange(1, MOST_BLOCKS + 1)
+        means, squares = np.cumsum(logs) / n, np.cumsum(logs**2)
+        errors = np.sqrt((squares[2:] - n[2:] * means[2:] ** 2) / (n[2:] - 1) / n[2:])
+        wrong += bool(np.any(np.abs(means[2:]) > scipy_stats.t.ppf(0.975, n[2:] - 1) * errors))
+    assert wrong / runs > 0.15
+
+
+def test_the_likelihood_ratio_is_the_integral_it_claims_to_be() -> None:
+    """At the interval's edge the mixture of noncentral t densities is 20 times the central one."""
+    logs = [0.03, 0.05, 0.01, 0.06, 0.04, 0.02]
+    ratio = always_valid_ratio(logs)
+    assert ratio is not None and ratio.low is not None
+    n, g = len(logs), sequential.PRIOR_VARIANCE
+    t = (np.mean(logs) - math.log(ratio.low)) / (np.std(logs, ddof=1) / math.sqrt(n))
+
+    def weighted(effect: float) -> float:
+        density = scipy_stats.nct.pdf(t, n - 1, effect * math.sqrt(n))
+        return float(density * scipy_stats.norm.pdf(effect, 0, math.sqrt(g)))
+
+    mixture, _ = integrate.quad(weighted, -12, 12, limit=400)
+    assert mixture / scipy_stats.t.pdf(t, n - 1) == pytest.approx(20, rel=1e-4)
+
+
+def run_until_settled(rng: np.random.Generator, effect: float, deviation: float) -> tuple[str | None, int]:
+    logs: list[float] = []
+    while len(logs) < MOST_BLOCKS:
+        logs.append(float(rng.normal(effect, deviation)))
+        answer = settled(logs, sought=0.02)
+        if answer:
+            return answer, len(logs)
+    return None, len(logs)
+
+
+def test_five_percent_is_found_quickly_and_nothing_is_found_in_nothing() -> None:
+    rng = np.random.default_rng(6)
+    found = [run_until_settled(rng, math.log(1.05), 0.028) for _ in range(100)]
+    assert sum(answer == "different" for answer, _ in found) >= 95
+    assert np.median([blocks for _, blocks in found]) <= 9
+    same = [run_until_settled(rng, 0.0, 0.02) for _ in range(200)]
+    assert sum(answer == "different" for answer, _ in same) <= 10
+    assert sum(answer == "alike" for answer, _ in same) >= 150
+
+
+def test_a_sure_but_tiny_difference_is_none() -> None:
+    logs = [0.004, 0.0041, 0.0039, 0.004, 0.0042]
+    assert settled(logs, sought=0.02) == "alike"
+    assert settled([0.05] * 3, sought=0.02) is None  # three blocks settle nothing
+
+
+@given(st.lists(st.floats(-0.2, 0.2), min_size=4, max_size=30))
+def test_it_is_wider_than_the_t_interval_and_mirrors(logs: list[float]) -> None:
+    ratio, back = always_valid_ratio(logs), always_valid_ratio([-value for value in logs])
+    assert ratio is not None and back is not None
+    if ratio.low is None or ratio.high is None or back.high is None:
+        return
+    half = scipy_stats.t.ppf(0.975, len(logs) - 1) * np.std(logs, ddof=1) / math.sqrt(len(logs))
+    assert math.log(ratio.high / ratio.low) / 2 >= half * (1 - 1e-9) - 1e-12
+    assert math.log(ratio.low) == pytest.approx(-math.log(back.high), abs=1e-9)
+
+
+def test_one_block_has_no_interval() -> None:
+    one = always_valid_ratio([0.1])
+    assert one is not None and one.low is None
+    assert always_valid_ratio([]) is None

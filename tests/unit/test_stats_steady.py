@@ -1,0 +1,175 @@
+"""Steady state on traces whose truth is known: seeded, with white and correlated noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+import ruptures
+from numpy.typing import NDArray
+
+from assay.stats.steady import SteadyState, steady_state, warm_enough
+from assay.values.measurement import Window
+
+WIDTH = 100_000_000
+Trace = NDArray[np.float64]
+
+
+def windows(per_window: Sequence[float] | Trace, width: int = WIDTH) -> list[Window]:
+    return [
+        Window(
+            start_ns=5_000_000_000 + place * width,
+            length_ns=width,
+            phase="measured",
+            started=round(count),
+            completed=round(count),
+            failed=0,
+            bytes_read=0,
+        )
+        for place, count in enumerate(per_window)
+    ]
+
+
+def noisy(level: Trace, rng: np.random.Generator, deviation: float, correlation: float) -> Trace:
+    noise = np.zeros(len(level))
+    for place in range(1, len(level)):
+        fresh = rng.normal(0, deviation * np.sqrt(1 - correlation**2))
+        noise[place] = correlation * noise[place - 1] + fresh
+    trace: Trace = level * (1 + noise)
+    return trace
+
+
+def flat(rng: np.random.Generator) -> tuple[Trace, int]:
+    return np.full(100, 7000.0), 0
+
+
+def warm_up(rng: np.random.Generator) -> tuple[Trace, int]:
+    change = int(rng.integers(8, 30))
+    level = np.full(100, 7000.0)
+    level[:change] *= rng.uniform(0.3, 0.8)
+    return level, change
+
+
+def slow_down(rng: np.random.Generator) -> tuple[Trace, int]:
+    change = int(rng.integers(8, 30))
+    level = np.full(100, 7000.0)
+    level[change:] *= rng.uniform(0.4, 0.85)
+    return level, change
+
+
+def late(rng: np.random.Generator) -> tuple[Trace, int]:
+    change = int(rng.integers(45, 85))
+    level = np.full(100, 7000.0)
+    level[change:] *= rng.uniform(0.5, 0.85)
+    return level, change
+
+
+def never(rng: np.random.Generator) -> tuple[Trace, int]:
+    waves, shift = rng.uniform(1, 3), rng.uniform(0, 6)
+    return 7000.0 * (1 + 0.3 * np.sin(np.arange(100) / 100 * 2 * np.pi * waves + shift)), 0
+
+
+def growing(rng: np.random.Generator) -> tuple[Trace, int]:
+    return 7000.0 * np.linspace(1, 1.4, 100), 0
+
+
+def judged(
+    shape: Callable[[np.random.Generator], tuple[Trace, int]], deviation: float, correlation: float
+) -> list[tuple[SteadyState, int]]:
+    rng = np.random.default_rng(17)
+    results = []
+    for _ in range(40):
+        level, change = shape(rng)
+        results.append((steady_state(windows(noisy(level, rng, deviation, correlation))), change))
+    return results
+
+
+NOISES = [(0.01, 0.0), (0.03, 0.0), (0.03, 0.3), (0.03, 0.6), (0.08, 0.0)]
+
+
+@pytest.mark.parametrize(("deviation", "correlation"), NOISES)
+@pytest.mark.parametrize("shape", [flat, warm_up, slow_down])
+def test_settled_traces_are_cut_where_they_settled(
+    shape: Callable[[np.random.Generator], tuple[Trace, int]], deviation: float, correlation: float
+) -> None:
+    results = judged(shape, deviation, correlation)
+    # Within one window where the change stands out of the noise; the noise itself moves it otherwise.
+    allowed = 1 if deviation <= 0.03 and not correlation else 3
+    near = [
+        state.steady and abs(state.from_ns - 5_000_000_000 - change * WIDTH) <= allowed * state.window_ns
+        for state, change in results
+    ]
+    assert sum(near) / len(near) >= 0.9
+
+
+@pytest.mark.parametrize(("deviation", "correlation"), NOISES)
+@pytest.mark.parametrize("shape", [late, never, growing])
+def test_unsettled_traces_are_called_so(
+    shape: Callable[[np.random.Generator], tuple[Trace, int]], deviation: float, correlation: float
+) -> None:
+    results = judged(shape, deviation, correlation)
+    assert sum(state.steady for state, _ in results) / len(results) <= 0.05
+    assert all(state.reason for state, _ in results if not state.steady)
+
+
+def test_a_short_dip_is_an_episode_not_a_new_level() -> None:
+    trace = noisy(np.full(100, 7000.0), np.random.default_rng(3), 0.02, 0.0)
+    trace[50:53] *= 0.4
+    state = steady_state(windows(trace))
+    assert state.steady and state.changes_ns == ()
+
+
+def test_a_last_window_cut_short_is_no_collapse() -> None:
+    series = windows(noisy(np.full(40, 7000.0), np.random.default_rng(3), 0.01, 0.0))
+    cut = windows([20.0], width=WIDTH // 50)[0]
+    assert steady_state([*series, cut]).steady
+
+
+def test_too_few_windows_settle_nothing() -> None:
+    state = steady_state(windows([7000.0] * 9))
+    assert not state.steady and "9 windows" in state.reason
+    assert not steady_state([]).steady
+
+
+def test_constant_and_silent_servers_do_not_break_it() -> None:
+    assert steady_state(windows([100.0] * 50)).steady
+    assert steady_state(windows([0.0] * 50)).level_per_s == 0
+
+
+def test_the_partition_is_that_of_pelt() -> None:
+    """The C search is the textbook objective: PELT with squared error, by the same library."""
+    rng = np.random.default_rng(8)
+    trace = np.concatenate([rng.normal(50, 1, 30), rng.normal(60, 1, 50), rng.normal(45, 1, 40)])
+    state = steady_state(windows(trace * 100))
+    scaled = trace / np.std(np.diff(trace)) * np.sqrt(2)
+    pelt = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(scaled).predict(pen=6 * np.log(len(trace)))
+    assert [(at - 5_000_000_000) // WIDTH for at in state.changes_ns] == [int(end) for end in pelt[:-1]]
+
+
+def ended(level: Trace, seed: int, bound_s: float = 30) -> float:
+    """Seconds after which the warm-up of this trace is let go, asked every half second."""
+    series = windows(noisy(level, np.random.default_rng(seed), 0.03, 0.3))
+    for count in range(5, len(series) + 1, 5):
+        if warm_enough(series[:count], int(bound_s * 1e9)):
+            return count / 10
+    return float("inf")
+
+
+SECONDS = np.arange(300) / 10
+
+
+def test_a_warm_server_is_not_warmed_for_nothing() -> None:
+    assert np.median([ended(np.full(300, 7000.0), seed) for seed in range(20)]) <= 2.5
+
+
+def test_a_jit_gets_what_it_needs() -> None:
+    warming = 7000 * (1 - 0.7 * np.exp(-SECONDS / 1.5))
+    times = [ended(warming, seed) for seed in range(20)]
+    assert min(times) >= 5  # at 5 s the trace is at 97.5 % of its level
+    assert max(times) < 25
+
+
+def test_the_bound_ends_what_never_settles() -> None:
+    assert ended(7000 * (1 + SECONDS / 5), 1, bound_s=12) == pytest.approx(12, abs=0.51)
+    assert warm_enough([], 0) and not warm_enough([], 1)
