@@ -91,6 +91,6 @@ impl Profile {
             // A ramp from 0 has its first request at its start; a rate of 0 has none.
             return (piece.slope > 0.0).then_some(piece.start_ns as u64);
         }
-        Some((piece.start_ns + 2.0 * more / speed) as u64)
+        Some((piece.start_ns + 2.0 * more / speed).round() as u64)
     }
 }

@@ -1,0 +1,156 @@
+//! What a plan must be: one line, naming the field.
+
+use assay_engine::{LoadPlan, Run};
+use serde_json::{Value, json};
+
+fn plan(more: Value) -> Value {
+    let mut plan = json!({
+        "url": "http://127.0.0.1:1",
+        "load": {"kind": "closed", "connections": 4},
+        "stop": {"kind": "requests", "count": 1},
+    });
+    for (key, value) in more.as_object().unwrap() {
+        plan[key] = value.clone();
+    }
+    plan
+}
+
+fn refused(more: Value) -> String {
+    let text = plan(more).to_string();
+    let error = LoadPlan::from_json(text.as_bytes())
+        .expect_err(&text)
+        .to_string();
+    assert!(!error.contains('\n'), "{error}");
+    error
+}
+
+#[test]
+fn every_wrong_field_is_named() {
+    let open =
+        |stages: Value| json!({"load": {"kind": "open", "stages": stages, "max_connections": 9}});
+    let request = |request: Value| json!({ "requests": [request] });
+    let expect = |expect: Value| request(json!({ "expect": expect }));
+    let cases = [
+        (json!({"url": "127.0.0.1:80"}), "url: no scheme"),
+        (json!({"url": "ftp://x"}), "url: unknown scheme"),
+        (json!({"url": "http://"}), "url: no host"),
+        (json!({"url": "http://x:99999"}), "url: the port"),
+        (json!({"url": "http://[::1"}), "url: an IPv6 address lacks"),
+        (json!({"url": "http://me:secret@x"}), "url: a user name"),
+        (json!({"requests": []}), "requests: at least one"),
+        (
+            request(json!({"weight": 0})),
+            "requests: at least one must have a weight",
+        ),
+        (request(json!({"method": "GE T"})), "requests[0].method:"),
+        (request(json!({"target": "/a b"})), "requests[0].target:"),
+        (request(json!({"target": ""})), "requests[0].target:"),
+        (
+            request(json!({"headers": [["A:", "b"]]})),
+            "requests[0].headers[0]:",
+        ),
+        (
+            request(json!({"headers": [["A", "b\r\nC: d"]]})),
+            "requests[0].headers[0]:",
+        ),
+        (
+            request(json!({"body": "", "body_file": "x"})),
+            "requests[0].body_file:",
+        ),
+        (
+            expect(json!({"status": [99]})),
+            "requests[0].expect.status:",
+        ),
+        (
+            expect(json!({"check_every": 0})),
+            "requests[0].expect.check_every:",
+        ),
+        (
+            expect(json!({"body": {"kind": "matches", "pattern": "("}})),
+            "requests[0].expect.body.pattern:",
+        ),
+        (
+            expect(json!({"body": {"kind": "one_of", "texts": []}})),
+            "requests[0].expect.body.texts:",
+        ),
+        (
+            expect(json!({"headers": [{"name": "x", "pattern": "["}]})),
+            "requests[0].expect.headers[0].pattern:",
+        ),
+        (
+            json!({"load": {"kind": "closed", "connections": 0}}),
+            "load.connections:",
+        ),
+        (json!({"threads": 5}), "threads:"),
+        (json!({"threads": 0}), "threads:"),
+        (open(json!([])), "load.stages:"),
+        (
+            open(json!([{"duration_ns": 1, "from_per_s": -1.0, "to_per_s": 1.0}])),
+            "load.stages[0]:",
+        ),
+        (
+            open(json!([{"duration_ns": 0, "from_per_s": 1.0, "to_per_s": 1.0}])),
+            "load.stages[0]:",
+        ),
+        (
+            open(json!([{"duration_ns": 1, "from_per_s": 0.0, "to_per_s": 0.0}])),
+            "load.stages:",
+        ),
+        (json!({"stop": {"kind": "duration", "ns": 0}}), "stop.ns:"),
+        (
+            json!({"stop": {"kind": "requests", "count": 0}}),
+            "stop.count:",
+        ),
+        (
+            json!({"stop": {"kind": "duration", "ns": u64::MAX}}),
+            "stop:",
+        ),
+        (json!({"timeout_ns": 0}), "timeout_ns:"),
+        (json!({"window_ns": 10}), "window_ns:"),
+        (json!({"pipeline": 0}), "pipeline:"),
+        (json!({"pipeline": 2, "keep_alive": false}), "pipeline:"),
+        (
+            json!({"requests_per_connection": 0}),
+            "requests_per_connection:",
+        ),
+        (json!({"addresses": ["localhost"]}), "addresses[0]:"),
+        (json!({"colour": "red"}), "plan: unknown field `colour`"),
+        (json!({"http_version": "2"}), "plan: unknown variant `2`"),
+    ];
+    for (more, expected) in cases {
+        let error = refused(more.clone());
+        assert!(error.starts_with(expected), "{more}: {error}");
+    }
+}
+
+#[test]
+fn what_is_not_json_is_refused_in_a_line() {
+    let error = LoadPlan::from_json(b"{").unwrap_err().to_string();
+    assert!(error.starts_with("plan: EOF"), "{error}");
+}
+
+#[test]
+fn what_only_the_machine_knows_is_refused_at_the_start() {
+    let start = |more: Value| {
+        let plan = LoadPlan::from_json(plan(more).to_string().as_bytes()).unwrap();
+        Run::start(&plan).unwrap_err().to_string()
+    };
+    assert!(
+        start(json!({"url": "http://no-such-host.invalid"}))
+            .starts_with("cannot resolve no-such-host.invalid")
+    );
+    let missing = json!({"requests": [{"body_file": "/no/such/file"}]});
+    assert!(start(missing).starts_with("cannot read /no/such/file"));
+    if cfg!(target_os = "linux") {
+        assert!(
+            start(json!({"cpus": [1_000_000]}))
+                .starts_with("cpus[0]: this process may not run on core")
+        );
+    }
+    let too_many = json!({"load": {"kind": "closed", "connections": 1_000_000}});
+    let error = start(too_many);
+    assert!(
+        error.contains("file descriptors are needed") && error.contains("ulimit -Hn"),
+        "{error}"
+    );
+}
