@@ -42,6 +42,7 @@ VERBS = (
     Verb("report", "show a stored run again, or write it as Markdown or JSON", "Look at results"),
     Verb("compare", "compare two runs case by case; a gate for CI", "Look at results"),
     Verb("setup", "install and build what studies and servers need", "Prepare"),
+    Verb("history", "list stored runs, and how a figure moved over them", "Look at results"),
     Verb("rules", "list the rules by which numbers are judged", "Understand"),
     Verb("explain", "say what a rule means, what to do about it, and where it comes from", "Understand"),
     Verb("schema", "print the JSON Schema of a file format", "Understand"),

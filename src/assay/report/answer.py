@@ -39,6 +39,12 @@ def title(run: Run) -> str:
     return f"{header.study_name}, {profile}, {size}, seed {header.seed}, {when:%Y-%m-%d %H:%M} UTC"
 
 
+def name(run: Run) -> str:
+    """What the study calls itself."""
+    given = run.header.study.get("title")
+    return given if isinstance(given, str) and given else run.header.study_name
+
+
 def question(run: Run) -> str:
     """What the study asks, in its own words; empty where it does not say."""
     text = run.header.study.get("question", "")

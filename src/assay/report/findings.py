@@ -72,6 +72,9 @@ def in_words(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -
             "  ",
             (safe(first.title), HEADING),
         )
+        if group.severity == "note":
+            parts.append(_in_short(head, group))
+            continue
         body = Table.grid(padding=(0, 2, 0, 0), expand=True)
         body.add_column(style=FAINT, no_wrap=True)
         body.add_column(overflow="fold", ratio=1)
@@ -79,6 +82,14 @@ def in_words(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -
             body.add_row(label, text)
         parts += [head, Padding(body, (0, 0, 1, 2))]
     return Group(*parts)
+
+
+def _in_short(head: Text, group: Grouped) -> RenderableType:
+    """A note stands in no figure's way: one line, and `assay explain` has the rest."""
+    subjects = [subject for subject, _ in group.subjects if subject]
+    about = ", ".join(subjects[:MOST_SUBJECTS]) or group.subjects[0][1]
+    more = f" and {len(subjects) - MOST_SUBJECTS} more" if len(subjects) > MOST_SUBJECTS else ""
+    return Text.assemble(head, (f": {safe(about + more)}", FAINT))
 
 
 def _said(group: Grouped) -> Iterable[tuple[str, str]]:

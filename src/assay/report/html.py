@@ -57,9 +57,8 @@ def render(run: Run) -> str:
 def _said(run: Run) -> dict[str, Any]:
     """What the template says in words and tables; plain text all of it."""
     header, judgement = run.header, run.judgement
-    title = header.study.get("title")
     return {
-        "title": fmt.safe(title if isinstance(title, str) else header.study_name),
+        "title": fmt.safe(answer.name(run)),
         "question": fmt.safe(answer.question(run), 2000),
         "answers": [fmt.safe(sentence, 1000) for sentence in answer.answers(run)],
         "standing": answer.standing(run),

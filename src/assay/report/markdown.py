@@ -49,8 +49,7 @@ def _lines(run: Run) -> Iterator[str]:
 
 
 def _opening(run: Run) -> Iterator[str]:
-    title = run.header.study.get("title")
-    yield f"# {escape(title if isinstance(title, str) else run.header.study_name)}"
+    yield f"# {escape(answer.name(run))}"
     yield ""
     if answer.question(run):
         yield escape(answer.question(run), 2000)

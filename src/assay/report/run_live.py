@@ -72,6 +72,7 @@ class RunView:
         self._phase: Phase | None = None
         self._snapshot: Snapshot | None = None
         self._codes: Counter[tuple[str, str]] = Counter()
+        self._said_findings = ""
         self._done_here = 0
 
     # --- what is told ---------------------------------------------------------------------
@@ -219,7 +220,9 @@ class RunView:
         median = quantiles(measured.service_time, (0.5,))[0]
         times = f", p50 {fmt.time(median.value_ns)}" if median else ""
         failed = f", {fmt.count(measured.failed)} failed" if measured.failed else ""
-        codes = f"; findings so far: {self._findings().plain}" if self._codes else ""
+        findings = self._findings().plain
+        codes = f"; findings so far: {findings}" if findings != self._said_findings else ""
+        self._said_findings = findings
         return f"{place}  {name}: {fmt.rate(rate_per_s(measured))}{times}{failed}; {self._left()}{codes}"
 
     def _line(self, text: str) -> None:

@@ -34,7 +34,10 @@ _LOG_LINES = 4
 
 def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     """Render the run. `paths` are (what, where) of the files it left."""
-    parts: list[RenderableType] = [Text(fmt.safe(answer.title(run)), HEADING)]
+    parts: list[RenderableType] = [
+        Text(fmt.safe(answer.name(run)), HEADING),
+        Text(fmt.safe(answer.title(run))),
+    ]
     if answer.question(run):
         parts.append(Text(fmt.safe(answer.question(run), 1000)))
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))

@@ -1,0 +1,112 @@
+"""The history of runs on the terminal: a list, and the course of one case's throughput."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from assay.report import format as fmt
+from assay.report.load import bar
+from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
+from assay.report.terminal import plain_table
+from assay.stats.changes import level_changes
+from assay.store.index import Entry, Point
+
+_BAR_WIDTH = 24
+
+
+def listing(entries: Sequence[Entry], most: int) -> RenderableType:
+    """The runs in a table, newest first."""
+    readable = [entry for entry in entries if entry.problem is None]
+    if not entries:
+        return Text("no run fits")
+    table = plain_table()
+    table.add_column("run", overflow="fold")
+    table.add_column("day", no_wrap=True)
+    table.add_column("profile", no_wrap=True)
+    table.add_column("trials", justify="right", no_wrap=True)
+    table.add_column("machine", overflow="ellipsis", no_wrap=True, max_width=7)
+    table.add_column("verdict", no_wrap=True)
+    for entry in readable[:most]:
+        profile = entry.profile + (" quick" if entry.quick else "")
+        name = Text(fmt.safe(entry.run_id, 80))
+        table.add_row(
+            name,
+            _when(entry.created_unix_ns)[:10],
+            fmt.safe(profile),
+            str(entry.trials),
+            fmt.safe(entry.hostname),
+            _verdict(entry),
+        )
+    parts: list[RenderableType] = [table]
+    if len(readable) > most:
+        parts.append(Text(f"and {len(readable) - most} older; --limit shows more", FAINT))
+    parts += [
+        Text(f"! {fmt.safe(entry.problem or '', 500)}", SEVERITY_STYLE["flagged"])
+        for entry in entries
+        if entry.problem
+    ]
+    return Group(*parts)
+
+
+def trend(case: str, points: Sequence[Point]) -> RenderableType:
+    """The course of a case, oldest first, with every change of level and of machine."""
+    if not points:
+        return Text("no run has a figure of this case")
+    changes = _changes(points)
+    top = max(point.value for point in points)
+    lines: list[RenderableType] = [Text(f"{fmt.safe(case)}  throughput, oldest first", HEADING)]
+    machine = points[0].machine_id
+    for index, point in enumerate(points):
+        if point.machine_id != machine:
+            machine = point.machine_id
+            said = f"! another machine, {fmt.safe(point.hostname, 40)}: not comparable with those above"
+            lines.append(Text(said, SEVERITY_STYLE["flagged"]))
+        if index in changes:
+            lines.append(Text(f"  {changes[index]}", HEADING))
+        half = (
+            ""
+            if point.low is None
+            else f"± {fmt.significant((point.value - point.low) / point.value * 100, 2)} %"
+        )
+        commit = fmt.safe((point.git_commit or "")[:9])
+        about = f"{_when(point.created_unix_ns)}  {commit:<9}  {fmt.rate(point.value):>9} {half:>8}  "
+        lines.append(Text(about + bar(point.value / top if top else 0, _BAR_WIDTH)))
+    return Group(*lines)
+
+
+def as_json(entries: Sequence[Entry] | Sequence[Point]) -> str:
+    """The list or the trend as data."""
+    return msgspec.json.format(msgspec.json.encode(entries), indent=2).decode()
+
+
+def _changes(points: Sequence[Point]) -> dict[int, str]:
+    """Each index at which a level begins, in words; every machine has a history of its own."""
+    said: dict[int, str] = {}
+    for machine in dict.fromkeys(point.machine_id for point in points):
+        places = [index for index, point in enumerate(points) if point.machine_id == machine]
+        values = [points[index].value for index in places]
+        starts = level_changes(values)
+        for begin, previous, end in zip(starts, [0, *starts], [*starts[1:], len(values)], strict=False):
+            was, now = statistics.median(values[previous:begin]), statistics.median(values[begin:end])
+            said[places[begin]] = f"change: {fmt.rate(was)} → {fmt.rate(now)}, {fmt.times(now / was)} times"
+    return said
+
+
+def _verdict(entry: Entry) -> Text:
+    if entry.hallmark:
+        return Text("hallmark", GOOD)
+    if entry.withheld:
+        return Text(f"{entry.withheld} withheld", SEVERITY_STYLE["withheld"])
+    if not entry.complete:
+        return Text("not ended", SEVERITY_STYLE["flagged"])
+    return Text(f"{entry.flagged} flagged", SEVERITY_STYLE["flagged"])
+
+
+def _when(unix_ns: int) -> str:
+    return f"{datetime.fromtimestamp(unix_ns / 1e9, UTC):%Y-%m-%d %H:%M}"

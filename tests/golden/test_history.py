@@ -1,0 +1,206 @@
+"""The index of runs and `assay history`."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+import sample_run
+from msgspec.structs import replace
+from test_run_exports import stored
+
+from assay.cli import main as cli
+from assay.store.index import NAME, Filter, Index, rebuild
+from assay.values.run import Run
+
+Captured = pytest.CaptureFixture[str]
+DAY_NS = 86_400 * 10**9
+
+
+def run_of_day(day: int, *, factor: float = 1.0, machine: str = "0f3c", study: str = "franklin") -> Run:
+    """A small run made on a day, with Go's throughput scaled."""
+    run = sample_run.run(trials=())
+    assert run.judgement is not None
+    created_ns = sample_run.CREATED_NS + day * DAY_NS
+    ranking = tuple(
+        replace(place, throughput=sample_run.estimate(55_100 * factor, 0.01))
+        if place.case == "quotes/go"
+        else place
+        for place in run.judgement.ranking
+    )
+    header = replace(
+        run.header,
+        run_id=f"{study}-day{day:03}",
+        study_name=study,
+        created_unix_ns=created_ns,
+        environment=replace(run.header.environment, machine_id=machine, git_commit=f"{day:07}abc"),
+    )
+    return replace(run, header=header, judgement=replace(run.judgement, ranking=ranking))
+
+
+def history(results: Path, *words: str) -> int:
+    return cli.main(["history", "--results", str(results), *words])
+
+
+def test_the_list_is_newest_first_and_fits_80_columns(tmp_path: Path, capsys: Captured) -> None:
+    for day in range(3):
+        stored(run_of_day(day), tmp_path)
+    assert history(tmp_path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert [line.split()[0] for line in lines[2:]] == [
+        "franklin-day002",
+        "franklin-day001",
+        "franklin-day000",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "days"),
+    [
+        (("--study", "other"), [3]),
+        (("--study", "nothing"), []),
+        (("--machine", "ffff"), [2]),
+        (("--commit", "0000001"), [1]),
+        (("--server", "quotes/go"), [3, 2, 1, 0]),
+        (("--server", "quotes/perl"), []),
+        (("--since", "2025-11-22", "--until", "2025-11-23"), [2, 1]),
+    ],
+)
+def test_filters(words: tuple[str, ...], days: list[int], tmp_path: Path, capsys: Captured) -> None:
+    stored(run_of_day(0), tmp_path)
+    stored(run_of_day(1), tmp_path)
+    stored(run_of_day(2, machine="ffff"), tmp_path)
+    stored(run_of_day(3, study="other"), tmp_path)
+    assert history(tmp_path, "--json", *words) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [int(entry["run_id"][-3:]) for entry in told] == days
+
+
+def test_the_trend_marks_where_the_level_changed(tmp_path: Path, capsys: Captured) -> None:
+    for day in range(12):
+        stored(run_of_day(day, factor=(1.0 if day < 7 else 0.85) * (1 + 0.004 * (day % 3))), tmp_path)
+    assert history(tmp_path, "--trend", "quotes/go") == 0
+    lines = capsys.readouterr().out.splitlines()
+    changes = [index for index, line in enumerate(lines) if "change:" in line]
+    assert changes == [8]  # below the head and the seven days before it
+    assert "0.85 times" in lines[8]
+
+
+def test_a_level_history_has_no_change(tmp_path: Path, capsys: Captured) -> None:
+    for day in range(20):
+        stored(run_of_day(day, factor=1 + 0.01 * ((day * 7) % 5 - 2)), tmp_path)
+    history(tmp_path, "--trend", "quotes/go")
+    assert "change:" not in capsys.readouterr().out
+
+
+def test_machines_are_not_compared_without_a_warning(tmp_path: Path, capsys: Captured) -> None:
+    for day in range(12):
+        stored(run_of_day(day, factor=1.0 if day < 6 else 2.0, machine="a" if day < 6 else "b"), tmp_path)
+    history(tmp_path, "--trend", "quotes/go")
+    told = capsys.readouterr().out
+    assert told.count("another machine") == 1
+    assert "change:" not in told
+
+
+def test_what_is_new_changed_or_gone_is_noticed(tmp_path: Path) -> None:
+    first, second = (stored(run_of_day(day), tmp_path) for day in (0, 1))
+    assert [entry.run_id for entry in Index(tmp_path).runs(Filter())] == [
+        "franklin-day001",
+        "franklin-day000",
+    ]
+    second.unlink()
+    first.write_bytes(first.read_bytes().replace(b'"profile":"fair"', b'"profile":"published"'))
+    [left] = Index(tmp_path).runs(Filter())
+    assert (left.run_id, left.profile) == ("franklin-day000", "published")
+
+
+def test_the_index_is_made_again_from_the_files(tmp_path: Path, capsys: Captured) -> None:
+    stored(run_of_day(0), tmp_path)
+    history(tmp_path)
+    for damage in (b"this is no database at all, but it is long enough to be looked at" * 20, b""):
+        (tmp_path / NAME).write_bytes(damage)
+        capsys.readouterr()
+        assert history(tmp_path) == 0
+        assert "franklin-day000" in capsys.readouterr().out
+    with sqlite3.connect(tmp_path / NAME) as db:
+        db.execute("pragma user_version = 99")
+    assert history(tmp_path) == 0
+    assert history(tmp_path, "--reindex") == 0
+    assert "franklin-day000" in capsys.readouterr().out
+    rebuild(tmp_path)
+    assert not (tmp_path / NAME).exists()
+
+
+def test_a_damaged_run_is_listed_as_such_and_hides_no_other(tmp_path: Path, capsys: Captured) -> None:
+    stored(run_of_day(0), tmp_path)
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "run.jsonl").write_bytes(b"\x00\xff{\n")
+    (tmp_path / "newer").mkdir()
+    (tmp_path / "newer" / "run.jsonl").write_bytes(b'{"record":"header","format":999}\n')
+    assert history(tmp_path) == 0
+    told = capsys.readouterr().out
+    assert "franklin-day000" in told
+    assert "no header of a run record" in told
+    assert "format 999" in told
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
+def test_a_read_only_folder_is_indexed_in_memory(tmp_path: Path, capsys: Captured) -> None:
+    stored(run_of_day(0), tmp_path)
+    tmp_path.chmod(0o500)
+    try:
+        assert history(tmp_path) == 0
+    finally:
+        tmp_path.chmod(0o700)
+    assert "franklin-day000" in capsys.readouterr().out
+
+
+def open_index(results: Path) -> int:
+    return len(Index(results).runs(Filter()))
+
+
+def test_several_processes_may_open_a_new_index_at_once(tmp_path: Path) -> None:
+    for day in range(5):
+        stored(run_of_day(day), tmp_path)
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        assert pool.map(open_index, [tmp_path] * 8) == [5] * 8
+
+
+def test_an_empty_or_missing_folder_is_an_empty_history(tmp_path: Path, capsys: Captured) -> None:
+    assert history(tmp_path) == 0
+    assert history(tmp_path / "none") == 0
+    assert capsys.readouterr().out == "no run fits\nno run fits\n"
+
+
+def test_bad_input_is_one_line(tmp_path: Path, capsys: Captured) -> None:
+    stored(run_of_day(0), tmp_path)
+    for words, said in (
+        (("--trend", "perl"), "no case is called 'perl'"),
+        (("--since", "yesterday"), "is not a date"),
+    ):
+        assert history(tmp_path, *words) == 2
+        told = capsys.readouterr()
+        assert said in told.err
+        assert told.err.count("\n") == 1
+
+
+def test_ten_thousand_runs_are_listed_from_the_index(tmp_path: Path) -> None:
+    stored(run_of_day(0), tmp_path)
+    template = (tmp_path / "franklin-day000" / "run.jsonl").read_bytes()
+    for number in range(10_000):
+        folder = tmp_path / f"r{number:05}"
+        folder.mkdir()
+        (folder / "run.jsonl").write_bytes(template)
+    Index(tmp_path).close()
+    began = time.monotonic()
+    entries = Index(tmp_path).runs(Filter())
+    took_s = time.monotonic() - began
+    assert len(entries) == 10_001
+    # No timing bound here: a busy machine would break it. The figure is for the reader of a failure.
+    print(f"listed in {took_s:.2f} s")
