@@ -5,5 +5,6 @@ set -euo pipefail
 cd "$root"
 study=$1
 shift
-.venv/bin/assay setup "$study"
+# 1: a server could not be built. It will be a row with its reason; the study goes on.
+.venv/bin/assay setup "$study" || [ $? -eq 1 ]
 exec .venv/bin/assay run "$study" "$@"
