@@ -9,7 +9,7 @@ from pathlib import Path
 from assay.settings import Settings
 from assay.sut import Contract, Prepared, Server, prepare, read_contract, read_server
 
-PROGRAM = r'''
+PROGRAM = r"""
 import os, signal, socket, sys, threading, time
 
 mode = sys.argv[1] if len(sys.argv) > 1 else "right"
@@ -92,7 +92,7 @@ while True:
     connection, _ = listener.accept()
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     threading.Thread(target=serve, args=(connection,), daemon=True).start()
-'''
+"""
 
 CONTRACT = """
 format = 1

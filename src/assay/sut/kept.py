@@ -59,6 +59,7 @@ class Kept:
             bufsize=0,
             start_new_session=True,  # the terminal's Ctrl-C is for the harness alone
         )
+        _live.add(self)
         try:
             self._send(_order_json(order))
             report = self._first_report()
@@ -130,6 +131,7 @@ class Kept:
         ServerFailed (stage "stop") should anything survive that.
         """
         keeper = self._keeper
+        _live.discard(self)
         with contextlib.suppress(OSError):
             if keeper.stdin is not None:
                 keeper.stdin.close()
@@ -154,6 +156,16 @@ class Kept:
     def log_tail(self) -> str:
         """The last lines that this program wrote."""
         return tail(self.order.log, self._log_begin)
+
+
+_live: set[Kept] = set()
+"""Every program that has not been stopped yet."""
+
+
+def stop_all() -> None:
+    """End every program that is still kept: what Ctrl-C in the midst of anything may have left."""
+    for kept in list(_live):
+        kept.stop()
 
 
 def tail(log: Path, begin: int = 0) -> str:

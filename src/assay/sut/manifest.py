@@ -28,8 +28,8 @@ class Requirement(Value, frozen=True, kw_only=True):
     """One thing the machine must have: a command, a file, a JDK, or a variable that names a path.
 
     `version` is the command that prints the version (its first dotted number counts; one that fails
-    means that the thing is missing), `debian` the package that installs it, `missing` the line that says what to do where it
-    is not there, `label` what a screen calls it.
+    means that the thing is missing), `debian` the package that installs it, `missing` the line that
+    says what to do where it is not there, `label` what a screen calls it.
     """
 
     label: str = ""

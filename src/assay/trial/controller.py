@@ -15,6 +15,7 @@ from assay.store import load as load_run
 from assay.study import ResolvedCase, ResolvedStudy
 from assay.sut.build import Prepared
 from assay.sut.cores import CoreSplit
+from assay.sut.kept import stop_all
 from assay.trial.observer import Interrupted, Observer, Silent
 from assay.trial.one_trial import Bench, failed_trial, run_trial
 from assay.trial.prepare import prepare_all
@@ -57,6 +58,8 @@ def run_study(
                 observer.trial_finished(trial)
     except KeyboardInterrupt:
         raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None)) from None
+    finally:
+        stop_all()
     return Run(header=header, trials=tuple(trials), judgement=None)
 
 

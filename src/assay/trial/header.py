@@ -10,7 +10,7 @@ from types import TracebackType
 
 import msgspec
 
-from assay import host, store
+from assay import engine, host, store
 from assay.errors import InputError
 from assay.settings import Settings
 from assay.store import RunFile
@@ -20,7 +20,12 @@ from assay.values.run import FORMAT, Header, Run
 
 
 def header_for(study: ResolvedStudy, command: Sequence[str]) -> Header:
-    """All that is settled before the first trial. `command` is the command line as given."""
+    """All that is settled before the first trial. `command` is the command line as given.
+
+    InputError where a plan is not one that the engine can execute.
+    """
+    for case in study.cases:
+        engine.check(case.plan)
     now_ns = time.time_ns()
     return Header(
         format=FORMAT,

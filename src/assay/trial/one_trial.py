@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from assay import engine, host
-from assay.errors import ServerFailed
+from assay.errors import EnvironmentLacks, ServerFailed
 from assay.study import ResolvedCase
 from assay.sut import probe, server
 from assay.sut.build import Prepared
@@ -61,6 +61,8 @@ def run_trial(case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) 
         return _measured(trial, case, prepared, slot, bench)
     except ServerFailed as failed:
         return failed_trial(trial, failed)
+    except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others of the study it can
+        return failed_trial(trial, ServerFailed("load", str(lacking)))
 
 
 def failed_trial(trial: Trial, failed: ServerFailed) -> Trial:
@@ -92,8 +94,8 @@ def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, 
         failed = running.died()
         if failed is not None:
             raise failed
-    finally:
         bench.observer.phase(slot, "stop")
+    finally:
         running.stop()
     measured = loaded.measurement
     wrong_during = sum(outcome.count for outcome in measured.outcomes if outcome.origin == "plan")

@@ -1,0 +1,120 @@
+"""Small real studies of servers that misbehave. Not a test itself; run by path it runs such a study.
+
+made_studies.py FOLDER [RUN]   runs (or resumes) the study and tells on standard output what happens
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import made_servers
+
+from assay import store, trial
+from assay.errors import AssayError
+from assay.study import ResolvedStudy, load_study, resolve
+from assay.values.measurement import Snapshot
+from assay.values.run import Run
+from assay.values.trial import Trial
+
+STUDY = """
+format = 1
+name = "small"
+title = "Small servers"
+question = "Which of them behaves?"
+{servers}
+[[workloads]]
+name = "hello"
+routes = ["hello"]
+[profiles.fair]
+blocks = {blocks}
+[[profiles.fair.loads]]
+connections = {connections}
+measure_s = {measure_s}
+warm_up_min_s = {warm_up_s}
+warm_up_max_s = {warm_up_s}
+timeout_s = 2
+"""
+
+
+def write(
+    folder: Path,
+    modes: Sequence[str],
+    *,
+    blocks: int = 2,
+    measure_s: float = 0.3,
+    warm_up_s: float = 0.2,
+    connections: int = 4,
+    ready_timeout_s: float = 20,
+) -> None:
+    """A study of one server for each mode; spaces in its name become dashes."""
+    names = []
+    for mode in modes:
+        names.append(mode.replace(" ", "-"))
+        more = f'"{folder}/child"' if mode == "leaves a child" else ""
+        made_servers.write_server(folder, mode, name=names[-1], more=more, ready_timeout_s=ready_timeout_s)
+    servers = "\n".join(f'[[servers]]\nserver = "greeting/{name}"' for name in names)
+    (folder / "studies").mkdir()
+    (folder / "studies" / "small.toml").write_text(
+        STUDY.format(
+            servers=servers, blocks=blocks, measure_s=measure_s, warm_up_s=warm_up_s, connections=connections
+        )
+    )
+
+
+def study(folder: Path) -> ResolvedStudy:
+    """The study of the folder, resolved."""
+    settings = made_servers.settings(folder)
+    return resolve(load_study("small", settings), settings, seed=1)
+
+
+def run(folder: Path, observer: trial.Observer | None = None) -> Run:
+    """Run the study of the folder to its end."""
+    settings, made = made_servers.settings(folder), study(folder)
+    header = trial.header_for(made, ["test"])
+    with trial.machine_lock(settings, made.name), store.create(settings.results, header) as run_file:
+        return trial.run_study(made, run_file, settings, observer)
+
+
+def go_on(folder: Path, word: str = "latest") -> Run:
+    """Resume a run of the folder and run it to its end."""
+    settings = made_servers.settings(folder)
+    with trial.resume(store.find(settings.results, word), settings) as resumed:
+        return trial.run_study(resumed.study, resumed.run_file, settings, before=resumed.run)
+
+
+class Teller(trial.Silent):
+    """Tells each phase in a line."""
+
+    def phase(self, slot: trial.Slot, phase: trial.Phase) -> None:
+        print("phase", slot.number, phase, flush=True)
+
+    def snapshot(self, slot: trial.Slot, snapshot: Snapshot) -> None:
+        print("snapshot", slot.number, snapshot.phase, flush=True)
+
+    def trial_finished(self, trial: Trial) -> None:
+        print("finished", trial.number, flush=True)
+
+    def note(self, text: str) -> None:
+        print("note", text, flush=True)
+
+
+def main() -> int:
+    """Run or resume; tell an error in one line."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    folder = Path(sys.argv[1])
+    try:
+        if len(sys.argv) > 2:
+            go_on(folder, sys.argv[2])
+        else:
+            run(folder, Teller())
+    except AssayError as error:
+        print("error", error, flush=True)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
