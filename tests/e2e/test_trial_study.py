@@ -82,6 +82,28 @@ def test_a_study_goes_on_past_the_servers_that_fail(tmp_path: Path) -> None:
     assert descendants() == []
 
 
+class Phases(Silent):
+    """Notes each phase, and what runs when a trial begins."""
+
+    def __init__(self) -> None:
+        self.phases: list[trial.Phase] = []
+        self.left: list[psutil.Process] = []
+
+    def trial_started(self, slot: Slot) -> None:
+        self.left += descendants()
+
+    def phase(self, slot: Slot, phase: trial.Phase) -> None:
+        self.phases.append(phase)
+
+
+def test_a_server_is_gone_before_the_next_one_starts(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "leaves a child"], blocks=1)
+    seen = Phases()
+    made_studies.run(tmp_path, seen)
+    assert seen.left == []
+    assert tuple(seen.phases) == PHASES * 2
+
+
 def test_a_trial_holds_all_that_was_seen(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], blocks=1)
     before = os.sched_getaffinity(0)
@@ -117,8 +139,10 @@ def test_a_trial_holds_all_that_was_seen(tmp_path: Path) -> None:
 def test_a_server_that_dies_under_load_is_a_row_with_the_reason(
     tmp_path: Path, mode: str, reason: str
 ) -> None:
-    made_studies.write(tmp_path, [mode], blocks=1, measure_s=5)
-    failed = failure_of(made_studies.run(tmp_path), mode)
+    made_studies.write(tmp_path, [mode], blocks=1, measure_s=20)
+    seen = Phases()
+    failed = failure_of(made_studies.run(tmp_path, seen), mode)
+    assert "contract again" not in seen.phases  # noticed while the load ran, not after it
     assert (failed.stage, failed.reason) == ("load", reason)
     assert mode == "killed" or failed.log_tail.endswith("a fatal mistake")
 

@@ -1,0 +1,205 @@
+"""`assay view` and the report page in a real browser, and what must not get in."""
+
+from __future__ import annotations
+
+import http.client
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import pytest
+import sample_run
+from msgspec.structs import replace
+from playwright.sync_api import Page, expect, sync_playwright
+from sample_run import stored
+
+from assay.report import html
+
+PATIENCE_S = 120
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three runs: one whole, one of hostile names, one that is going on."""
+    folder = tmp_path_factory.mktemp("results")
+    run = sample_run.run()
+    stored(run, folder)
+    cases = tuple(replace(case, label=HOSTILE + case.id) for case in run.header.cases)
+    hostile = replace(
+        run.header, run_id="hostile-20251122-080000-bbbb", cases=cases, study={"title": HOSTILE}
+    )
+    stored(replace(run, header=hostile), folder)
+    going_on = replace(run.header, run_id="franklin-20251123-080000-cccc")
+    stored(replace(run, header=going_on, trials=run.trials[:7], judgement=None), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(results: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "assay.cli.main", "view", "--results", str(results)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield process.stdout.readline().strip()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0, said
+        assert "Traceback" not in said
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    """A page of a real browser that fails the test on any error of its console."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE_S * 1000)
+        errors: list[str] = []
+        page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
+        yield page
+        browser.close()
+    assert errors == []
+
+
+def ask(
+    url: str, path: str = "", method: str = "GET", **headers: str
+) -> tuple[int, str, http.client.HTTPMessage]:
+    """One request; `path` is appended to the address as it is."""
+    parts = urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE_S)
+    connection.request(method, path if path.startswith("//") else parts.path + path, headers=headers)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text, answer.headers
+
+
+def test_every_page_is_reached_by_clicking(url: str, page: Page, tmp_path: Path) -> None:
+    page.goto(url)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
+    page.get_by_role("link", name="franklin-20251121-080000-3f2a").click()
+    expect(page.locator("svg.marks")).to_have_count(6)
+    page.screenshot(path=str(tmp_path / "report.png"), full_page=True)
+    page.go_back()
+    page.get_by_role("link", name="going on, or cut off").click()
+    expect(page.get_by_role("progressbar")).to_have_attribute("value", "7")
+    page.get_by_role("link", name="Assay").click()
+    page.get_by_label("franklin-20251121-080000-3f2a as base").check()
+    page.get_by_label("franklin-20251123-080000-cccc as new").check()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Two runs side by side")
+    expect(page.get_by_role("rowheader", name="quotes/go").first).to_be_visible()
+    page.screenshot(path=str(tmp_path / "compare.png"), full_page=True)
+
+
+def test_the_filter_works_from_the_keyboard(url: str, page: Page) -> None:
+    page.goto(url)
+    page.keyboard.press("Tab")  # the link home
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Study")).to_be_focused()
+    page.keyboard.type("nothing")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No run fits.")).to_be_visible()
+
+
+def test_everything_that_can_be_used_has_a_name(url: str, page: Page) -> None:
+    for path in ("", "run/franklin-20251121-080000-3f2a", "live/franklin-20251123-080000-cccc"):
+        page.goto(url + path)
+        nameless = page.locator("a, button, input, progress, [tabindex]").evaluate_all(
+            "all => all.filter(one => !(one.innerText || one.ariaLabel || one.labels?.length)).map(one => one.outerHTML)"
+        )
+        assert nameless == []
+
+
+def test_hostile_names_stay_text(url: str, page: Page) -> None:
+    for path in (
+        "",
+        "run/hostile-20251122-080000-bbbb",
+        "compare?base=hostile-20251122-080000-bbbb&new=hostile-20251122-080000-bbbb",
+    ):
+        page.goto(url + path)
+        expect(page.locator("img")).to_have_count(0)
+    page.goto(url + "run/hostile-20251122-080000-bbbb")
+    expect(page.get_by_role("heading", level=1)).to_have_text(HOSTILE)
+
+
+def test_a_click_on_the_legend_dims_the_other_servers(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(html.render(sample_run.run()), encoding="utf-8")
+    page.goto(path.as_uri())
+    chart = page.locator("#over-time svg")
+    before = chart.inner_html()
+    chart.get_by_text("quotes/go").click()
+    expect(chart.locator("path[stroke-opacity='0.12'], path[opacity='0.12']").first).to_be_attached()
+    assert chart.inner_html() != before
+
+
+def test_the_report_fits_a_phone_and_both_schemes(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(html.render(sample_run.run()), encoding="utf-8")
+    page.set_viewport_size({"width": 390, "height": 800})
+    colours = set()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its literals
+        page.goto(path.as_uri())
+        expect(page.locator("svg.marks")).to_have_count(6)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        colours.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+    assert len(colours) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "headers", "status"),
+    [
+        ("", "GET", {}, 200),
+        ("", "HEAD", {}, 200),
+        ("", "POST", {}, 405),
+        ("", "DELETE", {}, 405),
+        ("", "GET", {"Host": "evil.example"}, 421),
+        ("", "GET", {"Host": "evil.example:80"}, 421),
+        ("", "GET", {"Origin": "http://evil.example"}, 403),
+        ("", "GET", {"Origin": "null"}, 403),
+        ("", "GET", {"Sec-Fetch-Site": "cross-site"}, 403),
+        ("", "GET", {"Sec-Fetch-Site": "same-origin"}, 200),
+        ("run/nothing", "GET", {}, 404),
+        ("run/" + quote("../../../etc/passwd", safe=""), "GET", {}, 404),
+        ("run/..", "GET", {}, 404),
+        ("run/%00", "GET", {}, 404),
+        ("../../etc/passwd", "GET", {}, 404),
+        ("compare", "GET", {}, 404),
+        ("nothing", "GET", {}, 404),
+    ],
+)
+def test_only_reads_of_known_runs_from_here(
+    url: str, path: str, method: str, headers: dict[str, str], status: int
+) -> None:
+    found, text, answered = ask(url, path, method, **headers)
+    assert found == status, text
+    assert "root:" not in text
+    assert answered["referrer-policy"] == "no-referrer"
+
+
+def test_without_the_token_nothing_is_shown(url: str) -> None:
+    parts = urlsplit(url)
+    for path in ("/", "/run/franklin-20251121-080000-3f2a", f"/{'x' * 22}/", parts.path[:-2] + "/"):
+        status, text, _ = ask(f"http://{parts.netloc}", path)
+        assert status == 403
+        assert "franklin" not in text
+
+
+def test_a_port_that_is_taken_is_said_in_a_line(url: str, results: Path) -> None:
+    port = str(urlsplit(url).port)
+    command = [sys.executable, "-m", "assay.cli.main", "view", "--results", str(results), "--port", port]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"assay: cannot listen on 127.0.0.1:{port}")
+    assert ended.stderr.count("\n") == 1
