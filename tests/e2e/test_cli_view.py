@@ -115,7 +115,8 @@ def test_everything_that_can_be_used_has_a_name(url: str, page: Page) -> None:
     for path in ("", "run/franklin-20251121-080000-3f2a", "live/franklin-20251123-080000-cccc"):
         page.goto(url + path)
         nameless = page.locator("a, button, input, progress, [tabindex]").evaluate_all(
-            "all => all.filter(one => !(one.innerText || one.ariaLabel || one.labels?.length)).map(one => one.outerHTML)"
+            "all => all.filter(one => !(one.innerText || one.ariaLabel || one.labels?.length))"
+            ".map(one => one.outerHTML)"
         )
         assert nameless == []
 
@@ -149,7 +150,7 @@ def test_the_report_fits_a_phone_and_both_schemes(page: Page, tmp_path: Path) ->
     page.set_viewport_size({"width": 390, "height": 800})
     colours = set()
     for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # one of its literals
+        page.emulate_media(color_scheme=scheme)
         page.goto(path.as_uri())
         expect(page.locator("svg.marks")).to_have_count(6)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sample_run
 from msgspec.structs import replace
-from test_run_exports import stored
+from sample_run import stored
 
 from assay.cli import main as cli
 from assay.values.finding import Subject

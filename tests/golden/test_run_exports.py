@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 import sample_run
 from msgspec.structs import replace
+from sample_run import stored
 from test_run_output import HOSTILE, hostile_run
 
 from assay.cli import main as cli
@@ -165,18 +166,6 @@ def test_exports_of_hostile_text_stay_readable(tmp_path: Path) -> None:
     assert junitparser.JUnitXml.fromfile(str(tmp_path / "junit.xml"))
     jsonschema.validate(json.loads(benchmarks.bmf(run)), BMF_SCHEMA)
     assert len(list(csv.DictReader(io.StringIO(table.as_csv(run), newline="")))) == 25
-
-
-def stored(run: Run, folder: Path) -> Path:
-    import msgspec
-
-    from assay.values.run import TrialDone
-
-    path = folder / run.header.run_id / "run.jsonl"
-    path.parent.mkdir(parents=True)
-    records = [run.header, *(TrialDone(trial=trial) for trial in run.trials), *filter(None, [run.judgement])]
-    path.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
-    return path
 
 
 def report(*words: str, results: Path) -> int:

@@ -43,6 +43,7 @@ VERBS = (
     Verb("compare", "compare two runs case by case; a gate for CI", "Look at results"),
     Verb("setup", "install and build what studies and servers need", "Prepare"),
     Verb("history", "list stored runs, and how a figure moved over them", "Look at results"),
+    Verb("view", "browse the runs in a web browser on this machine", "Look at results"),
     Verb("rules", "list the rules by which numbers are judged", "Understand"),
     Verb("explain", "say what a rule means, what to do about it, and where it comes from", "Understand"),
     Verb("schema", "print the JSON Schema of a file format", "Understand"),

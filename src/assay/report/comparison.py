@@ -42,14 +42,12 @@ def summary(comparison: Comparison) -> RenderableType:
         )
     parts += [Text(f"! {fmt.safe(warning)}", SEVERITY_STYLE["flagged"]) for warning in comparison.warnings]
     parts += [Text(""), _changes(comparison)]
-    parts += [Text(fmt.safe(line)) for line in _left_out(comparison)]
-    differences = environment_differences(
-        comparison.base.header.environment, comparison.new.header.environment
-    )
-    if differences:
+    parts += [Text(fmt.safe(line)) for line in left_out(comparison)]
+    changed = differences(comparison)
+    if changed:
         parts += [Text("Differences of the machine and the versions", HEADING)]
         parts += [
-            Text(f"  {what}: {fmt.safe(before)} → {fmt.safe(after)}") for what, before, after in differences
+            Text(f"  {what}: {fmt.safe(before)} → {fmt.safe(after)}") for what, before, after in changed
         ]
     parts += _findings(comparison)
     parts += [Text(line, HEADING) for line in conclusion(comparison)]
@@ -66,7 +64,7 @@ def as_markdown(comparison: Comparison) -> str:
     heads = ("case", "metric", "base:", "new:", "new / base", "limit")
     rows = ([markdown.escape(cell) for cell in _cells(change)] for change in _shown(comparison))
     lines += markdown.table(heads, rows)
-    lines += [f"- {markdown.escape(line)}" for line in _left_out(comparison)]
+    lines += [f"- {markdown.escape(line)}" for line in left_out(comparison)]
     for side, finding in comparison.findings:
         lines.append(f"- {side}: {finding.code} {finding.severity}: {markdown.escape(finding.evidence)}")
     return "\n".join(lines) + "\n"
@@ -130,6 +128,16 @@ def _changes(comparison: Comparison) -> RenderableType:
     return Group(*parts)
 
 
+def cells(comparison: Comparison) -> list[tuple[str, ...]]:
+    """Case, metric, base, new and change of every line, as written."""
+    return [_cells(change)[:5] for change in _shown(comparison)]
+
+
+def differences(comparison: Comparison) -> tuple[tuple[str, str, str], ...]:
+    """(what, base, new) of what differs in machine and versions."""
+    return environment_differences(comparison.base.header.environment, comparison.new.header.environment)
+
+
 def _shown(comparison: Comparison) -> list[Change]:
     """Errors are shown where there were any, or where they were watched."""
     return [
@@ -164,7 +172,8 @@ def _value(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.value
 
 
-def _left_out(comparison: Comparison) -> Iterator[str]:
+def left_out(comparison: Comparison) -> Iterator[str]:
+    """Say which cases have nothing to be compared with."""
     for side, cases in (("base", comparison.only_base), ("new", comparison.only_new)):
         if cases:
             yield f"only in {side}: {', '.join(cases)}"

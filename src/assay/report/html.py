@@ -11,7 +11,7 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.report import answer
 from assay.report import format as fmt
@@ -32,26 +32,47 @@ from assay.report.rows import (
 from assay.values.estimate import Estimate
 from assay.values.run import Run
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
 _VEGA_LITE = "6.4"
 """The version whose specifications Altair writes."""
 
 
 def render(run: Run) -> str:
     """Write the page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     drawn = charts(run)
-    loader = PackageLoader("assay.report", "page")
-    pages = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    return pages.get_template("report.html.jinja").render(
-        **_said(run),
-        charts=drawn,
-        style=Markup(_own("report.css")),
-        script=Markup(_own("report.js")),
-        bundle=Markup(_bundle()),
-        data=Markup(_data(drawn)),
+    return (
+        _pages()
+        .get_template("report.html.jinja")
+        .render(
+            **_said(run),
+            charts=drawn,
+            style=Markup(_own("report.css")),
+            script=Markup(_own("report.js")),
+            bundle=Markup(_bundle()),
+            data=Markup(_data(drawn)),
+        )
     )
+
+
+def page(name: str, title: str, base: str, **said: object) -> str:
+    """Write one of the pages around the report; `base` is the path below which all of them are."""
+    from markupsafe import Markup
+
+    known = {"refresh": None, "style": Markup(_own("report.css")), "title": title, "base": base}
+    return _pages().get_template(f"{name}.html.jinja").render(**(known | said))
+
+
+@functools.cache
+def _pages() -> Environment:
+    """The templates; whatever they are given is escaped."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("assay.report", "page")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
 
 
 def _said(run: Run) -> dict[str, Any]:
@@ -65,7 +86,7 @@ def _said(run: Run) -> dict[str, Any]:
         "hallmark": judgement is not None and judgement.hallmark,
         "which": fmt.safe(answer.title(run)),
         "profile": fmt.safe(header.profile),
-        "sections": [_section(section) for section in sections(run)],
+        "sections": [section_words(section) for section in sections(run)],
         "failures": list(_failures(run)),
         "claims": list(_claims(run)),
         "findings": list(_findings(run)),
@@ -76,7 +97,8 @@ def _said(run: Run) -> dict[str, Any]:
     }
 
 
-def _section(section: Section) -> dict[str, Any]:
+def section_words(section: Section) -> dict[str, Any]:
+    """A section as the templates show it."""
     closed = all(row.closed_loop for row in section.rows)
     return {
         "title": fmt.safe(section.title),

@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import math
 import random
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from hdrh.histogram import HdrHistogram
 
 from assay.values.estimate import ClaimVerdict, Estimate, Ranked
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
 from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
-from assay.values.run import FORMAT, Environment, Header, Judgement, Run
+from assay.values.run import FORMAT, Environment, Header, Judgement, Run, TrialDone
 from assay.values.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
 
 SECOND_NS = 1_000_000_000
@@ -292,6 +294,15 @@ def run(**changes: object) -> Run:
         "judgement": JUDGEMENT,
     }
     return Run(**(fields | changes))
+
+
+def stored(run: Run, results: Path) -> Path:
+    """The run's file in a results folder, as the product stores it."""
+    path = results / run.header.run_id / "run.jsonl"
+    path.parent.mkdir(parents=True)
+    records = [run.header, *(TrialDone(trial=trial) for trial in run.trials), *filter(None, [run.judgement])]
+    path.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
+    return path
 
 
 HEADER = Header(

@@ -1,0 +1,70 @@
+"""`assay view`: the stored runs in a browser, on this machine only."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import secrets
+import socket
+import webbrowser
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK, EnvironmentLacks
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+
+HOST = "127.0.0.1"
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    parser.add_argument("--port", type=_port, default=0, metavar="N", help="port on 127.0.0.1 [any free one]")
+    parser.add_argument("--open", action="store_true", help="open it in the browser")
+    parser.examples(
+        ("assay view --open", "browse the runs in ./results"),
+        ("assay view --results ci --port 8000", "at a port that stays the same"),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    from assay.settings import Settings
+    from assay.view.app import make_app
+
+    settings = Settings.resolve(results=args.results)
+    token = secrets.token_urlsafe(16)
+    with _listen(args.port) as listener:
+        url = f"http://{HOST}:{listener.getsockname()[1]}/{token}/"
+        console.write(url)
+        console.note("read-only, for this machine; Ctrl-C ends it")
+        if args.open:
+            webbrowser.open(url)
+        config = uvicorn.Config(
+            make_app(settings.results, token), log_level="error", access_log=False, lifespan="off"
+        )
+        with contextlib.suppress(KeyboardInterrupt):  # the way to end it
+            uvicorn.Server(config).run(sockets=[listener])
+    return EXIT_OK
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as problem:
+        listener.close()
+        reason = (problem.strerror or str(problem)).lower()
+        raise EnvironmentLacks(f"cannot listen on {HOST}:{port}: {reason}", "leave out --port") from None
+    return listener
+
+
+def _port(word: str) -> int:
+    if not (word.isdigit() and 0 <= int(word) <= 65535):
+        raise argparse.ArgumentTypeError(f"{word!r} is not a port")
+    return int(word)

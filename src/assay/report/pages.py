@@ -1,0 +1,118 @@
+"""The pages of `assay view`, all but the report itself: server-rendered, no script."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+from assay.compare import compare
+from assay.report import answer, comparison, html
+from assay.report import format as fmt
+from assay.report.rows import sections
+from assay.store.index import Entry, Filter
+from assay.values.run import Run
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A run in the list; `going_on` says that it has neither ended nor been judged."""
+
+    entry: Entry
+    going_on: bool
+
+
+def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
+    """The list of runs with its filter, and the form that sets two side by side."""
+    rows = [
+        {
+            "folder": quote(one.entry.folder, safe=""),
+            "value": one.entry.folder,
+            "name": fmt.safe(one.entry.run_id, 100),
+            "when": f"{datetime.fromtimestamp(one.entry.created_unix_ns / 1e9, UTC):%Y-%m-%d %H:%M}",
+            "study": fmt.safe(one.entry.study, 60),
+            "profile": fmt.safe(one.entry.profile) + (", quick" if one.entry.quick else ""),
+            "trials": one.entry.trials,
+            "machine": fmt.safe(one.entry.hostname, 40),
+            "commit": fmt.safe((one.entry.git_commit or "")[:9]),
+            "verdict": _verdict(one),
+            "good": one.entry.hallmark,
+            "going_on": one.going_on,
+        }
+        for one in listed
+        if one.entry.problem is None
+    ]
+    problems = [fmt.safe(one.entry.problem, 500) for one in listed if one.entry.problem]
+    return html.page("history", "Runs", base, rows=rows, problems=problems, chosen=chosen)
+
+
+def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
+    """Where a run stands."""
+    total = len(run.header.cases) * run.header.blocks
+    findings = run.judgement.findings if run.judgement else ()
+    grave = sorted({f"{one.code} {one.severity}" for one in findings if one.severity != "note"})
+    return html.page(
+        "live",
+        fmt.safe(answer.name(run)),
+        base,
+        refresh=None if ended else 2,
+        which=fmt.safe(answer.title(run)),
+        folder=quote(folder, safe=""),
+        done=len(run.trials),
+        total=total,
+        ended=ended,
+        grave=grave,
+        sections=[html.section_words(section) for section in sections(run)],
+    )
+
+
+def side_by_side(base_run: Run, new_run: Run, base: str) -> str:
+    """Two runs side by side."""
+    found = compare(base_run, new_run, {})
+    return html.page(
+        "compare",
+        "Two runs side by side",
+        base,
+        sides=[
+            {
+                "name": fmt.safe(run.header.run_id, 100),
+                "which": fmt.safe(answer.title(run)),
+                "standing": answer.standing(run),
+            }
+            for run in (base_run, new_run)
+        ],
+        warnings=[fmt.safe(warning) for warning in found.warnings],
+        cells=comparison.cells(found),
+        left_out=[fmt.safe(line, 500) for line in comparison.left_out(found)],
+        differences=[tuple(fmt.safe(word) for word in line) for line in comparison.differences(found)],
+        findings=[
+            (
+                side,
+                one.code,
+                one.severity,
+                fmt.safe(one.subject.case or "every case", 80),
+                fmt.safe(one.evidence, 300),
+            )
+            for side, one in found.findings
+        ],
+    )
+
+
+def message(text: str, base: str) -> str:
+    """A page with one sentence."""
+    return html.page("message", "Assay", base, text=fmt.safe(text, 500))
+
+
+def _verdict(one: Listed) -> str:
+    entry = one.entry
+    if one.going_on:
+        return "going on, or cut off"
+    if entry.hallmark:
+        return "hallmark"
+    said = [
+        f"{number} {word}"
+        for number, word in ((entry.withheld, "withheld"), (entry.flagged, "flagged"))
+        if number
+    ]
+    return ", ".join(said) or "not ended"

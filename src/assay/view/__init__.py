@@ -1,0 +1,1 @@
+"""`assay view`: a read-only local web page over the stored runs."""
