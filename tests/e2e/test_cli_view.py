@@ -88,6 +88,13 @@ def test_every_page_is_reached_by_clicking(url: str, page: Page, tmp_path: Path)
     expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
     page.get_by_role("link", name="franklin-20251121-080000-3f2a").click()
     expect(page.locator("svg.marks")).to_have_count(6)
+    for chart, mark, number in (
+        ("throughput", "bar", 4),
+        ("over-time", "line mark", 3),
+        ("percentiles", "point", 24),
+    ):
+        drawn = page.locator(f"#{chart} svg path[aria-roledescription='{mark}']")
+        expect(drawn).to_have_count(number)
     page.screenshot(path=str(tmp_path / "report.png"), full_page=True)
     page.go_back()
     page.get_by_role("link", name="going on, or cut off").click()

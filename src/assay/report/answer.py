@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from assay.report import format as fmt
-from assay.report.rows import Row, Section, sections
+from assay.report.rows import Row, Section
 from assay.values.run import Run
 
 
-def answers(run: Run) -> tuple[str, ...]:
+def answers(found: Iterable[Section]) -> tuple[str, ...]:
     """One sentence for each workload and load: who is fastest, by how much, or why no one is."""
-    return tuple(_answer(section) for section in sections(run))
+    return tuple(_answer(section) for section in found)
 
 
 def standing(run: Run) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import functools
 import json
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from assay.report import answer
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
-from assay.report.charts.chart import config
+from assay.report.charts.chart import Spec, config
 from assay.report.findings import grouped
 from assay.report.load import shape
 from assay.report.rows import (
@@ -43,12 +43,13 @@ def render(run: Run) -> str:
     """Write the page."""
     from markupsafe import Markup
 
-    drawn = charts(run)
+    found = sections(run)
+    drawn = charts(run, found)
     return (
         _pages()
         .get_template("report.html.jinja")
         .render(
-            **_said(run),
+            **_said(run, found),
             charts=drawn,
             style=Markup(_own("report.css")),
             script=Markup(_own("report.js")),
@@ -75,19 +76,19 @@ def _pages() -> Environment:
     return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
 
 
-def _said(run: Run) -> dict[str, Any]:
+def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
     """What the template says in words and tables; plain text all of it."""
     header, judgement = run.header, run.judgement
     return {
         "title": fmt.safe(answer.name(run)),
         "question": fmt.safe(answer.question(run), 2000),
-        "answers": [fmt.safe(sentence, 1000) for sentence in answer.answers(run)],
+        "answers": [fmt.safe(sentence, 1000) for sentence in answer.answers(found)],
         "standing": answer.standing(run),
         "hallmark": judgement is not None and judgement.hallmark,
         "which": fmt.safe(answer.title(run)),
         "profile": fmt.safe(header.profile),
-        "sections": [section_words(section) for section in sections(run)],
-        "failures": list(_failures(run)),
+        "sections": [section_words(section) for section in found],
+        "failures": list(_failures(found)),
         "claims": list(_claims(run)),
         "findings": list(_findings(run)),
         "circumstances": list(_circumstances(run)),
@@ -136,8 +137,8 @@ def _value(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.value
 
 
-def _failures(run: Run) -> Iterator[dict[str, str]]:
-    for row in (row for section in sections(run) for row in section.rows if row.failure):
+def _failures(found: Sequence[Section]) -> Iterator[dict[str, str]]:
+    for row in (row for section in found for row in section.rows if row.failure):
         assert row.failure is not None  # chosen for it
         log = "\n".join(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-20:])
         where = failure_words(row)
@@ -215,10 +216,14 @@ def _bundle() -> str:
 
 
 def _data(drawn: Iterable[Chart]) -> str:
-    document = {
-        "light": config(),
-        "dark": config(dark=True),
-        "charts": {chart.name: chart.spec for chart in drawn},
-    }
+    # Charts of one kind differ in their data only: each specification is written once.
+    specs: list[Spec] = []
+    placed: dict[str, dict[str, Any]] = {}
+    for chart in drawn:
+        spec = {key: value for key, value in chart.spec.items() if key != "datasets"}
+        if spec not in specs:
+            specs.append(spec)
+        placed[chart.name] = {"spec": specs.index(spec), "datasets": chart.spec["datasets"]}
+    document = {"light": config(), "dark": config(dark=True), "specs": specs, "charts": placed}
     text = json.dumps(document, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -34,7 +34,8 @@ def render(run: Run) -> str:
 
 def summary(run: Run) -> str:
     """Write the report without its single trials: for the summary of a CI step."""
-    parts = (*_opening(run), *_failures(run), *_claims(run), *_findings(run))
+    found = sections(run)
+    parts = (*_opening(run, found), *_failures(found), *_claims(run), *_findings(run))
     return "\n".join(parts) + "\n"
 
 
@@ -44,22 +45,27 @@ def escape(text: str, longest: int = 500) -> str:
 
 
 def _lines(run: Run) -> Iterator[str]:
-    for part in (_opening, _failures, _claims, _findings, _trials, _circumstances):
-        yield from part(run)
+    found = sections(run)
+    yield from _opening(run, found)
+    yield from _failures(found)
+    yield from _claims(run)
+    yield from _findings(run)
+    yield from _trials(run, found)
+    yield from _circumstances(run)
 
 
-def _opening(run: Run) -> Iterator[str]:
+def _opening(run: Run, found: Sequence[Section]) -> Iterator[str]:
     yield f"# {escape(answer.name(run))}"
     yield ""
     if answer.question(run):
         yield escape(answer.question(run), 2000)
         yield ""
-    for sentence in answer.answers(run):
+    for sentence in answer.answers(found):
         yield f"**{escape(sentence)}**"
         yield ""
     yield f"{escape(answer.standing(run))}."
     yield ""
-    for section in sections(run):
+    for section in found:
         yield from _results(section)
 
 
@@ -103,8 +109,8 @@ def _result(row: Row) -> tuple[str, ...]:
     )
 
 
-def _failures(run: Run) -> Iterator[str]:
-    failed = [row for section in sections(run) for row in section.rows if row.failure]
+def _failures(found: Sequence[Section]) -> Iterator[str]:
+    failed = [row for section in found for row in section.rows if row.failure]
     if failed:
         yield "## Not measured"
         yield ""
@@ -155,13 +161,13 @@ def _finding(group: Grouped) -> Iterator[str]:
     yield ""
 
 
-def _trials(run: Run) -> Iterator[str]:
+def _trials(run: Run, found: Sequence[Section]) -> Iterator[str]:
     if not any(trial.measurement for trial in run.trials):
         return
     yield "## Every trial"
     yield ""
     heads = ("server", "block:", "requests/s:", "mean:", "p50:", "p90:", "p99:", "max:", "failed:")
-    order = [row.case.id for section in sections(run) for row in (*section.candidates, *section.others)]
+    order = [row.case.id for section in found for row in (*section.candidates, *section.others)]
     trials = sorted(run.trials, key=lambda trial: (order.index(trial.case), trial.block))
     yield from table(heads, (_trial(run, trial) for trial in trials if trial.measurement))
 

@@ -41,14 +41,15 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     if answer.question(run):
         parts.append(Text(fmt.safe(answer.question(run), 1000)))
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))
-    for section in sections(run):
+    found = sections(run)
+    for section in found:
         parts += _section(section)
-    parts += _failures(run)
+    parts += _failures(found)
     parts += _claims(run)
     if ordered_findings(run):
         parts += [Text("Findings", HEADING), Text("")]
         parts.append(in_words(ordered_findings(run), lambda case: name_of_case(run, case)))
-    parts += [Text(fmt.safe(said, 1000), HEADING) for said in answer.answers(run)]
+    parts += [Text(fmt.safe(said, 1000), HEADING) for said in answer.answers(found)]
     hallmark = run.judgement is not None and run.judgement.hallmark
     parts.append(Text(answer.standing(run), GOOD if hallmark else ""))
     if paths:
@@ -141,9 +142,9 @@ def _codes(row: Row) -> Text:
     return Text(" ").join(Text(code, SEVERITY_STYLE[severity[code]]) for code in row.codes)
 
 
-def _failures(run: Run) -> Iterable[RenderableType]:
+def _failures(found: Iterable[Section]) -> Iterable[RenderableType]:
     """The rows that were not measured in every block: the reason and the end of the log."""
-    failed = [row for section in sections(run) for row in section.rows if row.failure]
+    failed = [row for section in found for row in section.rows if row.failure]
     for row in failed:
         assert row.failure is not None  # chosen for it
         yield Text(fmt.safe(f"{row.name}: {failure_words(row)}"), SEVERITY_STYLE["withheld"])

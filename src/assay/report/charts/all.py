@@ -15,9 +15,9 @@ from assay.values.run import Run
 from assay.values.trial import Trial
 
 
-def charts(run: Run) -> tuple[Chart, ...]:
-    """Every chart of the run, in the order in which a reader asks."""
-    found = sections(run)
+def charts(run: Run, found: tuple[Section, ...] | None = None) -> tuple[Chart, ...]:
+    """Every chart of the run, in the order in which a reader asks. `found` are its sections."""
+    found = sections(run) if found is None else found
     made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
     return tuple(chart for chart in (*made, *_across(run, found)) if chart is not None)
 
@@ -33,7 +33,8 @@ def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | N
     )  # fmt: skip
     by_case = {row.name: _trials(run, row) for row in shown}
     competing = {row.name: by_case[row.name] for row in shown if row.case.role == "candidate"}
-    courses = [(name, data.course(trials)) for name, trials in competing.items()]
+    steps = data.steps_for(len(run.header.cases))
+    courses = [(name, data.course(trials, steps)) for name, trials in competing.items()]
     yield lines.over_time(f"over-time{suffix}", f"Throughput over time{where}", courses)
     yield _percentiles(section, where, suffix, by_case)
     yield bars.bars(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import altair as alt
 
 from assay.report import format as fmt
-from assay.report.charts.chart import Chart, as_rows, finish
+from assay.report.charts.chart import DATA, Chart, Spec, as_rows, finish
 from assay.report.rows import Row
 from assay.values.estimate import Estimate
 
@@ -33,6 +34,8 @@ def bars(
     if not known:
         return None
     values = [_value(row, estimate, write, scale) for row, estimate in known]
+    thousands = max(value["edge"] for value in values) >= 10_000
+    whiskers = any(value["low"] is not None for value in values)
     table = [
         (row.name, write(estimate.value), write(estimate.low), write(estimate.high), str(estimate.n))
         for row, estimate in known
@@ -41,7 +44,7 @@ def bars(
         name=name,
         title=title,
         note=note,
-        spec=finish(_layers(values, unit), ROW_HEIGHT * len(values) + 10),
+        spec=finish(_layers(unit, thousands, whiskers), values, ROW_HEIGHT * len(values) + 10),
         heads=("server", "value", "low", "high", "trials"),
         rows=as_rows(table),
     )
@@ -64,8 +67,10 @@ def _value(
     }
 
 
-def _layers(values: list[dict[str, Any]], unit: str) -> dict[str, Any]:
-    base = alt.Chart(alt.InlineData(values=values)).encode(
+@functools.cache
+def _layers(unit: str, thousands: bool, whiskers: bool) -> Spec:
+    """The specification without data: Altair checks it against Vega-Lite's schema, so it is made once."""
+    base = alt.Chart(alt.NamedData(name=DATA)).encode(
         y=alt.Y("server:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False)),
         tooltip=[
             alt.Tooltip("server:N"),
@@ -73,7 +78,6 @@ def _layers(values: list[dict[str, Any]], unit: str) -> dict[str, Any]:
             alt.Tooltip("interval:N", title="95 %"),
         ],
     )
-    thousands = max(value["edge"] for value in values) >= 10_000
     axis = alt.Axis(format="~s" if thousands else ",~f", tickCount=8)
     x = alt.X("value:Q", title=unit, axis=axis, scale=alt.Scale(zero=True, nice=True))
     ranked = alt.condition("datum.role == 'candidate'", alt.value("#0072B2"), alt.value("#8a8f98"))
@@ -81,7 +85,5 @@ def _layers(values: list[dict[str, Any]], unit: str) -> dict[str, Any]:
     span = base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q")
     ends = base.mark_tick(thickness=2, size=10)
     label = base.mark_text(align="left", dx=6).encode(x="edge:Q", text="text:N")
-    layers = [bar, label]
-    if any(value["low"] is not None for value in values):
-        layers[1:1] = [span, ends.encode(x="low:Q"), ends.encode(x="high:Q")]
-    return alt.layer(*layers).to_dict()
+    drawn = [span, ends.encode(x="low:Q"), ends.encode(x="high:Q")] if whiskers else []
+    return alt.layer(bar, *drawn, label).to_dict()

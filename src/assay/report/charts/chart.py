@@ -13,6 +13,8 @@ Spec = dict[str, Any]
 # told apart with every common colour blindness. Series beyond it repeat colours; their marks' shapes
 # differ.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+DATA = "rows"
+"""What a specification calls its data, which is added when it is used."""
 FILE_WIDTH = 720
 """Width in pixels of charts written to files (twice that in a PNG)."""
 
@@ -29,12 +31,12 @@ class Chart:
     rows: tuple[tuple[str, ...], ...]
 
 
-def finish(spec: Spec, height: int | None = None) -> Spec:
-    """Give a specification the width of its place, and the common look."""
+def finish(spec: Spec, values: list[dict[str, Any]], height: int) -> Spec:
+    """Give a specification its data and the width of its place; the page adds the look."""
     done = {key: value for key, value in spec.items() if key not in ("config", "usermeta")}
+    done["datasets"] = done.get("datasets", {}) | {DATA: values}
     done["width"] = "container"
-    if height is not None:
-        done["height"] = height
+    done["height"] = height
     done["autosize"] = {"type": "fit-x", "contains": "padding"}
     return done
 

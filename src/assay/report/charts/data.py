@@ -13,6 +13,9 @@ from assay.values.trial import Trial
 
 MOST_STEPS = 60
 """Points of a course over time: more would not be told apart on a page."""
+FEWEST_STEPS = 10
+ALL_STEPS = 2000
+"""Points of all courses of a run together: a page holds them all, and it is to stay small."""
 
 # Dense enough for a smooth curve; those without enough requests behind them are left out later.
 CURVE = (0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999)
@@ -27,12 +30,17 @@ class Step(NamedTuple):
     high_per_s: float
 
 
-def course(trials: Sequence[Trial]) -> tuple[Step, ...]:
+def steps_for(cases: int) -> int:
+    """How many points each of so many cases may have."""
+    return min(MOST_STEPS, max(FEWEST_STEPS, ALL_STEPS // max(1, cases)))
+
+
+def course(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> tuple[Step, ...]:
     """Throughput over time since the end of the warm-up (negative before), over all trials."""
     measured = [trial.measurement for trial in trials if trial.measurement and trial.measurement.windows]
     if not measured:
         return ()
-    step_ns = _step_ns(measured)
+    step_ns = _step_ns(measured, most_steps)
     sums: dict[int, list[float]] = defaultdict(list)
     for measurement in measured:
         for index, per_s in _binned(measurement, step_ns):
@@ -45,10 +53,10 @@ def course(trials: Sequence[Trial]) -> tuple[Step, ...]:
     )
 
 
-def _step_ns(measured: Iterable[Measurement]) -> int:
+def _step_ns(measured: Sequence[Measurement], most_steps: int) -> int:
     longest = max(seen.windows[-1].start_ns + seen.windows[-1].length_ns for seen in measured)
     window = max(max(seen.windows[0].length_ns, 1) for seen in measured)
-    return window * max(1, -(-longest // (window * MOST_STEPS)))
+    return window * max(1, -(-longest // (window * most_steps)))
 
 
 def _binned(measurement: Measurement, step_ns: int) -> Iterable[tuple[int, float]]:

@@ -6,7 +6,8 @@
     const config = dark.matches && !printing ? page.dark : page.light;
     config.legend.columns = window.innerWidth < 600 ? 1 : 3;
     for (const place of document.querySelectorAll("[data-chart]")) {
-      vegaEmbed(place, page.charts[place.dataset.chart], {
+      const chart = page.charts[place.dataset.chart];
+      vegaEmbed(place, { ...page.specs[chart.spec], datasets: chart.datasets }, {
         mode: "vega-lite", actions: false, renderer: "svg", config, ast: true,
       }).catch((problem) => { place.textContent = `This chart could not be drawn: ${problem.message}`; });
     }
