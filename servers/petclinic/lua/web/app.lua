@@ -36,7 +36,7 @@ end
 
 --- What a handler returns to send the browser on with a GET.
 function App.see_other(location)
-  return { status = 303, headers = { ["Location"] = location }, body = "" }
+  return { status = 303, headers = { ["Location"] = location, ["Content-Type"] = HTML["Content-Type"] }, body = "" }
 end
 
 --- What a handler returns when the thing that is asked for does not exist.
