@@ -91,6 +91,9 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
         for text in resumed.notes:
             console.note(f"assay: {text}")
         before = resumed.run
+        if len(before.trials) >= len(before.header.cases) * before.header.blocks:
+            run_id = before.header.run_id
+            raise InputError(f"run {run_id} has ended", f"`assay report {run_id}` shows it")
         return _finish(
             args,
             before.header,

@@ -1,0 +1,159 @@
+"""`assay run` as a person runs it: screens, files, exit codes, Ctrl-C, resuming."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import made_studies
+import msgspec
+import pytest
+
+from assay.values.run import Run
+
+ASSAY = [sys.executable, "-m", "assay.cli.main"]
+PATIENCE_S = 200
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """The study's own folders, cache and lock: tests may run beside each other."""
+    (folder / "runtime").mkdir(exist_ok=True)
+    own = {"ASSAY_CACHE": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "runtime"), "CI": "1"}
+    return os.environ | own
+
+
+def assay(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*ASSAY, *words],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def the_run(folder: Path) -> Path:
+    [path] = (folder / "results").glob("*/run.jsonl")
+    return path
+
+
+def test_a_study_ends_in_a_screen_a_report_and_a_record(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "exits"])
+    ended = assay(tmp_path, "run", "small", "--seed", "7")
+    assert ended.returncode == 1  # one of the two servers failed
+    assert "Traceback" not in ended.stderr
+    assert max(map(len, ended.stdout.splitlines())) <= 80
+    for told in (
+        "greeting/right",
+        "seed 7",
+        "greeting/exits: did not start",
+        "S5 flagged",
+        "report.md",
+        "run.jsonl",
+    ):
+        assert told in ended.stdout
+    assert "[4/4] block 2" in ended.stderr
+    path = the_run(tmp_path)
+    report = path.with_name("report.md").read_text()
+    assert report.startswith("# Small servers\n")
+    again = assay(tmp_path, "report", "latest")
+    assert again.returncode == 0
+    screen = ended.stdout.split("\nreport ")[0]
+    assert again.stdout.startswith(screen)
+
+
+def test_json_is_the_whole_run_on_standard_output(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right"], blocks=1)
+    ended = assay(tmp_path, "run", "small", "--json", "--blocks", "2")
+    run = msgspec.json.decode(ended.stdout, type=Run)
+    assert len(run.trials) == run.header.blocks == 2
+    assert run.judgement is not None
+    assert run.header.command[-3:] == ("--json", "--blocks", "2")
+
+
+def test_ctrl_c_keeps_what_is_measured_and_resume_goes_on(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right"], blocks=3)
+    command = [*ASSAY, "run", "small"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("[1/3]"):
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130
+    assert "go on with: assay run --resume" in err
+    assert "Traceback" not in err
+    assert "greeting/right" in out
+    ended = assay(tmp_path, "run", "--resume", "latest")
+    assert "[3/3]" in ended.stderr
+    assert "[1/3]" not in ended.stderr
+    assert len(json.loads(assay(tmp_path, "report", "latest", "--json").stdout)["trials"]) == 3
+    ended = assay(tmp_path, "run", "--resume", "latest")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "has ended" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run",), "no study was named; one of: "),
+        (("run", "smal"), "small"),
+        (("run", "small", "--profile", "unfair"), "fair"),
+        (("run", "small", "--server", "greeting/perl"), "greeting/perl"),
+        (("run", "small", "--resume", "latest"), "cannot change"),
+        (("run", "--resume", "latest"), "there is no run"),
+        (("run", "small", "--results", "studies/small.toml"), "studies/small.toml"),
+        (("run", "small", "--blocks", "0"), "--blocks"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_run(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right"])
+    ended = assay(tmp_path, *words)
+    assert ended.returncode == 2
+    assert said in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert ended.stdout == ""
+    assert not list(tmp_path.glob("results/*/run.jsonl"))
+
+
+def test_a_second_run_at_once_is_refused_by_name(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right"], measure_s=30)
+    command = [*ASSAY, "run", "small"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline()
+        ended = assay(tmp_path, "run", "small")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=PATIENCE_S)
+    assert ended.returncode == 2
+    assert "another run measures on this machine" in ended.stderr
+    assert str(process.pid) in ended.stderr
+
+
+@pytest.mark.parametrize("name", ["run", "study", "server", "contract"])
+def test_schemas_are_json(name: str, tmp_path: Path) -> None:
+    ended = assay(tmp_path, "schema", name)
+    assert ended.returncode == 0
+    assert "$defs" in json.loads(ended.stdout)
