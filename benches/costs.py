@@ -38,36 +38,55 @@ def _guarded(name: str, title: str, how: str, figures: Callable[[Effort], tuple[
     return Benchmark(name, title, run_it)
 
 
+ENGINE_MEMORY = """
+import json, pathlib, sys
+from assay import engine
+from assay.values.plan import Closed, LoadPlan, StopAtCount
+
+def resident_bytes():
+    lines = pathlib.Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS"))
+
+url, connections, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+stop = StopAtCount(count=count)
+plan = LoadPlan(url=url, load=Closed(connections=connections), stop=stop, timeout_ns=60_000_000_000)
+before = resident_bytes()
+running, seen = engine.start(plan), []
+while not running.wait(0.05):
+    seen.append(resident_bytes() - before)
+result = running.result()
+opened, failed = result.connections.opened, result.failed
+print(json.dumps({"seen": seen, "opened": opened, "failed": failed}))
+"""
+
+
+def _resident(server: Server, core: int, connections: int, requests: int) -> list[int]:
+    """What the engine adds to the resident set, in bytes, every 50 ms of a load."""
+    python = str(Path(need_assay()).parent / "python")
+    arguments = [server.url(), str(connections), str(requests)]
+    done = run([python, "-c", ENGINE_MEMORY, *arguments], core)
+    if done.code:
+        raise Unavailable(f"the engine failed: {done.stderr.strip().splitlines()[-1]}")
+    found = json.loads(done.stdout)
+    if found["opened"] != connections or found["failed"] or not found["seen"]:
+        raise Unavailable(f"{found['opened']} of {connections} connections, {found['failed']} failures")
+    return list(found["seen"])
+
+
 def _memory(effort: Effort) -> tuple[Figure, ...]:
     cores = Cores.apart()
     growth, each = [], []
     with serving_null(cores.server, *PROVERB) as server:
         for _ in range(effort.rounds):
-            short = _load(
-                server, cores.client, "--connections", "64", "--count", str(effort.requests(200_000))
-            )
-            long = _load(
-                server, cores.client, "--connections", "64", "--count", str(effort.requests(4_000_000))
-            )
-            growth.append((long.peak_rss_bytes - short.peak_rss_bytes) / 1e6)
-            many = _many_connections(server, cores.client, MANY_CONNECTIONS)
-            few = _many_connections(server, cores.client, FEW_CONNECTIONS)
-            difference = many.peak_rss_bytes - few.peak_rss_bytes
-            each.append(difference / (MANY_CONNECTIONS - FEW_CONNECTIONS))
+            seen = _resident(server, cores.client, 64, effort.requests(4_000_000))
+            growth.append((seen[-1] - seen[len(seen) // 4]) / 1e6)
+            many = max(_resident(server, cores.client, MANY_CONNECTIONS, 200_000))
+            few = max(_resident(server, cores.client, FEW_CONNECTIONS, 200_000))
+            each.append((many - few) / (MANY_CONNECTIONS - FEW_CONNECTIONS))
     return (
-        Figure("peak resident set after 20 times the requests, more by", Spread.of(growth), "MB", 1.0),
+        Figure("growth from the first quarter of a load to its end", Spread.of(growth), "MB", 0.5),
         Figure(f"a connection, at {MANY_CONNECTIONS:,}", Spread.of(each), "bytes", 3000),
     )
-
-
-def _many_connections(server: Server, core: int, connections: int) -> Finished:
-    # As many requests whatever the connections, so that only these differ.
-    done = _load(server, core, "--connections", str(connections), "--count", "50000", "--timeout", "60s")
-    measurement = json.loads(done.stdout)["measurement"]
-    opened = measurement["connections"]["opened"]
-    if opened != connections or measurement["failed"]:
-        raise Unavailable(f"{opened} of {connections} connections, {measurement['failed']} failures")
-    return done
 
 
 def _start(effort: Effort) -> tuple[Figure, ...]:
@@ -214,7 +233,7 @@ def _lag(effort: Effort) -> tuple[Figure, ...]:
 
 
 BENCHMARKS = (
-    _guarded("memory", "memory of assay load", "whole process, peak resident set", _memory),
+    _guarded("memory", "memory of the engine", "resident set while the load goes on", _memory),
     _guarded("start", "from nothing to the first request", "cores not pinned", _start),
     _guarded(
         "system-calls", "system calls on the request path", "strace -f -c, 64 connections", _system_calls
