@@ -136,6 +136,21 @@ def measurement(
     return msgspec.structs.replace(made, **changes)
 
 
+def server(**changes: object) -> ServerSeen:
+    """A server that kept CPU 1 busy."""
+    made = ServerSeen(
+        version="1.0",
+        pid=1,
+        cpus=(1,),
+        start_ns=100_000_000,
+        cpu_ns=9_900_000_000,
+        cpu_share=0.99,
+        peak_rss_bytes=50_000_000,
+        threads=4,
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
 def trial(case: str, block: int, made: Measurement | Failure | None = None, **changes: object) -> Trial:
     """A trial of `case` on CPU 1, with a clean contract and a quiet host."""
     seen = measurement() if made is None else made
@@ -148,16 +163,7 @@ def trial(case: str, block: int, made: Measurement | Failure | None = None, **ch
         plan=plan(),
         measurement=seen if isinstance(seen, Measurement) else None,
         failure=seen if isinstance(seen, Failure) else None,
-        server=ServerSeen(
-            version="1.0",
-            pid=1,
-            cpus=(1,),
-            start_ns=100_000_000,
-            cpu_ns=9_900_000_000,
-            cpu_share=0.99,
-            peak_rss_bytes=50_000_000,
-            threads=4,
-        ),
+        server=server(),
         contract=ContractSeen(before=5, before_wrong=0, during=1000, during_wrong=0, after=5, after_wrong=0),
         host=HostSeen(load_average_1m=1.0, steal_share=0.0, client_cpus_idle_share=0.55),
     )

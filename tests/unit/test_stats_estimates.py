@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_runs import measurement, trial
 from scipy import stats as scipy_stats
 
-from assay import stats
+import assay.stats as stats
 from assay.stats.estimates import order_statistic_ranks
 from assay.values.trial import Failure
 

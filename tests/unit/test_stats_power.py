@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from assay import stats
+import assay.stats as stats
 from assay.stats.power import power_of_paired_test
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made_runs import histogram, uniform_histogram
 
-from assay import stats
+import assay.stats as stats
 
 
 @pytest.mark.parametrize(

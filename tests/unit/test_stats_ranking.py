@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import stats
+import assay.stats as stats
 
 BLOCKS = range(8)
 NOISE = (0.004, -0.006, 0.009, -0.008, 0.003, -0.002, 0.007, -0.005)

@@ -11,6 +11,7 @@ from made_runs import (
     measurement,
     plan,
     run,
+    server,
     steady_run,
     trial,
     uniform_histogram,
@@ -75,11 +76,19 @@ class TestGeneratorSaturated:
 
 class TestCeiling:
     @pytest.mark.parametrize(
-        ("rate", "severity"), [(60_000, None), (75_000, "flagged"), (95_000, "withheld")]
+        ("rate", "server_busy", "severity"),
+        [
+            (60_000, 0.5, None),
+            (75_000, 0.5, "flagged"),
+            (95_000, 0.5, "withheld"),
+            (75_000, 0.99, "note"),  # the server is seen to be the bottleneck: one grade milder
+            (95_000, 0.99, "flagged"),
+        ],
     )
-    def test_share_of_the_null_server(self, rate: int, severity: str | None) -> None:
+    def test_share_of_the_null_server(self, rate: int, server_busy: float, severity: str | None) -> None:
         made = steady_run({"null": 100_000, "a": rate})
         cases = (case("null", role="ceiling"), case("a"))
+        made = with_trials(made, {"a": {"server": server(cpu_share=server_busy)}})
         made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
         findings = [finding for finding in judge(made, 0).findings if finding.code == "G5"]
         assert [finding.severity for finding in findings] == ([severity] if severity else [])

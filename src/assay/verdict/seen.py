@@ -96,6 +96,17 @@ class Load:
         return min(idle, self.host.client_cpus_idle_share) if alone and self.host is not None else idle
 
     @property
+    def server_busy_share(self) -> float | None:
+        """The busy share of the server's cores, or of its process where its cores are not its own.
+
+        The cores' is preferred: it holds the kernel's work for the server and the server's services, too.
+        """
+        cores = self.host.server_cpus_idle_share if self.host is not None else None
+        if cores is not None and not self.cores_shared:
+            return 1 - cores
+        return self.server.cpu_share if self.server is not None else None
+
+    @property
     def pool_exhausted(self) -> bool:
         """Whether an open loop had to wait for connections of its own pool."""
         if self.missed_starts:
@@ -130,6 +141,18 @@ class CaseSeen:
     def closed(self) -> bool:
         """Whether its loads are closed loops: throughput is found, not offered."""
         return bool(self.loads) and all(load.closed for load in self.loads)
+
+    @property
+    def server_busy_share(self) -> float | None:
+        """Mean busy share of the server's cores over the loads that know it."""
+        shares = [share for load in self.loads if (share := load.server_busy_share) is not None]
+        return sum(shares) / len(shares) if shares else None
+
+    @property
+    def client_idle_share(self) -> float | None:
+        """Mean idle share of the generator over the loads that know it."""
+        shares = [share for load in self.loads if (share := load.client_idle_share) is not None]
+        return sum(shares) / len(shares) if shares else None
 
     @property
     def group(self) -> tuple[str, str]:

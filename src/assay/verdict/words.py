@@ -8,7 +8,8 @@ def percent(share: float) -> str:
     value = 100 * share
     for digits in (0, 1, 2):
         if value == 0 or abs(value) >= 10 ** (1 - digits) and abs(value - 100) >= 0.5 * 10**-digits:
-            return f"{value:.{digits}f} %"
+            shown = f"{value:.{digits}f}"
+            return f"{shown.rstrip('0').rstrip('.') if digits else shown} %"
     return f"{value:.3g} %"
 
 

@@ -55,7 +55,7 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     if share <= limits["reopened"]:
         return None
     return Hit(
-        "withheld",
+        "withheld" if share > limits["not_kept"] else "note",
         f"keep-alive was asked for, but for {counted(ended, 'request')} "
         f"{counted(load.connections_reopened, 'connection')} had to be opened again ({percent(share)})",
         {"reopened": float(load.connections_reopened), "share": share, "limit": limits["reopened"]},
@@ -66,8 +66,9 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
 W5 = LoadRule(
     code="W5",
     title="not the protocol that was asked for",
-    severities=("withheld",),
+    severities=("withheld", "note"),
     thresholds=(
+        Threshold("not_kept", 0.5, "share", "share of requests on a new connection from which none is kept"),
         Threshold(
             "reopened",
             0.011,

@@ -5,10 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from assay.values.finding import Subject
+from assay.values.finding import Severity, Subject
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
 from assay.verdict.words import duration, percent, rate
+
+G1_IDLE = 0.20
+M7_BUSY = 0.90
 
 
 def generator_saturated(load: Load, limits: Limits) -> Hit | None:
@@ -23,15 +26,17 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     if idle is None or idle >= limits["idle"]:
         return None
     busiest = max(load.worker_busy_shares)
-    if 1 - busiest <= idle:
-        seen = f"the busiest generator thread used {percent(busiest)} of its core"
-    else:
-        seen = f"the generator's cores were only {percent(idle)} idle"
+    limit = f"(at least {percent(limits['idle'])} must stay idle)"
+    figures = {"idle_share": idle, "busiest_thread": busiest, "limit": limits["idle"]}
+    if 1 - busiest < limits["idle"]:
+        evidence = f"the busiest generator thread used {percent(busiest)} of its core {limit}"
+        return Hit("withheld", evidence, figures, gravity=-idle)
     return Hit(
         "withheld",
-        f"{seen} (at least {percent(limits['idle'])} must stay idle)",
-        {"idle_share": idle, "limit": limits["idle"]},
+        f"the generator's cores were only {percent(idle)} idle, its threads used {percent(busiest)} {limit}",
+        figures,
         gravity=-idle,
+        remedy="stop the other programs on the generator's cores; they, not this server, took its time",
     )
 
 
@@ -55,9 +60,8 @@ G1 = LoadRule(
     code="G1",
     title="the generator was saturated",
     severities=("withheld",),
-    about="everything",
     thresholds=(
-        Threshold("idle", 0.20, "share", "idle share that each generator core must keep"),
+        Threshold("idle", G1_IDLE, "share", "idle share that each generator core must keep"),
         Threshold("send_lag", 1e6, "ns", "p99 of send lag that a spinning pacer may have"),
         Threshold(
             "send_lag_share", 0.1, "share", "or this share of the p99 of response time, if that is more"
@@ -126,7 +130,10 @@ G2 = LoadRule(
 
 
 def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
-    """G5, closed loops only: an open loop offers what it was asked to."""
+    """G5, closed loops only: an open loop offers what it was asked to.
+
+    One grade milder where the server is shown to have been the bottleneck (G1 and M7 both content).
+    """
     ceiling = run.ceiling_for(case)
     if ceiling is None or not case.loads or not all(load.closed for load in case.loads):
         return None
@@ -135,8 +142,15 @@ def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     if most <= 0 or reached <= limits["flagged"] * most:
         return None
     share = reached / most
+    near = share > limits["withheld"]
+    busy, idle = case.server_busy_share, case.client_idle_share
+    server_bound = busy is not None and idle is not None and busy >= M7_BUSY and idle >= G1_IDLE
+    if server_bound:  # seen by both CPU clocks: it was the server that was saturated, not the generator
+        severity: Severity = "flagged" if near else "note"
+    else:
+        severity = "withheld" if near else "flagged"
     return Hit(
-        "withheld" if share > limits["withheld"] else "flagged",
+        severity,
         f"{rate(reached)} is {percent(share)} of the {rate(most)} that the null server reached here",
         {"share": share, "ceiling_per_s": most, "limit": limits["flagged"]},
         gravity=share,
@@ -146,8 +160,7 @@ def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
 G5 = CaseRule(
     code="G5",
     title="close to the generator's ceiling",
-    severities=("flagged", "withheld"),
-    about="everything",
+    severities=("flagged", "withheld", "note"),
     thresholds=(
         Threshold(
             "flagged", 0.70, "share", "share of the null server's throughput above which a case is flagged"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
-
 from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rules.generator import M7_BUSY
 from assay.verdict.seen import CaseSeen, Load, RunSeen, intended_between
 from assay.verdict.words import duration, percent
 
@@ -112,20 +111,11 @@ M6 = LoadRule(
 
 
 def not_server_bound(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
-    """M7, closed loops. The idle share of the server's cores is preferred to the process's own time:
-    it holds the kernel's work for the server and the server's services, too."""
+    """M7, closed loops without think time."""
     if not case.closed or any(load.think_time_ns for load in case.loads) or case.case.facts.get("bottleneck"):
         return None
-    shares = []
-    for load in case.loads:
-        if load.host is not None and load.host.server_cpus_idle_share is not None and not load.cores_shared:
-            shares.append(1 - load.host.server_cpus_idle_share)
-        elif load.server is not None:
-            shares.append(load.server.cpu_share)
-    if not shares:
-        return None
-    busy = statistics.fmean(shares)
-    if busy >= limits["busy"]:
+    busy = case.server_busy_share
+    if busy is None or busy >= limits["busy"]:
         return None
     return Hit(
         "flagged",
@@ -140,7 +130,7 @@ M7 = CaseRule(
     title="not server-bound",
     severities=("flagged",),
     thresholds=(
-        Threshold("busy", 0.9, "share", "busy share of the server's cores from which it set the pace"),
+        Threshold("busy", M7_BUSY, "share", "busy share of the server's cores from which it set the pace"),
     ),
     meaning=(
         "The server had CPU time to spare, so something else set the pace, and that is what the figure "

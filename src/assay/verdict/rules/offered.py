@@ -123,7 +123,6 @@ G8 = LoadRule(
     code="G8",
     title="connections missing",
     severities=("withheld",),
-    about="everything",
     meaning=(
         "The load was not the one that was asked for: fewer clients than stated were being served, so the"
         " throughput and the times belong to another experiment."

@@ -65,7 +65,6 @@ W1 = LoadRule(
     code="W1",
     title="wrong answers",
     severities=("withheld", "note"),
-    about="everything",
     thresholds=(Threshold("sampled", 1000, "count", "answers that must be checked under load"),),
     meaning="The server did not do the work, so how fast it did not do it says nothing.",
     remedy="make the server meet its contract, or correct the contract, then measure again",
@@ -98,7 +97,6 @@ W2 = LoadRule(
     code="W2",
     title="errors and time-outs",
     severities=("flagged", "withheld"),
-    about="everything",
     thresholds=(
         Threshold("flagged", 0.001, "share", "share of failed requests above which a load is flagged"),
         Threshold("withheld", 0.01, "share", "share above which its figures are withheld"),
