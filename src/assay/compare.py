@@ -80,14 +80,15 @@ def compare(
     ids_base, ids_new = _ids(base), _ids(new)
     pairs = pairs or [(case, case) for case in ids_base if case in ids_new]
     compared = tuple(change for a, b in pairs for change in _case(base, new, a, b, limits))
+    two_runs = base.header.run_id != new.header.run_id
     chosen_base, chosen_new = {a for a, _ in pairs}, {b for _, b in pairs}
     return Comparison(
         base=base,
         new=new,
         changes=compared,
         unmeasured=tuple(b for a, b in pairs if not _measured(base, a) and not _measured(new, b)),
-        only_base=tuple(case for case in ids_base if case not in chosen_base),
-        only_new=tuple(case for case in ids_new if case not in chosen_new),
+        only_base=tuple(case for case in ids_base if case not in chosen_base) if two_runs else (),
+        only_new=tuple(case for case in ids_new if case not in chosen_new) if two_runs else (),
         warnings=tuple(_warnings(base, new)),
         findings=tuple(
             (side, finding)
