@@ -1,9 +1,7 @@
 """The load engine, typed: values in, values out, errors of ours.
 
-    run = start(plan)
-    while not run.wait(0.1):
-        show(run.snapshot())
-    measurement = run.result()
+`start(plan)` gives an `EngineRun`; while its `wait` says that it has not ended, `snapshot` is the
+live view; `result` is the `Measurement`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,127 @@
+"""The plan means the same on both sides of the binding, and a wrong one is told in a line."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay import _engine, engine
+from assay.errors import InputError
+from assay.values.plan import (
+    BodyEquals,
+    BodyLength,
+    BodyMatches,
+    BodyOneOf,
+    Closed,
+    Expect,
+    HeaderExpected,
+    LoadPlan,
+    Open,
+    Request,
+    Stage,
+    StopAfter,
+    StopAtCount,
+)
+
+PLAN = LoadPlan(url="http://127.0.0.1:1", load=Closed(connections=1), stop=StopAtCount(count=1))
+
+token = st.text("abcXYZ019-", min_size=1, max_size=8)
+text = st.text(st.characters(codec="utf-8", categories=["L", "N", "P"]), max_size=12)
+texts = st.lists(text, min_size=1, max_size=3).map(tuple)
+positive = st.integers(1, 1_000_000)
+rate = st.floats(0.001, 1e6)
+bodies = st.one_of(
+    st.none(),
+    st.builds(BodyEquals, text=text),
+    st.builds(BodyOneOf, texts=texts),
+    st.builds(BodyMatches, pattern=st.sampled_from(["^a+$", r"\\d", ""])),
+    st.builds(BodyLength, bytes=st.integers(0, 2**60)),
+)
+expectations = st.builds(
+    Expect,
+    status=st.lists(st.integers(100, 599), max_size=3).map(tuple),
+    headers=st.lists(st.builds(HeaderExpected, name=token, pattern=st.sampled_from([None, "x"]))).map(tuple),
+    body=bodies,
+    check_every=positive,
+)
+requests = st.builds(
+    Request,
+    method=token,
+    target=st.sampled_from(["/", "/a?b=%20", "*"]),
+    headers=st.lists(st.tuples(token, text), max_size=3).map(tuple),
+    body=st.none() | text,
+    weight=positive,
+    expect=st.none() | expectations,
+)
+stages = st.builds(Stage, duration_ns=positive, from_per_s=rate, to_per_s=rate)
+closed = st.builds(Closed, connections=positive, think_time_ns=st.integers(0, 10**9))
+opened = st.builds(
+    Open,
+    stages=st.lists(stages, min_size=1, max_size=3).map(tuple),
+    max_connections=positive,
+    arrivals=st.sampled_from(["constant", "poisson"]),
+    pacer=st.sampled_from(["spin", "sleep"]),
+)
+plans = st.builds(
+    LoadPlan,
+    url=st.sampled_from(["http://x", "http://[::1]:8080/", "https://a.b:1", "http+unix://%2Ftmp%2Fs"]),
+    requests=st.lists(requests, min_size=1, max_size=2).map(tuple),
+    request_order=st.sampled_from(["sequential", "random"]),
+    load=closed | opened,
+    stop=st.builds(StopAfter, ns=positive) | st.builds(StopAtCount, count=positive),
+    warmup_max_ns=positive,
+    cpus=st.lists(st.integers(0, 63), max_size=3).map(tuple),
+    timeout_ns=st.integers(1_000, 3_600 * 10**9),
+    window_ns=st.integers(10**6, 10**9),
+    http_version=st.sampled_from(["1.1", "1.0"]),
+    requests_per_connection=st.none() | positive,
+    addresses=st.sampled_from([(), ("127.0.0.1", "[::1]:80")]),
+    seed=st.integers(0, 2**64 - 1),
+)
+
+
+@settings(deadline=None)
+@given(plans)
+def test_every_plan_comes_back_unchanged(plan: LoadPlan) -> None:
+    back = _engine.normalise(msgspec.json.encode(plan))
+    assert msgspec.json.decode(back, type=LoadPlan) == plan
+
+
+def test_both_sides_fill_in_the_same_defaults() -> None:
+    bare = b'{"url":"http://x","load":{"kind":"closed","connections":2},"stop":{"kind":"requests","count":3}}'
+    expected = LoadPlan(url="http://x", load=Closed(connections=2), stop=StopAtCount(count=3))
+    assert msgspec.json.decode(_engine.normalise(bare), type=LoadPlan) == expected
+    bare_open = (
+        b'{"url":"http://x","requests":[{"expect":{}}],"stop":{"kind":"duration","ns":5},"load":{"kind":"open",'
+        b'"max_connections":2,"stages":[{"duration_ns":1,"from_per_s":1.0,"to_per_s":2.0}]}}'
+    )
+    expected = LoadPlan(
+        url="http://x",
+        requests=(Request(expect=Expect()),),
+        load=Open(stages=(Stage(duration_ns=1, from_per_s=1, to_per_s=2),), max_connections=2),
+        stop=StopAfter(ns=5),
+    )
+    assert msgspec.json.decode(_engine.normalise(bare_open), type=LoadPlan) == expected
+
+
+def test_a_right_plan_passes_the_check() -> None:
+    engine.check(PLAN)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        ({"url": "nowhere"}, "load plan: url: no scheme (such as http://) in 'nowhere'"),
+        ({"threads": 2}, "load plan: threads: must be at least 1 and at most the number of connections"),
+        ({"requests": (Request(target="a b"),)}, "load plan: requests[0].target: must be a path"),
+    ],
+)
+def test_a_wrong_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:
+    plan = msgspec.structs.replace(PLAN, **wrong)
+    for refuse in (engine.check, engine.start):
+        with pytest.raises(InputError) as caught:
+            refuse(plan)
+        assert str(caught.value).startswith(line)
+        assert "\n" not in str(caught.value)

@@ -1,0 +1,138 @@
+"""A run through the binding, against a real server on loopback."""
+
+from __future__ import annotations
+
+import base64
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from assay import engine
+from assay.errors import EnvironmentLacks
+from assay.values.plan import (
+    BodyEquals,
+    Closed,
+    Expect,
+    LoadPlan,
+    Open,
+    Request,
+    Stage,
+    StopAfter,
+    StopAtCount,
+)
+
+HOUR_NS = 3_600_000_000_000
+
+
+class Hello(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hello) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_counted_run_is_exact(url: str) -> None:
+    right = Expect(status=(200,), body=BodyEquals(text="hello"))
+    plan = LoadPlan(
+        url=url,
+        requests=(Request(expect=right),),
+        load=Closed(connections=3),
+        stop=StopAtCount(count=200),
+        threads=2,
+    )
+    run = engine.start(plan)
+    assert run.wait(60)
+    seen = run.result()
+    assert (seen.books.started, seen.books.completed, seen.books.failed) == (200, 200, 0)
+    assert (seen.completed, seen.checked, seen.statuses) == (200, 200, {"200": 200})
+    assert seen.outcomes == ()
+    assert seen.connections.opened == seen.connections.answered == 3
+    assert len(seen.workers) == 2
+    assert seen.engine_version == engine.version()
+
+
+def test_the_histogram_is_one_that_hdrhistogram_reads(url: str) -> None:
+    plan = LoadPlan(url=url, load=Closed(connections=1), stop=StopAtCount(count=50))
+    seen = engine.start(plan).result().service_time
+    assert base64.b64decode(seen.data)
+    histogram = HdrHistogram.decode(seen.data)
+    assert histogram.get_total_count() == seen.count == 50
+    assert seen.unit_ns == 1
+    assert histogram.get_min_value() == pytest.approx(seen.min_ns, rel=0.001)
+    assert histogram.get_max_value() == pytest.approx(seen.max_ns, rel=0.001)
+    assert histogram.get_mean_value() == pytest.approx(seen.mean_ns, rel=0.001)
+
+
+def test_an_open_loop_has_both_clocks(url: str) -> None:
+    stage = Stage(duration_ns=300_000_000, from_per_s=200, to_per_s=200)
+    plan = LoadPlan(
+        url=url,
+        load=Open(stages=(stage,), max_connections=8, pacer="sleep"),
+        stop=StopAfter(ns=300_000_000),
+    )
+    seen = engine.start(plan).result()
+    assert seen.started + seen.missed_starts == 60
+    assert seen.response_time is not None
+    assert seen.send_lag is not None
+    assert seen.response_time.count == seen.service_time.count == seen.completed
+    assert seen.response_time.mean_ns >= seen.service_time.mean_ns
+
+
+def test_a_run_is_watched_warmed_up_and_stopped(url: str) -> None:
+    plan = LoadPlan(
+        url=url,
+        load=Closed(connections=2),
+        stop=StopAfter(ns=HOUR_NS),
+        warmup_max_ns=HOUR_NS,
+        window_ns=10_000_000,
+    )
+    run = engine.start(plan)
+    while not run.snapshot().windows:
+        assert not run.wait(0.01)
+    assert run.snapshot().phase == "warmup"
+    run.begin_measuring()
+    while run.snapshot().phase != "measured" or run.snapshot().completed == 0:
+        assert not run.wait(0.01)
+    run.stop()
+    seen = run.result()
+    assert seen.interrupted
+    assert seen.warmup_ns > 0
+    assert seen.completed > 0
+    assert {window.phase for window in seen.windows} == {"warmup", "measured"}
+
+
+def test_waiting_lets_other_threads_work(url: str) -> None:
+    plan = LoadPlan(url=url, load=Closed(connections=1), stop=StopAfter(ns=HOUR_NS))
+    run = engine.start(plan)
+    waiter = threading.Thread(target=run.wait, args=(60,))
+    waiter.start()
+    while run.snapshot().completed == 0:
+        time.sleep(0.001)
+    run.stop()
+    waiter.join(60)
+    assert not waiter.is_alive()
+
+
+def test_a_name_without_an_address_is_a_lack_of_the_environment() -> None:
+    plan = LoadPlan(url="http://no-such-host.invalid", load=Closed(connections=1), stop=StopAtCount(count=1))
+    with pytest.raises(EnvironmentLacks, match="^cannot resolve no-such-host.invalid: "):
+        engine.start(plan)
