@@ -87,7 +87,7 @@ def test_every_page_is_reached_by_clicking(url: str, page: Page, tmp_path: Path)
     page.goto(url)
     expect(page.get_by_role("heading", level=1)).to_have_text("Runs")
     page.get_by_role("link", name="franklin-20251121-080000-3f2a").click()
-    expect(page.locator("svg.marks")).to_have_count(6)
+    expect(page.locator("svg.marks")).to_have_count(7)
     for chart, mark, number in (
         ("throughput", "bar", 4),
         ("over-time", "line mark", 3),
@@ -159,7 +159,7 @@ def test_the_report_fits_a_phone_and_both_schemes(page: Page, tmp_path: Path) ->
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.goto(path.as_uri())
-        expect(page.locator("svg.marks")).to_have_count(6)
+        expect(page.locator("svg.marks")).to_have_count(7)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         colours.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
     assert len(colours) == 2

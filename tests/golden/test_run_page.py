@@ -65,7 +65,7 @@ def test_the_page_is_one_small_file_that_fetches_nothing() -> None:
 def test_the_page_draws_every_chart_in_a_browser(tmp_path: Path) -> None:
     run = sample_run.run()
     dom = dom_of(html.render(run), tmp_path)
-    assert len(re.findall(r"<svg [^>]*marks", dom)) == len(charts(run)) == 6
+    assert len(re.findall(r"<svg [^>]*marks", dom)) == len(charts(run)) == 7
 
 
 def test_each_chart_has_its_data_as_a_table() -> None:

@@ -116,7 +116,14 @@ def measurement(
 
 
 CASES = (
-    Case(id="quotes/go", server="quotes/go", variant="fair", workload="quote", load="c64"),
+    Case(
+        id="quotes/go",
+        server="quotes/go",
+        variant="fair",
+        workload="quote",
+        load="c64",
+        facts={"workers": 1, "request_log": False},
+    ),
     Case(id="quotes/java-vertx", server="quotes/java-vertx", variant="fair", workload="quote", load="c64"),
     Case(
         id="quotes/ruby-sinatra", server="quotes/ruby-sinatra", variant="fair", workload="quote", load="c64"
@@ -317,6 +324,12 @@ HEADER = Header(
     blocks=5,
     study={
         "title": "A random quote in Ruby, Go and Java",
+        "figures": {
+            "quotes/go": [{"throughput_per_s": 84765.94, "mean_ms": 2.81, "bytes_per_response": 180}],
+            "quotes/ruby-sinatra": [
+                {"throughput_per_s": 3025.77, "failed": 20167, "note": "22 % of the requests"}
+            ],
+        },
         "question": "How do idiomatic servers in three languages compare on a trivial dynamic response?",
     },
     cases=CASES,

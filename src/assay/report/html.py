@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.report import answer
+from assay.report import answer, servers
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
 from assay.report.charts.chart import Spec, config
@@ -91,6 +91,7 @@ def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
         "failures": list(_failures(found)),
         "claims": list(_claims(run)),
         "findings": list(_findings(run)),
+        "tables": list(_tables(run)),
         "circumstances": list(_circumstances(run)),
         "command": fmt.safe(shlex.join(header.command), 2000),
         "version": header.environment.assay_version,
@@ -177,6 +178,19 @@ def _findings(run: Run) -> Iterator[dict[str, Any]]:
             "source": fmt.safe(first.source),
         }
         seen.add(first.code)
+
+
+def _tables(run: Run) -> Iterator[dict[str, Any]]:
+    for title, (heads, rows) in (
+        ("As published", servers.published(run)),
+        ("Servers", servers.configuration(run)),
+    ):
+        if rows:
+            yield {
+                "title": title,
+                "heads": [(fmt.safe(head.removesuffix(":"), 60), head.endswith(":")) for head in heads],
+                "rows": [[fmt.safe(cell, 200) for cell in row] for row in rows],
+            }
 
 
 def _circumstances(run: Run) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay import stats
-from assay.report import answer
+from assay.report import answer, servers
 from assay.report import format as fmt
 from assay.report.findings import Grouped, grouped
 from assay.report.load import shape
@@ -50,6 +50,7 @@ def _lines(run: Run) -> Iterator[str]:
     yield from _failures(found)
     yield from _claims(run)
     yield from _findings(run)
+    yield from _tables(run)
     yield from _trials(run, found)
     yield from _circumstances(run)
 
@@ -159,6 +160,19 @@ def _finding(group: Grouped) -> Iterator[str]:
     yield f"  - *What to do:* {escape(first.remedy, 1000)}"
     yield f"  - *Source:* {escape(first.source)}"
     yield ""
+
+
+def _tables(run: Run) -> Iterator[str]:
+    """As published, and how each server was configured."""
+    for title, (heads, rows) in (
+        ("As published", servers.published(run)),
+        ("Servers", servers.configuration(run)),
+    ):
+        if rows:
+            yield f"## {title}"
+            yield ""
+            escaped = [f"{escape(head.removesuffix(':'))}{':' * head.endswith(':')}" for head in heads]
+            yield from table(escaped, ([escape(cell) for cell in row] for row in rows))
 
 
 def _trials(run: Run, found: Sequence[Section]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from assay.report import format as fmt
-from assay.report.charts import bars, data, lines
+from assay.report.charts import bars, data, lines, ratios
 from assay.report.charts.chart import Chart
 from assay.report.rows import Row, Section, sections
 from assay.values.estimate import Estimate
@@ -19,7 +19,7 @@ def charts(run: Run, found: tuple[Section, ...] | None = None) -> tuple[Chart, .
     """Every chart of the run, in the order in which a reader asks. `found` are its sections."""
     found = sections(run) if found is None else found
     made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
-    return tuple(chart for chart in (*made, *_across(run, found)) if chart is not None)
+    return tuple(chart for chart in (ratios.claims(run), *made, *_across(run, found)) if chart is not None)
 
 
 def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | None]:
