@@ -1,0 +1,204 @@
+"""Do the statistics keep their promises? Writes docs/statistics.md from simulated runs.
+
+python benches/simulate.py [--runs 4000] [--out docs/statistics.md]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from simulations import (
+    NOISES,
+    SEED,
+    TRACES,
+    Setting,
+    capacity_searches,
+    differences_found,
+    mean_coverage,
+    naive_false_alarms,
+    ratio_coverage,
+    sequential_answers,
+    steady_answers,
+    warm_ups,
+)
+
+from assay.stats.power import trials_for_effect
+
+
+def page(runs: int) -> str:
+    """The whole of docs/statistics.md."""
+    tables = (
+        _coverage_table(runs),
+        _false_alarm_table(runs),
+        _power_table(runs),
+        _sequential_table(runs // 4),
+        _capacity_table(runs // 20),
+        _steady_table(runs // 20),
+        _warm_up_table(runs // 80),
+    )
+    head = (
+        "# Do the statistics keep their promises?\n\n"
+        f"Written by `benches/simulate.py --runs {runs}` (seed {SEED}); METHODOLOGY.md says what is meant.\n"
+        "Simulated runs: a trial's value is its case's level x (1 + the machine's drift) x (1 + noise).\n"
+        f"A share from {runs:,} runs, near 5 or 95 %, is within {2 * math.sqrt(0.05 * 0.95 / runs):.1%}.\n"
+    )
+    return head + "".join(tables)
+
+
+def _table(title: str, note: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [f"| {' | '.join(row)} |" for row in (columns, ["---"] * len(columns), *rows)]
+    return f"\n## {title}\n\n{note}\n\n" + "\n".join(lines) + "\n"
+
+
+def _coverage_table(runs: int) -> str:
+    rows = [
+        [
+            name,
+            *(f"{mean_coverage(noise, n, runs):.1%}" for n in (6, 10)),
+            *(f"{ratio_coverage(Setting((1.05, 1.0), n, noise=noise), runs):.1%}" for n in (5, 10)),
+            f"{ratio_coverage(Setting((1.05, 1.0), 10, noise=noise), runs, median=True):.1%}",
+        ]
+        for name, noise in NOISES.items()
+    ]
+    columns = (
+        "noise of trials",
+        "mean, n=6",
+        "mean, n=10",
+        "ratio, n=5",
+        "ratio, n=10",
+        "median ratio, n=10",
+    )
+    note = (
+        "How often a 95 % interval holds the truth. Ratios: two cases in blocks, 4 % drift, 2 % deviation. "
+        "Wanted: 93 % or more."
+    )
+    return _table("Coverage", note, columns, rows)
+
+
+def _false_alarm_table(runs: int) -> str:
+    rows = []
+    for name, noise in NOISES.items():
+        blocked = Setting((1.0, 1.0), noise=noise)
+        rows.append(
+            [
+                name,
+                f"{differences_found(blocked, runs):.1%}",
+                f"{differences_found(blocked, runs, noise_floor=0.0):.1%}",
+                f"{differences_found(Setting((1.0,) * 5, noise=noise), runs // 4):.1%}",
+                f"{differences_found(blocked._replace(interleaved=False, deviation=0.01), runs):.1%}",
+            ]
+        )
+    columns = (
+        "noise of trials",
+        "2 cases",
+        "2 cases, no noise floor",
+        "any of 5 cases",
+        "one after the other",
+    )
+    note = (
+        "How often identical servers are called different (10 blocks, 4 % drift, 2 % deviation). "
+        "Wanted: 5 % or less.\nThe last column is what running all trials of one case before the other does, "
+        "at 1 % deviation: why there are blocks."
+    )
+    return _table("False alarms", note, columns, rows)
+
+
+def _power_table(runs: int) -> str:
+    rows = []
+    for effect, deviation, blocks in ((1.02, 0.01, 7), (1.02, 0.02, 20), (1.05, 0.02, 5), (1.05, 0.02, 10)):
+        found = differences_found(Setting((effect, 1.0), blocks, deviation), runs)
+        needed = trials_for_effect(effect, math.sqrt(2) * deviation)
+        rows.append([f"{effect - 1:.0%}", f"{deviation:.0%}", str(blocks), f"{found:.1%}", str(needed)])
+    columns = ("true difference", "trial deviation", "blocks", "found", "blocks for 80 % by calculation")
+    return _table("Power", "How often a true difference is called one (4 % drift, in blocks).", columns, rows)
+
+
+def _sequential_table(runs: int) -> str:
+    rows = []
+    for effect, deviation in ((1.0, 0.02), (1.02, 0.014), (1.05, 0.014), (1.05, 0.028)):
+        for name in ("normal", "contaminated (5 %)", "heavy tails (t, 3)"):
+            different, alike, blocks = sequential_answers(effect, deviation, NOISES[name], runs)
+            rows.append(
+                [
+                    f"{effect - 1:.0%}",
+                    f"{deviation:.1%}",
+                    name,
+                    f"{different:.1%}",
+                    f"{alike:.1%}",
+                    f"{blocks:.0f}",
+                ]
+            )
+    columns = (
+        "true difference",
+        "deviation of log ratios",
+        "noise",
+        "different",
+        "alike within 2 %",
+        "median blocks",
+    )
+    note = (
+        "Looked at after every block, up to 40, until settled. An ordinary t interval looked at as often "
+        f"calls identical\nservers different in {naive_false_alarms(20 * runs):.0%} of runs."
+    )
+    return _table("Stopping when settled", note, columns, rows)
+
+
+def _capacity_table(runs: int) -> str:
+    rows = []
+    for spread in (0.002, 0.01, 0.03, 0.05, 0.08):
+        for lapse in (0.0, 0.02):
+            covered, trials, error = capacity_searches(spread, lapse, runs)
+            rows.append([f"{spread:.1%}", f"{lapse:.0%}", f"{covered:.1%}", f"{trials:.0f}", f"{error:.2%}"])
+    columns = (
+        "turns over within",
+        "hiccups",
+        "holds the truth",
+        "median trials",
+        "median error",
+    )
+    note = f"Searches between 100 and 100,000/s to a resolution of 5 %, {runs} of each kind."
+    return _table("Capacity", note, columns, rows)
+
+
+def _steady_table(runs: int) -> str:
+    rows = []
+    for deviation, correlation in ((0.01, 0.0), (0.03, 0.0), (0.03, 0.3), (0.03, 0.6), (0.08, 0.0)):
+        answers = [steady_answers(kind, deviation, correlation, runs) for kind in TRACES]
+        cells = [f"{steady:.0%} / {near:.0%}" for steady, near in answers]
+        rows.append([f"{deviation:.0%}, {correlation:g}", *cells])
+    columns = ("noise of windows, correlation", *TRACES)
+    note = (
+        "Called steady / cut within one judged window of the true change (no change found, where none is).\n"
+        f"Ten seconds in windows of 100 ms, {runs} traces of each kind. "
+        "Wanted: the first four steady, the last three not."
+    )
+    return _table("Steady state", note, columns, rows)
+
+
+def _warm_up_table(runs: int) -> str:
+    rows = []
+    for constant in (0.0, 0.5, 1.5, 3.0):
+        seconds, level = warm_ups(constant, runs)
+        rows.append([f"{constant:g} s" if constant else "warm already", f"{seconds:.1f} s", f"{level:.1%}"])
+    note = "When the online rule lets an exponential warm-up (from 30 % of the level, 3 % noise) go."
+    return _table("Warm-up", note, ("time constant", "let go after", "level then"), rows)
+
+
+def main() -> None:
+    """Write the page."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--runs", type=int, default=4000)
+    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "statistics.md")
+    given = parser.parse_args()
+    given.out.write_text(page(given.runs), encoding="utf-8")
+    sys.stdout.write(f"wrote {given.out}\n")
+
+
+if __name__ == "__main__":
+    main()
