@@ -67,6 +67,7 @@ def test_the_markdown_of_a_comparison(
         (1.0, ("--fail-if-slower", "5%"), 0),
         (0.9, ("--fail-if-slower", "5%"), 3),
         (0.9, ("--fail-if-slower", "20%"), 0),
+        (0.945, ("--fail-if-slower", "5%"), 0),  # worse by more than the limit, but not beyond doubt
         (0.8, (), 0),
         (0.8, ("--fail-if-memory", "10%"), 3),
         (1.2, ("--fail-if-slower", "0%", "--fail-if-memory", "0.1"), 0),

@@ -94,10 +94,11 @@ def test_ctrl_c_is_130_without_a_word(capsys: Captured, monkeypatch: pytest.Monk
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+@pytest.mark.parametrize("words", [["rules"], ["schema", "run"]])
+def test_a_reader_that_goes_away_is_no_error(words: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "assay.cli.main", "rules"]
+    command = [sys.executable, "-m", "assay.cli.main", *words]
     with os.fdopen(writer, "wb") as out:
         ended = subprocess.run(
             command, stdout=out, stderr=subprocess.PIPE, text=True, check=False, timeout=60

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 
@@ -25,7 +24,6 @@ def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        _silence_stdout()
         return EXIT_BROKEN_PIPE
     except Exception as defect:  # noqa: BLE001 - the last boundary: whatever it is, it is ours to log
         return _report_defect(defect, words)
@@ -36,11 +34,6 @@ def _tell(problem: AssayError) -> None:
     from assay import console
 
     console.error(problem)
-
-
-def _silence_stdout() -> None:
-    """Point standard output at nothing: the interpreter would complain when it flushes at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report_defect(defect: Exception, words: Sequence[str]) -> int:
