@@ -7,7 +7,8 @@ import os
 import platform
 import resource
 import subprocess
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -19,6 +20,11 @@ from assay.values.run import Environment
 from assay.values.trial import HostSeen
 
 _CPUFREQ = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+_INTEL_NO_TURBO = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")
+_BOOST = Path("/sys/devices/system/cpu/cpufreq/boost")
+_PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_CGROUP = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
 
 
 def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
@@ -40,7 +46,29 @@ def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environme
         git_commit=_git_commit(checkout()),
         tool_versions={"python": platform.python_version(), **tool_versions},
         smt_siblings=smt_siblings(),
+        turbo=_turbo(),
+        on_battery=_on_battery(),
+        ephemeral_ports=_ephemeral_ports(),
     )
+
+
+def _turbo() -> bool | None:
+    """Whether clocks may rise above the base frequency; None where the kernel does not say."""
+    no_turbo, boost = _read(_INTEL_NO_TURBO), _read(_BOOST)
+    if no_turbo is not None:
+        return no_turbo == "0"
+    return None if boost is None else boost == "1"
+
+
+def _on_battery() -> bool | None:
+    battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    return None if battery is None or battery.power_plugged is None else not battery.power_plugged
+
+
+def _ephemeral_ports() -> int | None:
+    """How many local ports connections may take."""
+    given = (_read(_PORT_RANGE) or "").split()
+    return int(given[1]) - int(given[0]) + 1 if len(given) == 2 else None
 
 
 def raise_descriptor_limit() -> tuple[int, int]:
@@ -57,6 +85,9 @@ class Watch:
     def __init__(self, split: CoreSplit) -> None:
         """Begin to watch."""
         self._client = split.client
+        self._server = split.server
+        self._began = time.monotonic()
+        self._throttled_ns = _throttled_ns()
         self._begin = psutil.cpu_times(percpu=True)
 
     def seen(self) -> HostSeen:
@@ -65,15 +96,39 @@ class Watch:
         spent = [_spent(before, after) for before, after in zip(self._begin, now, strict=False)]
         total = sum(sum(cpu.values()) for cpu in spent)
         steal = sum(cpu.get("steal", 0.0) for cpu in spent)
-        client = [spent[cpu] for cpu in self._client if cpu < len(spent)] or spent
-        client_total = sum(sum(cpu.values()) for cpu in client)
-        idle = sum(cpu.get("idle", 0.0) + cpu.get("iowait", 0.0) for cpu in client)
+        busy = sum(sum(cpu.values()) - _idle(cpu) - cpu.get("steal", 0.0) for cpu in spent)
+        elapsed = time.monotonic() - self._began
+        throttled = _throttled_ns()
         return HostSeen(
             load_average_1m=os.getloadavg()[0],
             steal_share=steal / total if total else 0.0,
-            client_cpus_idle_share=idle / client_total if client_total else 0.0,
+            client_cpus_idle_share=_idle_share(spent, self._client),
             mhz=_mhz(),
+            server_cpus_idle_share=_idle_share(spent, self._server),
+            busy_cores=busy / elapsed if elapsed > 0 else None,
+            throttled_ns=None if throttled is None else throttled - (self._throttled_ns or 0),
         )
+
+
+def _idle(cpu: Mapping[str, float]) -> float:
+    return cpu.get("idle", 0.0) + cpu.get("iowait", 0.0)
+
+
+def _idle_share(spent: Sequence[Mapping[str, float]], cpus: Sequence[int]) -> float:
+    """The idle share of these CPUs, of all where none is named."""
+    chosen = [spent[cpu] for cpu in cpus if cpu < len(spent)] or spent
+    total = sum(sum(cpu.values()) for cpu in chosen)
+    return sum(_idle(cpu) for cpu in chosen) / total if total else 0.0
+
+
+def _throttled_ns() -> int | None:
+    """For how long this control group (version 2) has been kept from running; None without one."""
+    own = (_read(_OWN_CGROUP) or "").partition("::")[2].strip("/")
+    for line in (_read(_CGROUP / own / "cpu.stat") or _read(_CGROUP / "cpu.stat") or "").splitlines():
+        name, _, value = line.partition(" ")
+        if name == "throttled_usec":
+            return int(value) * 1000
+    return None
 
 
 def _spent(before: object, after: object) -> dict[str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
+from pathlib import Path
 
 import pytest
 
@@ -56,3 +57,26 @@ def test_the_limit_of_open_files_is_raised_to_the_hard_one() -> None:
 @pytest.mark.parametrize("client", [(), (0,), (999,)])
 def test_a_watch_of_any_cores_gives_shares(client: tuple[int, ...]) -> None:
     assert 0 <= host.Watch(CoreSplit(client, (), 1)).seen().client_cpus_idle_share <= 1
+
+
+def test_the_watch_tells_the_server_s_cores_from_the_client_s_and_counts_what_ran() -> None:
+    before = os.sched_getaffinity(0)
+    cpu = min(before)
+    other = next((each for each in sorted(before) if each != cpu), cpu)
+    watch = host.Watch(CoreSplit(client=(other,), server=(cpu,), cores=len(before)))
+    os.sched_setaffinity(0, {cpu})
+    try:
+        spun = time.process_time() + 0.5
+        while time.process_time() < spun:
+            pass
+        seen = watch.seen()
+    finally:
+        os.sched_setaffinity(0, before)
+    assert seen.busy_cores is not None and 0 < seen.busy_cores <= (os.cpu_count() or 1) + 0.1
+    assert seen.server_cpus_idle_share is not None and 0 <= seen.server_cpus_idle_share < 1
+    assert seen.throttled_ns is None or seen.throttled_ns >= 0
+
+
+def test_the_local_ports_are_the_kernel_s_range() -> None:
+    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    assert host.environment(split_cores(), {}).ephemeral_ports == high - low + 1
