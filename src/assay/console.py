@@ -7,11 +7,14 @@ where NO_COLOR is set; nothing is told by colour alone.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from assay.errors import AssayError, InputError
+from assay.errors import AssayError, EnvironmentLacks, InputError
 from assay.report.format import safe
 
 if TYPE_CHECKING:
@@ -30,11 +33,6 @@ def _console(stream: TextIO) -> Console:
     return Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
 
 
-def data() -> Console:
-    """Where results go."""
-    return _console(sys.stdout)
-
-
 def talk() -> Console:
     """Where progress and questions go."""
     return _console(sys.stderr)
@@ -47,26 +45,47 @@ def is_live() -> bool:
 
 def show(renderable: RenderableType) -> None:
     """Print a rendered result to standard output."""
-    console = data()
-    if console.is_terminal:
-        console.print(renderable)
+    if sys.stdout.isatty():
+        with _said_if_full():
+            _console(sys.stdout).print(renderable)
         return
-    with console.capture() as captured:
-        console.print(renderable)
+    kept = io.StringIO()
+    _console(kept).print(renderable)
     # Cells are padded to their column; in a file that would be trailing blanks.
-    write("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    write("\n".join(line.rstrip() for line in kept.getvalue().splitlines()))
 
 
 def write(text: str) -> None:
     """Write text to standard output exactly as it is: JSON, Markdown, a schema."""
-    sys.stdout.write(text if text.endswith("\n") else text + "\n")
-    sys.stdout.flush()
+    with _said_if_full():
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+        sys.stdout.flush()
 
 
 def write_bytes(content: bytes) -> None:
     """Write bytes to standard output: a Parquet file into a pipe."""
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    with _said_if_full():
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+
+
+@contextlib.contextmanager
+def _said_if_full() -> Iterator[None]:
+    """A reader that went away is quiet; a full disk behind a redirection is not."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise EnvironmentLacks(f"cannot write to standard output: {reason}") from None
+
+
+def use_any_encoding() -> None:
+    """Show what the terminal's encoding lacks as "?" instead of failing on it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def note(text: str) -> None:

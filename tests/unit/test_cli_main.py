@@ -107,6 +107,25 @@ def test_a_reader_that_goes_away_is_no_error(words: list[str]) -> None:
     assert ended.returncode == 141
 
 
+def test_a_full_disk_behind_standard_output_is_said() -> None:
+    for words in (["rules"], ["schema", "run"], ["--version"]):
+        command = [sys.executable, "-m", "assay.cli.main", *words]
+        with Path("/dev/full").open("w") as full:
+            ended = subprocess.run(
+                command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+            )
+        assert ended.returncode == 2
+        assert ended.stderr == "assay: cannot write to standard output: no space left on device\n"
+
+
+def test_an_encoding_without_our_characters_is_no_error() -> None:
+    command = [sys.executable, "-m", "assay.cli.main", "explain", "G1", "M1"]
+    settings = os.environ | {"PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=settings)
+    assert ended.returncode == 0, ended.stderr
+    assert "Little's law" in ended.stdout
+
+
 @pytest.mark.parametrize("colour", [{}, {"NO_COLOR": "1"}])
 def test_no_colour_in_a_pipe(colour: dict[str, str]) -> None:
     command = [sys.executable, "-m", "assay.cli.main", "explain", "G1"]

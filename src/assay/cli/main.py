@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 import assay
+from assay import console
 from assay.cli import verbs
 from assay.cli.boundary import guarded
 from assay.cli.parser import Parser
@@ -15,6 +16,7 @@ from assay.errors import EXIT_OK, InputError
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the process's exit code is what is returned."""
     words = list(sys.argv[1:] if argv is None else argv)
+    console.use_any_encoding()
     return guarded(lambda: _dispatch(words), words)
 
 
@@ -33,8 +35,6 @@ def _dispatch(words: list[str]) -> int:
 
 
 def _help(words: list[str]) -> int:
-    from assay import console
-
     if words:
         return _dispatch([words[0], "--help"])
     console.write(overview())
@@ -42,8 +42,6 @@ def _help(words: list[str]) -> int:
 
 
 def _version() -> int:
-    from assay import console
-
     console.write(f"assay {assay.version()}")
     return EXIT_OK
 
