@@ -53,7 +53,10 @@ impl Pages {
         let headers = [
             (CONTENT_TYPE, "text/html; charset=utf-8"),
             (CONTENT_LANGUAGE, "en"),
-            (SERVER, concat!("petclinic-reference/", env!("CARGO_PKG_VERSION"))),
+            (
+                SERVER,
+                concat!("petclinic-reference/", env!("CARGO_PKG_VERSION")),
+            ),
         ];
         Ok((status, headers, body).into_response())
     }
