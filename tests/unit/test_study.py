@@ -235,7 +235,7 @@ def test_optional_routes_are_asked_of_the_servers_that_have_them(tmp_path: Path)
 
 def test_services_come_from_the_contract(tmp_path: Path) -> None:
     study = resolved(tmp_path, STUDY + '[services.redis]\nurl = "redis://127.0.0.1:1"\n')
-    assert [(one.name, one.setting.url) for one in study.services] == [("redis", "redis://127.0.0.1:1")]
+    assert [(one.name, one.url) for one in study.services] == [("redis", "redis://127.0.0.1:1")]
     assert study.cases[0].server.services == ("redis",)
 
 

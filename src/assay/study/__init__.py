@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from assay.study.load import Study, list_studies, load_study
 from assay.study.resolve import resolve
-from assay.study.resolved import ResolvedCase, ResolvedStudy, ServiceSpec, WarmUp
+from assay.study.resolved import ResolvedCase, ResolvedStudy, WarmUp
 from assay.study.schema import StudyFile, json_schema
 
 __all__ = [
     "ResolvedCase",
     "ResolvedStudy",
-    "ServiceSpec",
     "Study",
     "StudyFile",
     "WarmUp",

@@ -12,11 +12,12 @@ import msgspec
 from assay.errors import InputError
 from assay.settings import Settings
 from assay.study.load import Study, expand
-from assay.study.resolved import ResolvedCase, ResolvedStudy, ServiceSpec, WarmUp
+from assay.study.resolved import ResolvedCase, ResolvedStudy, WarmUp
 from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit, split_cores
 from assay.sut.manifest import Places
+from assay.sut.services.manifest import ServiceSpec
 from assay.tomlfile import nearest
 from assay.values.claim import Claim, Comparison
 from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
@@ -230,7 +231,14 @@ def _services(study: Study, cases: Sequence[ResolvedCase]) -> tuple[ServiceSpec,
                 raise InputError(where, f"name it in contract {case.contract.name!r}")
             setting = study.file.services.get(name, ServiceSetting())
             found.setdefault(
-                name, ServiceSpec(name=name, table=table, contract=case.contract, setting=setting)
+                name,
+                ServiceSpec(
+                    name=name,
+                    table=table,
+                    contract=case.contract,
+                    url=setting.url,
+                    settings=setting.settings,
+                ),
             )
     return tuple(found.values())
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.study.schema import ServiceSetting
-from assay.sut.contract import Contract, Route, ServiceTable
+from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
 from assay.sut.manifest import ServerSpec
+from assay.sut.services.manifest import ServiceSpec
 from assay.values.plan import Closed, LoadPlan, StopAfter, Value
 from assay.values.trial import Case
 
@@ -32,16 +32,6 @@ class WarmUp(Value, frozen=True, kw_only=True):
     slice_ns: int = 500_000_000
     level_slices: int = 4
     tolerance: float = 0.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServiceSpec:
-    """A service of the study: what the contract asks of it and how the study has it."""
-
-    name: str
-    table: ServiceTable
-    contract: Contract
-    setting: ServiceSetting
 
 
 @dataclass(frozen=True, kw_only=True)

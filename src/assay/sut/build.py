@@ -67,7 +67,7 @@ def prepare(
     checked = requires.check_all(spec.requires)
     lacking = [one for one in checked if not one.fulfilled]
     if lacking:
-        raise ServerFailed("requires", "; ".join(_told(one) for one in lacking))
+        raise ServerFailed("requires", "; ".join(one.told for one in lacking))
     places = _places(spec, settings, cores, checked)
     built_s = None
     if spec.build is not None:
@@ -95,10 +95,6 @@ def program_env(spec: ServerSpec, places: Places, extra: Mapping[str, str]) -> d
         env["JAVA_HOME"] = str(places.java_home)
     env |= extra
     return env | {name: places.fill(value) for name, value in spec.env.items()}
-
-
-def _told(checked: Checked) -> str:
-    return f"{checked.problem}: install it with: {checked.install}" if checked.install else checked.problem
 
 
 def _places(spec: ServerSpec, settings: Settings, cores: int, checked: Sequence[Checked]) -> Places:

@@ -17,7 +17,7 @@ be killed, the program gets SIGKILL from the kernel (PR_SET_PDEATHSIG); what the
 then survives, and nothing short of a cgroup could prevent it.
 
 The order is the first line of standard input, not an argument: environments may hold what others should
-not see. JSON: {"command", "env", "cwd", "log", "cpus", "grace_s", "stop_signal", "nofile"}.
+not see. JSON: {"command", "env", "cwd", "log", "cpus", "grace_s", "stop_signal", "nofile", "user", "remove"}.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ def _watch(pid: int, order: dict[str, Any], wakeup: int) -> int:
         gone = _reap(pid) or gone
         if 0 in ready:
             killed = _end(pid, gone, order["grace_s"], order["stop_signal"])
+            if order["remove"]:
+                _remove(order["remove"])
             _report({"stopped": killed})
             return 0
 
@@ -110,6 +112,12 @@ def _start(order: dict[str, Any], prctl: Callable[[int, int], int]) -> int:
             os.dup2(log, 2)
             resource.setrlimit(resource.RLIMIT_NOFILE, (order["nofile"], order["nofile"]))
             os.chdir(order["cwd"])
+            if order["user"] is not None:
+                uid, gid = order["user"]
+                os.setgroups([])
+                os.setgid(gid)
+                os.setuid(uid)
+                prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of user forgets it
             os.execvpe(order["command"][0], order["command"], order["env"])
         except OSError as error:
             os.write(fail, str(error.errno or 0).encode())
@@ -163,6 +171,13 @@ def _end(pid: int, gone: bool, grace_s: float, stop_signal: int) -> int:
                 _send(other, signal.SIGTERM)
             told |= left
         time.sleep(_POLL_S if time.monotonic() < deadline else _POLL_S / 4)
+
+
+def _remove(folder: str) -> None:
+    """Remove the program's private folder: nobody else is left to do it."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _descendants() -> set[int]:

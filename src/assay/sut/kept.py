@@ -30,7 +30,8 @@ _TAIL_BYTES = 16_384
 class Order:
     """What to run: `command` in `cwd`, its output appended to `log`, on `cpus` (empty: any).
 
-    `stop_signal` asks it to end; what is left after `grace_s` is killed.
+    `stop_signal` asks it to end; what is left after `grace_s` is killed. `user` are the user and group
+    ids to run as, if not ours; `remove` is a folder that goes when the program has gone.
     """
 
     command: Sequence[str]
@@ -40,6 +41,8 @@ class Order:
     cpus: tuple[int, ...] = ()
     grace_s: float = 5.0
     stop_signal: int = signal.SIGTERM
+    user: tuple[int, int] | None = None
+    remove: Path | None = None
 
 
 class Kept:
@@ -202,5 +205,7 @@ def _order_json(order: Order) -> str:
             "stop_signal": int(order.stop_signal),
             # Whatever a server needs and may have; how many connections it is offered is the study's affair.
             "nofile": hard,
+            "user": order.user,
+            "remove": str(order.remove) if order.remove else "",
         }
     )

@@ -27,6 +27,7 @@ FILE = "server.toml"
 class Requirement(Value, frozen=True, kw_only=True):
     """One thing the machine must have: a command, a file, a JDK, or a variable that names a path.
 
+    A command is looked for on the PATH, then in `folders` (globs; of several the last by name).
     `version` is the command that prints the version (its first dotted number counts; one that fails
     means that the thing is missing), `debian` the package that installs it, `missing` the line that
     says what to do where it is not there, `label` what a screen calls it.
@@ -34,6 +35,7 @@ class Requirement(Value, frozen=True, kw_only=True):
 
     label: str = ""
     command: str | None = None
+    folders: tuple[str, ...] = ()
     file: str | None = None
     env: str | None = None
     jdk: int | None = None

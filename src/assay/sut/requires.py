@@ -35,6 +35,11 @@ class Checked:
     install: str = ""
 
     @property
+    def told(self) -> str:
+        """The problem and what to do about it."""
+        return f"{self.problem}: install it with: {self.install}" if self.install else self.problem
+
+    @property
     def fulfilled(self) -> bool:
         """Whether it is there."""
         return not self.problem
@@ -123,12 +128,13 @@ def _check_variable(requirement: Requirement, name: str, environ: Mapping[str, s
 
 
 def _check_command(requirement: Requirement, command: str, environ: Mapping[str, str]) -> Checked:
-    path = shutil.which(command, path=environ.get("PATH"))
+    path = shutil.which(command, path=environ.get("PATH")) or _beside_the_path(command, requirement.folders)
     if path is None:
         return _missing(requirement, f"{command} not found", requirement.debian)
     if not requirement.version:
         return Checked(requirement, path=Path(path))
-    code, line = _asked(requirement.version)
+    ask = [path if word == command else word for word in requirement.version]
+    code, line = _asked(ask)
     if code != 0:
         said = f"`{shlex.join(requirement.version)}` fails"
         return _missing(requirement, f"{requirement.name} not found: {said}", requirement.debian)
@@ -142,6 +148,11 @@ def _check_command(requirement: Requirement, command: str, environ: Mapping[str,
         problem = f"{requirement.name} {version[0]} is too old: {requirement.at_least} or later is needed"
         return Checked(requirement, version=version[0], line=line, path=Path(path), problem=problem)
     return Checked(requirement, version=version[0], line=line, path=Path(path))
+
+
+def _beside_the_path(command: str, folders: Sequence[str]) -> str | None:
+    found = [path for glob in folders for path in sorted(Path("/").glob(glob.lstrip("/")), reverse=True)]
+    return shutil.which(command, path=os.pathsep.join(map(str, found))) if found else None
 
 
 def _asked(command: Sequence[str]) -> tuple[int, str]:

@@ -16,6 +16,7 @@ from assay.study import ResolvedCase, ResolvedStudy
 from assay.sut.build import Prepared
 from assay.sut.cores import CoreSplit
 from assay.sut.kept import stop_all
+from assay.sut.services import Services
 from assay.trial.observer import Interrupted, Observer, Silent
 from assay.trial.one_trial import Bench, failed_trial, run_trial
 from assay.trial.prepare import prepare_all
@@ -49,13 +50,14 @@ def run_study(
         _raise_limits(observer)
         with _on_client_cores(study.split):
             prepared = _prepared(study, settings, observer)
-            bench = Bench(split=study.split, logs=run_file.logs, observer=observer)
-            for slot in slots:
-                observer.trial_started(slot)
-                trial = _one(study, slot, prepared, trials, bench)
-                run_file.append(TrialDone(trial=trial))
-                trials.append(trial)
-                observer.trial_finished(trial)
+            with Services(study.services, settings, study.split, run_file.logs) as services:
+                bench = Bench(split=study.split, logs=run_file.logs, observer=observer, services=services)
+                for slot in slots:
+                    observer.trial_started(slot)
+                    trial = _one(study, slot, prepared, trials, bench)
+                    run_file.append(TrialDone(trial=trial))
+                    trials.append(trial)
+                    observer.trial_finished(trial)
     except KeyboardInterrupt:
         raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None)) from None
     finally:

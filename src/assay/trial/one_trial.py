@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -16,12 +16,13 @@ from assay.sut.build import Prepared
 from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
 from assay.sut.server import RunningServer
+from assay.sut.services import Services
 from assay.trial.observer import Observer
 from assay.trial.schedule import Slot
 from assay.trial.warmup import is_warm
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
-from assay.values.trial import ContractSeen, Failure, HostSeen, ServerSeen, Trial
+from assay.values.trial import ContractSeen, Failure, HostSeen, ServerSeen, ServiceSeen, Trial
 
 _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
@@ -34,7 +35,7 @@ class Bench:
     split: CoreSplit
     logs: Path
     observer: Observer
-    service_env: dict[str, str] = field(default_factory=dict)
+    services: Services
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class _Loaded:
     measurement: Measurement
     cpu_ns: int
     host: HostSeen
+    services: tuple[ServiceSeen, ...]
 
 
 def run_trial(case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
@@ -73,6 +75,7 @@ def failed_trial(trial: Trial, failed: ServerFailed) -> Trial:
 
 def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
     routes = _tested_routes(case)
+    bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
     bench.observer.phase(slot, "start")
     running = server.start(
         prepared,
@@ -80,7 +83,7 @@ def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, 
         case.routes[0],
         cpus=bench.split.server,
         log=bench.logs / f"{slot.case.replace('/', '-')}-{slot.block}.log",
-        env=bench.service_env,
+        env=bench.services.env,
     )
     try:
         bench.observer.phase(slot, "contract")
@@ -91,9 +94,7 @@ def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, 
         loaded = _load(case, plan, running, slot, bench)
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, server.HOST, running.port)
-        failed = running.died()
-        if failed is not None:
-            raise failed
+        _check_alive(running, bench)
         bench.observer.phase(slot, "stop")
     finally:
         running.stop()
@@ -114,6 +115,7 @@ def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, 
             examples=wrong_after[:3],
         ),
         host=loaded.host,
+        services=loaded.services,
     )
 
 
@@ -135,11 +137,24 @@ def _wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
     return f"does not keep its contract: {wrong[0]}{more}"
 
 
+@dataclass(frozen=True)
+class _Edge:
+    """The CPU clocks at one edge of the measured phase, and the host from there on."""
+
+    server_ns: int
+    services_ns: dict[str, int]
+    watch: host.Watch
+
+
+def _edge(running: RunningServer, bench: Bench) -> _Edge:
+    return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), host.Watch(bench.split))
+
+
 def _load(case: ResolvedCase, plan: LoadPlan, running: RunningServer, slot: Slot, bench: Bench) -> _Loaded:
-    """Offer the load; the server's CPU is read at the edges of the measured phase."""
-    sampler, observer = running.sampler, bench.observer
+    """Offer the load; CPU clocks are read at the edges of the measured phase."""
+    observer = bench.observer
     cold = plan.warmup_max_ns == 0
-    cpu_begin_ns, watch = sampler.cpu_ns(), host.Watch(bench.split)
+    begin = _edge(running, bench)
     load = engine.start(plan)
     try:
         observer.phase(slot, "measure" if cold else "warm-up")
@@ -147,24 +162,38 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: RunningServer, slot: Slot
         while not load.wait(_LOOK_S):
             snapshot = load.snapshot()
             observer.snapshot(slot, snapshot)
-            failed = running.died()
-            if failed is not None:
-                raise failed
+            _check_alive(running, bench)
             if not warm and is_warm(snapshot.windows, case.warm_up):
-                cpu_begin_ns, watch, warm = sampler.cpu_ns(), host.Watch(bench.split), True
+                begin, warm = _edge(running, bench), True
                 load.begin_measuring()
                 observer.phase(slot, "measure")
             if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
                 sampled_s = time.monotonic()
-                sampler.sample()
-        cpu_ns, seen = sampler.cpu_ns() - cpu_begin_ns, watch.seen()
-        sampler.sample()
-        return _Loaded(load.result(), cpu_ns, seen)
+                _sample(running, bench)
+        end, seen = _edge(running, bench), begin.watch.seen()
+        _sample(running, bench)
+        measured = load.result()
+        services = bench.services.seen(begin.services_ns, end.services_ns, measured.measured_ns)
+        return _Loaded(measured, end.server_ns - begin.server_ns, seen, services)
     except BaseException:
         load.stop()
         while not load.wait(_LOOK_S):
             pass
         raise
+
+
+def _sample(running: RunningServer, bench: Bench) -> None:
+    running.sampler.sample()
+    bench.services.sample()
+
+
+def _check_alive(running: RunningServer, bench: Bench) -> None:
+    failed = running.died()
+    if failed is not None:
+        raise failed
+    gone = bench.services.died()
+    if gone:
+        raise ServerFailed("service", f"{gone} under load")
 
 
 def _server_seen(running: RunningServer, loaded: _Loaded, split: CoreSplit) -> ServerSeen:

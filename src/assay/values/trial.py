@@ -45,6 +45,18 @@ class ServerSeen(Value, frozen=True, kw_only=True):
     threads: int
 
 
+class ServiceSeen(Value, frozen=True, kw_only=True):
+    """What the sampler saw of a service's process tree (a database, a cache, an upstream) in the measured
+    phase, apart from the server's. Memory is its peak since the service was started."""
+
+    name: str
+    version: str
+    cpus: tuple[int, ...]
+    cpu_ns: int
+    cpu_share: float
+    peak_rss_bytes: int
+
+
 class ContractSeen(Value, frozen=True, kw_only=True):
     """Answers tested against the contract, and how many were wrong, with examples."""
 
@@ -96,3 +108,4 @@ class Trial(Value, frozen=True, kw_only=True):
     server: ServerSeen | None = None
     contract: ContractSeen | None = None
     host: HostSeen | None = None
+    services: tuple[ServiceSeen, ...] = ()

@@ -1,0 +1,160 @@
+"""Services that servers use: a private PostgreSQL, a private Redis, or a server of another contract.
+
+Never the machine's own: unless the study names an existing one, each is started on a port of its own in a
+temporary folder, on the servers' cores (see `cores`), and gone when the run ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from assay.errors import InputError, ServerFailed
+from assay.settings import Settings
+from assay.sut.build import prepare
+from assay.sut.contract import read_contract
+from assay.sut.cores import CoreSplit
+from assay.sut.manifest import Requirement, find_server
+from assay.sut.server import start as start_server
+from assay.sut.services.manifest import UPSTREAM, ServiceSpec, fill, names, read_service
+from assay.sut.services.own import RunningService, start_own
+from assay.values.trial import ServiceSeen
+
+__all__ = ["ServiceSpec", "Services", "names", "requirements"]
+
+Say = Callable[[str, str], None]
+
+
+def requirements(name: str) -> tuple[Requirement, ...]:
+    """What a private service of that name needs of the machine."""
+    return () if name == UPSTREAM else read_service(name).requires
+
+
+@dataclass
+class Services:
+    """The services of a run. `env` is what its servers are given."""
+
+    specs: Sequence[ServiceSpec]
+    settings: Settings
+    split: CoreSplit
+    logs: Path
+    running: dict[str, RunningService] = field(default_factory=dict)
+    existing: dict[str, str] = field(default_factory=dict)
+
+    def __enter__(self) -> Services:
+        """Nothing runs yet: `ensure` starts."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop all that runs."""
+        self.stop()
+
+    def ensure(self, say: Say = lambda name, step: None) -> None:
+        """Start what does not run: all at first, later what has died. `say` is told what goes on.
+
+        ServerFailed (stage "service") where one cannot be had.
+        """
+        for spec in self.specs:
+            if spec.url is not None:
+                self.existing |= _existing_env(spec)
+                continue
+            had = self.running.get(spec.name)
+            if had is not None and not had.died():
+                continue
+            if had is not None:
+                had.stop()
+                del self.running[spec.name]
+            say(spec.name, "starting")
+            self.running[spec.name] = self._start(spec)
+            say(spec.name, f"ready ({self.running[spec.name].version})")
+
+    @property
+    def env(self) -> dict[str, str]:
+        """Where the services are found."""
+        found = dict(self.existing)
+        for one in self.running.values():
+            found |= one.env
+        return found
+
+    def died(self) -> str:
+        """Which service is no longer there, and why; empty while all are."""
+        return next(filter(None, (one.died() for one in self.running.values())), "")
+
+    def cpu_ns(self) -> dict[str, int]:
+        """CPU time used so far, by service."""
+        return {name: one.sampler.cpu_ns() for name, one in self.running.items()}
+
+    def sample(self) -> None:
+        """Take memory and threads into the peaks."""
+        for one in self.running.values():
+            one.sampler.sample()
+
+    def seen(
+        self, begin_ns: Mapping[str, int], end_ns: Mapping[str, int], wall_ns: int
+    ) -> tuple[ServiceSeen, ...]:
+        """What the services used between two readings of `cpu_ns`."""
+        cores = self.split.server_cores
+        return tuple(
+            ServiceSeen(
+                name=name,
+                version=one.version,
+                cpus=one.cpus,
+                cpu_ns=end_ns.get(name, 0) - begin_ns.get(name, 0),
+                cpu_share=(end_ns.get(name, 0) - begin_ns.get(name, 0)) / (wall_ns * cores)
+                if wall_ns
+                else 0.0,
+                peak_rss_bytes=one.sampler.peak_rss_bytes,
+            )
+            for name, one in self.running.items()
+        )
+
+    def stop(self) -> None:
+        """Stop all, the last started first."""
+        for name in reversed(list(self.running)):
+            self.running.pop(name).stop()
+
+    def _start(self, spec: ServiceSpec) -> RunningService:
+        log = self.logs / f"service-{spec.name}.log"
+        if spec.name == UPSTREAM:
+            return _start_upstream(spec, self.settings, self.split, log)
+        return start_own(spec, read_service(spec.name), self.split.server, log)
+
+
+def _start_upstream(spec: ServiceSpec, settings: Settings, split: CoreSplit, log: Path) -> RunningService:
+    if spec.table.server is None:
+        where = f"{spec.contract.folder}: service {spec.name!r} names no server"
+        raise InputError(where, 'add `server = "<contract>/<stack>"`')
+    server = find_server(spec.table.server, settings)
+    try:
+        prepared = prepare(server.variant(""), settings, split.server_cores)
+        contract = read_contract(server.contract_folder)
+        running = start_server(prepared, contract, contract.file.routes[0], cpus=split.server, log=log)
+    except ServerFailed as failed:
+        raise ServerFailed("service", f"{server.id}: {failed.message}", failed.log_tail) from failed
+    env = {"UPSTREAM_URL": running.url.rstrip("/")}
+    return RunningService(spec.name, prepared.version, running.cpus, env, running.kept, running.sampler)
+
+
+def _existing_env(spec: ServiceSpec) -> dict[str, str]:
+    """Where an existing service is found, by its URL."""
+    url = spec.url or ""
+    if spec.name == UPSTREAM:
+        return {"UPSTREAM_URL": url.rstrip("/")}
+    parts = urlsplit(url)
+    try:
+        port, right = parts.port, bool(parts.scheme and parts.hostname)
+    except ValueError:  # a port that is no number
+        port, right = None, False
+    if not right:
+        raise InputError(f"service {spec.name!r}: {url!r} is not a URL such as {read_service(spec.name).url}")
+    values = {
+        "url": url,
+        "host": parts.hostname or "",
+        "port": str(port or ""),
+        "user": parts.username or "",
+        "password": parts.password or "",
+        "database": parts.path.strip("/"),
+    }
+    return {name: fill(value, values) for name, value in read_service(spec.name).env.items()}

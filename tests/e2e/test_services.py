@@ -1,0 +1,178 @@
+"""Private services: real ones, on ports of their own, gone without a trace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import made_servers
+import psutil
+import pytest
+
+from assay.errors import InputError, ServerFailed
+from assay.sut import Contract, CoreSplit, check_all, read_contract
+from assay.sut.contract import ServiceTable
+from assay.sut.services import Services, ServiceSpec, requirements
+
+SPLIT = CoreSplit(client=(), server=tuple(sorted(os.sched_getaffinity(0)))[:1], cores=1)
+
+
+def lacking(name: str) -> str:
+    return "; ".join(one.told for one in check_all(requirements(name)) if not one.fulfilled)
+
+
+def contract(folder: Path) -> Contract:
+    home = made_servers.write_server(folder).parent
+    (home / "schema.sql").write_text("CREATE TABLE t (id serial PRIMARY KEY, word text);\n")
+    (home / "data.sql").write_text("INSERT INTO t (word) VALUES ('one'), ('two');\n")
+    return read_contract(home)
+
+
+def services(folder: Path, name: str, url: str | None = None, **table: object) -> Services:
+    if url is None and lacking(name):
+        pytest.skip(lacking(name))
+    made = contract(folder)
+    asked = ServiceTable(**table)  # type: ignore[arg-type]
+    spec = ServiceSpec(name=name, table=asked, contract=made, url=url, settings={})
+    return Services([spec], made_servers.settings(folder), SPLIT, folder)
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(process.is_running() for process in processes)
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 60) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(0.01)
+
+
+def folders(name: str) -> list[Path]:
+    return list(Path(tempfile.gettempdir()).glob(f"assay-{name}-*"))
+
+
+def sql(env: dict[str, str], statement: str) -> str:
+    command = ["psql", "--no-psqlrc", "-At", "-c", statement]
+    return subprocess.run(
+        command, env={**os.environ, **env}, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_a_private_postgres_holds_the_contracts_data(tmp_path: Path) -> None:
+    before = set(folders("postgres"))
+    with services(tmp_path, "postgres", setup=("schema.sql", "data.sql")) as made:
+        made.ensure()
+        begin_ns = made.cpu_ns()
+        assert sql(made.env, "SELECT word FROM t ORDER BY id") == "one\ntwo"
+        url = made.env["DATABASE_URL"]
+        assert (
+            sql(made.env, f"SELECT '{url}' LIKE '%:' || inet_server_port() || '/' || current_database()")
+            == "t"
+        )
+        assert sql(made.env, "SHOW listen_addresses") == "127.0.0.1"
+        (tree,) = (one.kept.tree() for one in made.running.values())
+        assert all(process.username() != "root" for process in tree)
+        assert all(process.cpu_affinity() == list(SPLIT.server) for process in tree)
+        made.sample()
+        (seen,) = made.seen(begin_ns, made.cpu_ns(), 10**9)
+        assert seen.name == "postgres"
+        assert seen.version.startswith("PostgreSQL 1")
+        assert seen.peak_rss_bytes > 1_000_000
+        assert seen.cpu_ns >= 0
+    assert gone(tree)
+    assert set(folders("postgres")) <= before
+
+
+def test_a_private_redis_answers_on_its_own_port(tmp_path: Path) -> None:
+    with services(tmp_path, "redis") as made:
+        made.ensure()
+        port = made.env["REDIS_URL"].rpartition(":")[2]
+        ask = ["redis-cli", "-p", port, "config", "get", "save"]
+        assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout.split() == ["save"]
+        (tree,) = (one.kept.tree() for one in made.running.values())
+    assert gone(tree)
+
+
+def test_an_upstream_is_a_server_of_another_contract(tmp_path: Path) -> None:
+    with services(tmp_path, "upstream", server="greeting/small") as made:
+        made.ensure()
+        assert made.env["UPSTREAM_URL"].startswith("http://127.0.0.1:")
+        assert not made.env["UPSTREAM_URL"].endswith("/")
+        (tree,) = (one.kept.tree() for one in made.running.values())
+    assert gone(tree)
+
+
+def test_a_service_that_died_is_told_and_started_again(tmp_path: Path) -> None:
+    with services(tmp_path, "upstream", server="greeting/small") as made:
+        made.ensure()
+        assert made.died() == ""
+        first = made.running["upstream"].kept.pid
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: made.died() != "")
+        assert made.died() == "upstream was ended by SIGKILL"
+        made.ensure()
+        assert made.died() == ""
+        assert made.running["upstream"].kept.pid != first
+
+
+def test_data_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
+    with services(tmp_path, "postgres", setup=("data.sql",)) as made:
+        with pytest.raises(ServerFailed, match="postgres: psql ended with exit code 3") as caught:
+            made.ensure()
+        assert 'relation "t" does not exist' in caught.value.log_tail
+        assert made.running == {}
+
+
+def test_an_existing_service_is_used_as_it_is(tmp_path: Path) -> None:
+    made = services(tmp_path, "postgres", url="postgres://u:p@db.example:5433/things")
+    made.ensure()
+    assert made.running == {}
+    assert made.env == {
+        "DATABASE_URL": "postgres://u:p@db.example:5433/things",
+        "PGHOST": "db.example",
+        "PGPORT": "5433",
+        "PGUSER": "u",
+        "PGPASSWORD": "p",
+        "PGDATABASE": "things",
+    }
+
+
+@pytest.mark.parametrize("url", ["nonsense", "postgres://", "postgres://h:x/"])
+def test_a_url_that_is_none_is_told(tmp_path: Path, url: str) -> None:
+    with pytest.raises(InputError, match="is not a URL such as"):
+        services(tmp_path, "postgres", url=url).ensure()
+
+
+HARNESS = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+from test_services import services
+made = services(Path(sys.argv[1]), "postgres")
+made.ensure()
+(one,) = made.running.values()
+data = one.kept.order.remove
+print(data, one.kept.keeper_pid, *[p.pid for p in one.kept.tree()], flush=True)
+time.sleep(600)
+"""
+
+
+def test_nothing_of_a_service_outlives_a_killed_harness(tmp_path: Path) -> None:
+    if lacking("postgres"):
+        pytest.skip(lacking("postgres"))
+    arguments = [sys.executable, "-c", HARNESS, str(tmp_path), str(Path(__file__).parent)]
+    with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True) as harness:
+        assert harness.stdout is not None
+        data, *pids = harness.stdout.readline().split()
+        processes = [psutil.Process(int(pid)) for pid in pids]
+        assert Path(data).is_dir()
+        harness.kill()
+    wait_until(lambda: gone(processes))
+    assert not Path(data).exists()
