@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.engine import EngineRun
+    from assay.host import Watch
     from assay.values.finding import Finding
     from assay.values.measurement import Measurement
     from assay.values.plan import LoadPlan
+    from assay.values.trial import HostSeen
 
 _REFRESH_S = 0.2
 _LINE_EVERY_S = 2.0
@@ -53,9 +55,25 @@ def run(args: argparse.Namespace) -> int:
     if outside and not args.yes and not _allowed(args.url, outside):
         raise InputError("nothing was sent")
     running = engine.start(plan)
+    host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
     here = address.is_this_machine(addresses)
-    return _report(plan, running.result(), same_machine=here, interrupted=interrupted, as_json=args.json)
+    return _report(
+        plan,
+        running.result(),
+        host=host.seen(),
+        same_machine=here,
+        interrupted=interrupted,
+        as_json=args.json,
+    )
+
+
+def _look_at_host(plan: LoadPlan) -> Watch:
+    """Watch the machine from here on. Imported while the load runs already: it is not light."""
+    from assay.host import Watch
+    from assay.sut.cores import CoreSplit
+
+    return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
 
 
 def _allowed(url: str, outside: Sequence[str]) -> bool:
@@ -107,11 +125,17 @@ def _watch_lines(running: EngineRun, plan: LoadPlan) -> None:
 
 
 def _report(
-    plan: LoadPlan, measurement: Measurement, *, same_machine: bool, interrupted: bool, as_json: bool
+    plan: LoadPlan,
+    measurement: Measurement,
+    *,
+    host: HostSeen,
+    same_machine: bool,
+    interrupted: bool,
+    as_json: bool,
 ) -> int:
     from assay.verdict import judge_load
 
-    findings = judge_load(plan, measurement, cores=os.cpu_count() or 1, same_machine=same_machine)
+    findings = judge_load(plan, measurement, cores=os.cpu_count() or 1, same_machine=same_machine, host=host)
     if as_json:
         from assay.report.load_json import encode
 
