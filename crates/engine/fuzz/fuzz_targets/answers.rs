@@ -27,24 +27,37 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, answers_head: bool) -> Vec<A
                 }
                 Ok(Some(Event::Head(found))) => head = Some(found),
                 Ok(Some(Event::Body(data))) => {
-                    assert!(!data.is_empty() && input.len() < before, "it does not go on");
+                    assert!(
+                        !data.is_empty() && input.len() < before,
+                        "it does not go on"
+                    );
                     body.extend_from_slice(data);
                 }
                 Ok(Some(Event::End { reusable })) => {
                     let body = std::mem::take(&mut body);
-                    answers.push(Answer { head: head.take(), body, reusable });
+                    answers.push(Answer {
+                        head: head.take(),
+                        body,
+                        reusable,
+                    });
                 }
             }
         }
     }
     if let Ok(Some(Event::End { reusable })) = decoder.close() {
-        answers.push(Answer { head, body, reusable });
+        answers.push(Answer {
+            head,
+            body,
+            reusable,
+        });
     }
     answers
 }
 
 fuzz_target!(|data: &[u8]| {
-    let Some((&control, bytes)) = data.split_first() else { return };
+    let Some((&control, bytes)) = data.split_first() else {
+        return;
+    };
     let answers_head = control & 1 == 1;
     let cut = usize::from(control >> 1).min(bytes.len());
     let whole = read(std::iter::once(bytes), answers_head);

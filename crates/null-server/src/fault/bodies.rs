@@ -52,25 +52,159 @@ macro_rules! chunked_end {
 }
 
 pub(super) const FAULTS: &[Fault] = &[
-    fault("length-too-short", "sends more body than its length says", &[Send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello, World")], SURPLUS),
-    fault("length-too-long", "sends less body than its length says, and closes", &[Send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nHello, World"), Close], CLOSED_EARLY),
-    fault("length-and-chunks", "sends a length beside a chunked body", &[Send(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n"), Close], &[ANSWERED, "peer/bad_answer"]),
-    fault("length-missing", "sends no length and ends the body by closing", &[Send(b"HTTP/1.1 200 OK\r\n\r\nHello, World"), Close], FINE),
-    fault("length-missing-and-hang", "sends no length and never closes", &[Send(b"HTTP/1.1 200 OK\r\n\r\nHello, World"), Hang], TIMEOUT),
-    fault("drip", "sends a byte of the body each 20 ms and never ends", &[Send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), Drip(b"x", Duration::from_millis(20))], TIMEOUT),
-    fault("drip-in-head", "sends a byte of the head each 20 ms and never ends", &[Send(b"HTTP/1.1 200 OK\r\nX-Slow: "), Drip(b"x", Duration::from_millis(20))], TIMEOUT),
-    fault("answer-twice", "answers each request twice", &[Send(GOOD), Send(GOOD)], &[ANSWERED, "peer/extra_bytes", "peer/bad_answer"]),
-    fault("garbage-after-answer", "sends bytes of no meaning behind each answer", &[Send(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello\x00\x01\x02\x03garbage\r\n\r\n")], SURPLUS),
-    fault("chunks-byte-by-byte", "sends a chunked answer one byte at a time", &[Trickle(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7\r\n, World\r\n0\r\n\r\n")], FINE),
-    fault("chunks-of-one-byte", "sends a body in chunks of one byte", chunked!("1\r\nH\r\n1\r\ne\r\n1\r\nl\r\n1\r\nl\r\n1\r\no\r\n0\r\n\r\n"), FINE),
-    fault("chunk-extensions", "sends extensions with its chunks", chunked!("5;name=value;other=\"a;b\"\r\nHello\r\n0;end\r\n\r\n"), FINE),
-    fault("chunk-trailers", "sends trailers behind its chunks", chunked!("5\r\nHello\r\n0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n"), FINE),
-    fault("chunk-leading-zeros", "writes a chunk's size with leading zeros", chunked!("0005\r\nHello\r\n000\r\n\r\n"), FINE),
-    fault("chunk-size-of-words", "sends a chunk whose size is no number", chunked_end!("five\r\nHello\r\n0\r\n\r\n"), BAD_ANSWER),
-    fault("chunk-size-empty", "sends a chunk without a size", chunked_end!("\r\nHello\r\n0\r\n\r\n"), BAD_ANSWER),
-    fault("chunk-size-negative", "sends a chunk of size -5", chunked_end!("-5\r\nHello\r\n0\r\n\r\n"), BAD_ANSWER),
-    fault("chunk-size-overflow", "sends a chunk whose size needs more than 64 bits", chunked_end!("fffffffffffffffff\r\nHello\r\n0\r\n\r\n"), BAD_ANSWER),
-    fault("chunk-too-short", "sends more than a chunk's size says", chunked_end!("3\r\nHello\r\n0\r\n\r\n"), BAD_ANSWER),
-    fault("chunk-too-long", "sends less than a chunk's size says", chunked_end!("ff\r\nHello\r\n0\r\n\r\n"), CLOSED_EARLY),
-    fault("chunk-trailer-missing-end", "stops in the trailers", &[Send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-Sum: 1\r\n"), Hang], TIMEOUT),
+    fault(
+        "length-too-short",
+        "sends more body than its length says",
+        &[Send(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello, World",
+        )],
+        SURPLUS,
+    ),
+    fault(
+        "length-too-long",
+        "sends less body than its length says, and closes",
+        &[
+            Send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nHello, World"),
+            Close,
+        ],
+        CLOSED_EARLY,
+    ),
+    fault(
+        "length-and-chunks",
+        "sends a length beside a chunked body",
+        &[
+            Send(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\
+              Transfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n0\r\n\r\n",
+            ),
+            Close,
+        ],
+        &[ANSWERED, "peer/bad_answer"],
+    ),
+    fault(
+        "length-missing",
+        "sends no length and ends the body by closing",
+        &[Send(b"HTTP/1.1 200 OK\r\n\r\nHello, World"), Close],
+        FINE,
+    ),
+    fault(
+        "length-missing-and-hang",
+        "sends no length and never closes",
+        &[Send(b"HTTP/1.1 200 OK\r\n\r\nHello, World"), Hang],
+        TIMEOUT,
+    ),
+    fault(
+        "drip",
+        "sends a byte of the body each 20 ms and never ends",
+        &[
+            Send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"),
+            Drip(b"x", Duration::from_millis(20)),
+        ],
+        TIMEOUT,
+    ),
+    fault(
+        "drip-in-head",
+        "sends a byte of the head each 20 ms and never ends",
+        &[
+            Send(b"HTTP/1.1 200 OK\r\nX-Slow: "),
+            Drip(b"x", Duration::from_millis(20)),
+        ],
+        TIMEOUT,
+    ),
+    fault(
+        "answer-twice",
+        "answers each request twice",
+        &[Send(GOOD), Send(GOOD)],
+        &[ANSWERED, "peer/extra_bytes", "peer/bad_answer"],
+    ),
+    fault(
+        "garbage-after-answer",
+        "sends bytes of no meaning behind each answer",
+        &[Send(
+            b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n\
+              Hello\x00\x01\x02\x03garbage\r\n\r\n",
+        )],
+        SURPLUS,
+    ),
+    fault(
+        "chunks-byte-by-byte",
+        "sends a chunked answer one byte at a time",
+        &[Trickle(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n\
+              Hello\r\n7\r\n, World\r\n0\r\n\r\n",
+        )],
+        FINE,
+    ),
+    fault(
+        "chunks-of-one-byte",
+        "sends a body in chunks of one byte",
+        chunked!("1\r\nH\r\n1\r\ne\r\n1\r\nl\r\n1\r\nl\r\n1\r\no\r\n0\r\n\r\n"),
+        FINE,
+    ),
+    fault(
+        "chunk-extensions",
+        "sends extensions with its chunks",
+        chunked!("5;name=value;other=\"a;b\"\r\nHello\r\n0;end\r\n\r\n"),
+        FINE,
+    ),
+    fault(
+        "chunk-trailers",
+        "sends trailers behind its chunks",
+        chunked!("5\r\nHello\r\n0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n"),
+        FINE,
+    ),
+    fault(
+        "chunk-leading-zeros",
+        "writes a chunk's size with leading zeros",
+        chunked!("0005\r\nHello\r\n000\r\n\r\n"),
+        FINE,
+    ),
+    fault(
+        "chunk-size-of-words",
+        "sends a chunk whose size is no number",
+        chunked_end!("five\r\nHello\r\n0\r\n\r\n"),
+        BAD_ANSWER,
+    ),
+    fault(
+        "chunk-size-empty",
+        "sends a chunk without a size",
+        chunked_end!("\r\nHello\r\n0\r\n\r\n"),
+        BAD_ANSWER,
+    ),
+    fault(
+        "chunk-size-negative",
+        "sends a chunk of size -5",
+        chunked_end!("-5\r\nHello\r\n0\r\n\r\n"),
+        BAD_ANSWER,
+    ),
+    fault(
+        "chunk-size-overflow",
+        "sends a chunk whose size needs more than 64 bits",
+        chunked_end!("fffffffffffffffff\r\nHello\r\n0\r\n\r\n"),
+        BAD_ANSWER,
+    ),
+    fault(
+        "chunk-too-short",
+        "sends more than a chunk's size says",
+        chunked_end!("3\r\nHello\r\n0\r\n\r\n"),
+        BAD_ANSWER,
+    ),
+    fault(
+        "chunk-too-long",
+        "sends less than a chunk's size says",
+        chunked_end!("ff\r\nHello\r\n0\r\n\r\n"),
+        CLOSED_EARLY,
+    ),
+    fault(
+        "chunk-trailer-missing-end",
+        "stops in the trailers",
+        &[
+            Send(
+                b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\
+              X-Sum: 1\r\n",
+            ),
+            Hang,
+        ],
+        TIMEOUT,
+    ),
 ];
