@@ -75,6 +75,12 @@ def _figures(
     yield "connections", f"{opened}, {fmt.count(seen.answered)} answered{reopened}"
     if measured.missed_starts:
         yield "missed", f"{fmt.count(measured.missed_starts)} requests could not be started"
+    if measured.send_lag is not None:
+        lag = quantiles(measured.send_lag, (0.99,))[0]
+        yield (
+            "send lag",
+            f"p99 {fmt.time(lag.value_ns if lag else None)}, most {fmt.time(measured.send_lag.max_ns)}",
+        )
     yield "client", _client(measured.workers)
 
 
