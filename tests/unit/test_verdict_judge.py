@@ -168,6 +168,7 @@ class TestClaims:
             ((10_000, 13_000), "more", "contradicted"),
             ((10_000, 13_000), "less", "supported"),
             ((13_000, 10_000), "less", "contradicted"),
+            ((10_040, 10_000), "more", "contradicted"),  # at most a difference below the noise floor
             ((10_130, 10_000), "more", "inconclusive"),  # reaches across the noise floor
             ((10_000, 10_000), "equal", "supported"),
             ((13_000, 10_000), "equal", "contradicted"),

@@ -211,6 +211,13 @@ class TestTimes:
         assert [row.tier for row in judged.ranking] == [1, 2, 3]  # the flag is about times
         assert judge(steady_run(rates, study=study("service_time_mean")), 0).findings == ()
 
+    def test_think_time_keeps_a_closed_loop_below_saturation(self) -> None:
+        rule = RULES["M5"]
+        assert isinstance(rule, LoadRule)
+        assert rule.check(Load(closed=True, connections=64, tail_quoted=True), rule.limits) is not None
+        idle = Load(closed=True, connections=64, tail_quoted=True, think_time_ns=1_000_000)
+        assert rule.check(idle, rule.limits) is None
+
 
 class TestArrivals:
     def test_poisson_arrivals_that_are_none(self) -> None:

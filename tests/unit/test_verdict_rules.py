@@ -261,7 +261,7 @@ class TestSamples:
 class TestCores:
     def test_client_and_server_on_one_core(self) -> None:
         finding = found(measurement(), plan(cpus=(1,)))["H1"]
-        assert finding.severity == "flagged" and "CPU 1" in finding.evidence
+        assert finding.severity == "flagged" and "on the same cores (CPU 1)" in finding.evidence
 
     def test_hardware_threads_of_one_core(self) -> None:
         trials = [trial("a", block) for block in range(6)]
