@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!            open                 established            all answers in
-//!   Closed ────────▶ Opening ────────────────▶ Busy ─────────────────────▶ Idle
+//!   Closed ────────▶ Opening, Shaking ───────▶ Busy ─────────────────────▶ Idle
 //!     ▲                 │                       │ ▲        next request      │
 //!     └──── failure ────┴────── failure ────────┘ └──────────────────────────┘
 //! ```
@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 use crate::expect::{Check, MAX_CHECKED_BODY_BYTES};
 use crate::program::{Program, Template};
+use crate::protocol::cookies::Jar;
+use crate::protocol::template::Variables;
 use crate::protocol::{Decoder, Event, Fault, Framing, Head, Heads};
 use crate::record::Failure;
 use crate::record::ledger::Ledger;
@@ -22,6 +24,7 @@ use crate::record::ledger::Ledger;
 pub(crate) enum Stage {
     Closed,
     Opening,
+    Shaking,
     Busy,
     Idle,
 }
@@ -45,15 +48,19 @@ pub(crate) struct Desk {
     spare_bodies: Vec<Vec<u8>>,
     /// Answers until the next one that is checked.
     until_check: u64,
+    variables: Variables,
+    scratch: Vec<u8>,
 }
 
 impl Desk {
-    pub(crate) fn new(ledger: Arc<Ledger>) -> Self {
+    pub(crate) fn new(ledger: Arc<Ledger>, variables: Variables) -> Self {
         Self {
             ledger,
             heads: Heads::new(),
             spare_bodies: Vec::new(),
             until_check: 0,
+            variables,
+            scratch: Vec::new(),
         }
     }
 
@@ -135,6 +142,9 @@ pub(crate) struct Connection<T> {
     verdict: Verdict,
     head: Option<Head>,
     body: Vec<u8>,
+    /// The bytes of requests that differ from each other.
+    rendered: Vec<u8>,
+    jar: Jar,
     decoder: Decoder,
 }
 
@@ -157,6 +167,8 @@ impl<T> Connection<T> {
             verdict: Verdict::Right,
             head: None,
             body: Vec::new(),
+            rendered: Vec::new(),
+            jar: Jar::default(),
             decoder: Decoder::new(),
         }
     }
@@ -172,11 +184,39 @@ impl<T> Connection<T> {
         self.since_ns = now_ns;
     }
 
-    /// The part of the requests that is not sent yet.
+    /// The transport, and the part of the requests that is not sent yet.
     #[inline]
-    pub(crate) fn unsent<'a>(&self, program: &'a Program) -> &'a [u8] {
-        let bytes = program.templates[self.template as usize].bytes_of(self.taken);
-        &bytes[self.sent_bytes..]
+    pub(crate) fn to_write<'a>(
+        &'a mut self,
+        program: &'a Program,
+    ) -> Option<(&'a mut T, &'a [u8])> {
+        let template = &program.templates[self.template as usize];
+        let bytes = template.fixed(self.taken).unwrap_or(&self.rendered);
+        let transport = self.transport.as_mut()?;
+        Some((transport, &bytes[self.sent_bytes..]))
+    }
+
+    #[inline]
+    pub(crate) fn is_all_sent(&self, program: &Program) -> bool {
+        let template = &program.templates[self.template as usize];
+        let bytes = template.fixed(self.taken).unwrap_or(&self.rendered);
+        self.sent_bytes == bytes.len()
+    }
+
+    /// Makes the bytes of the requests taken, where they differ from each other.
+    #[inline]
+    pub(crate) fn render(&mut self, program: &Program, desk: &mut Desk) {
+        if let Some(varying) = program.templates[self.template as usize].varying() {
+            self.rendered.clear();
+            for _ in 0..self.taken {
+                varying.render(
+                    &mut desk.variables,
+                    self.jar.line(),
+                    &mut desk.scratch,
+                    &mut self.rendered,
+                );
+            }
+        }
     }
 
     /// Takes in bytes that were read at `now_ns`.
@@ -200,7 +240,12 @@ impl<T> Connection<T> {
                 .next(&mut input, &mut desk.heads, template.is_head)?
             {
                 None => return Ok(Turn::Wait),
-                Some(Event::Head(head)) => self.begin_answer(head, template, desk),
+                Some(Event::Head(head)) => {
+                    if program.cookies {
+                        self.jar.take_from(desk.heads.last_bytes());
+                    }
+                    self.begin_answer(head, template, desk);
+                }
                 Some(Event::Body(data)) => {
                     desk.ledger.totals.body_bytes.add(data.len() as u64);
                     if self.verdict == Verdict::Pending {
@@ -251,7 +296,7 @@ impl<T> Connection<T> {
     #[inline]
     fn done(&self, reusable: bool, program: &Program) -> Turn {
         // An answer that came before its request was sent leaves the stream out of step.
-        let is_all_sent = self.unsent(program).is_empty();
+        let is_all_sent = self.is_all_sent(program);
         Turn::Done {
             reusable: reusable && is_all_sent && self.served < program.requests_per_connection,
         }

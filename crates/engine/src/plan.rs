@@ -84,6 +84,11 @@ pub struct Request {
     pub body: Option<String>,
     /// The file that holds the body; read once, before the run.
     pub body_file: Option<String>,
+    /// Sends the body in chunks of this size, as a stream of unknown length is sent.
+    pub chunk_bytes: Option<u32>,
+    /// Replaces `{counter}` (different in every request of the run), `{random:1-100}` and `{uuid}` in
+    /// target, header values and body, anew for each request.
+    pub templated: bool,
     /// How often it is sent in relation to the others.
     pub weight: u32,
     /// What a right answer is; without it every well-formed answer is right.
@@ -98,6 +103,8 @@ impl Default for Request {
             headers: Vec::new(),
             body: None,
             body_file: None,
+            chunk_bytes: None,
+            templated: false,
             weight: 1,
             expect: None,
         }
@@ -218,6 +225,54 @@ pub enum HttpVersion {
     Http10,
 }
 
+/// A version of TLS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TlsVersion {
+    /// TLS 1.2
+    #[serde(rename = "1.2")]
+    Tls12,
+    /// TLS 1.3
+    #[serde(rename = "1.3")]
+    Tls13,
+}
+
+/// How an `https` URL is spoken to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tls {
+    /// PEM file of the authorities to trust instead of the system's.
+    pub ca_file: Option<String>,
+    /// PEM file of the client's certificate chain.
+    pub certificate_file: Option<String>,
+    /// PEM file of its key.
+    pub key_file: Option<String>,
+    /// The name to ask for (SNI) and to check, instead of the URL's host.
+    pub server_name: Option<String>,
+    /// Application protocols to offer; empty offers none.
+    pub alpn: Vec<String>,
+    /// Versions to offer.
+    pub versions: Vec<TlsVersion>,
+    /// Accepts any certificate.
+    pub insecure: bool,
+    /// Resumes sessions on later connections.
+    pub resumption: bool,
+}
+
+impl Default for Tls {
+    fn default() -> Self {
+        Self {
+            ca_file: None,
+            certificate_file: None,
+            key_file: None,
+            server_name: None,
+            alpn: vec!["http/1.1".into()],
+            versions: vec![TlsVersion::Tls12, TlsVersion::Tls13],
+            insecure: false,
+            resumption: true,
+        }
+    }
+}
+
 /// One load, complete: where, what, how, for how long, from which cores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -265,6 +320,21 @@ pub struct LoadPlan {
     /// Addresses to use, round robin, instead of resolving the host: `ip` or `ip:port`.
     #[serde(default)]
     pub addresses: Vec<String>,
+    /// Local addresses to connect from, round robin.
+    #[serde(default)]
+    pub source_addresses: Vec<String>,
+    /// Opens the first connections at this rate instead of all at once.
+    #[serde(default)]
+    pub connections_per_s: Option<f64>,
+    /// A proxy, `http://host:port`: plain for `http`, by CONNECT for `https`.
+    #[serde(default)]
+    pub proxy: Option<String>,
+    /// Keeps the cookies that each connection is given and sends them back.
+    #[serde(default)]
+    pub cookies: bool,
+    /// How an `https` URL is spoken to.
+    #[serde(default)]
+    pub tls: Tls,
     /// Seed of everything random.
     #[serde(default)]
     pub seed: u64,

@@ -5,23 +5,30 @@ use std::fs;
 use crate::error::{PlanError, RunError};
 use crate::expect::Check;
 use crate::plan::{Load, LoadPlan, Pacer, Request, RequestOrder};
-use crate::protocol::request;
-use crate::target::Target;
+use crate::protocol::request::{self, Context, Wire};
+use crate::protocol::template::Varying;
+use crate::target::{Scheme, Target};
 
 /// A request, ready to send.
 #[derive(Debug)]
 pub(crate) struct Template {
-    /// Its bytes, repeated as often as the plan pipelines.
-    bytes: Vec<u8>,
-    length: usize,
+    bytes: Bytes,
     /// HEAD: its answers have no body.
     pub(crate) is_head: bool,
     pub(crate) check: Option<Check>,
     weight: u64,
 }
 
+#[derive(Debug)]
+enum Bytes {
+    /// Always the same, repeated as often as the plan pipelines.
+    Fixed { repeated: Vec<u8>, length: usize },
+    /// Made anew each time.
+    Varying(Varying),
+}
+
 impl Template {
-    fn new(plan: &LoadPlan, request: &Request, authority: &str) -> Result<Self, RunError> {
+    fn new(context: Context<'_>, request: &Request) -> Result<Self, RunError> {
         let from_file = match &request.body_file {
             Some(path) => Some(fs::read(path).map_err(|source| RunError::File {
                 path: path.clone(),
@@ -32,7 +39,6 @@ impl Template {
         let body = from_file
             .as_deref()
             .or(request.body.as_deref().map(str::as_bytes));
-        let one = request::bytes(plan, request, authority, body);
         let check = match &request.expect {
             Some(expect) => Some(
                 Check::new(expect)
@@ -41,18 +47,35 @@ impl Template {
             None => None,
         };
         Ok(Self {
-            length: one.len(),
-            bytes: one.repeat(plan.pipeline as usize),
+            bytes: match request::wire(context, request, body) {
+                Wire::Fixed(one) => Bytes::Fixed {
+                    length: one.len(),
+                    repeated: one.repeat(context.plan.pipeline as usize),
+                },
+                Wire::Varying(varying) => Bytes::Varying(varying),
+            },
             is_head: request.method == "HEAD",
             check,
             weight: u64::from(request.weight),
         })
     }
 
-    /// The bytes of `n` of these requests in a row.
+    /// The bytes of `n` of these requests in a row, where they are always the same.
     #[inline]
-    pub(crate) fn bytes_of(&self, n: u32) -> &[u8] {
-        &self.bytes[..self.length * n as usize]
+    pub(crate) fn fixed(&self, n: u32) -> Option<&[u8]> {
+        match &self.bytes {
+            Bytes::Fixed { repeated, length } => Some(&repeated[..length * n as usize]),
+            Bytes::Varying(_) => None,
+        }
+    }
+
+    /// How to make them, where they are not.
+    #[inline]
+    pub(crate) fn varying(&self) -> Option<&Varying> {
+        match &self.bytes {
+            Bytes::Fixed { .. } => None,
+            Bytes::Varying(varying) => Some(varying),
+        }
     }
 }
 
@@ -80,14 +103,28 @@ pub(crate) struct Program {
     pub(crate) requests_per_connection: u32,
     pub(crate) waiting: Waiting,
     pub(crate) is_open_loop: bool,
+    /// Whether connections keep the cookies they are given.
+    pub(crate) cookies: bool,
+    /// The pause between the first connections that are opened.
+    pub(crate) opening_gap_ns: u64,
 }
 
 impl Program {
     pub(crate) fn new(plan: &LoadPlan, target: &Target) -> Result<Self, RunError> {
+        // Through a plain proxy the target is the whole URL (RFC 9112, 3.2.2).
+        let target_prefix = match (&plan.proxy, target.scheme) {
+            (Some(_), Scheme::Http) => format!("http://{}", target.authority),
+            _ => String::new(),
+        };
+        let context = Context {
+            plan,
+            authority: &target.authority,
+            target_prefix: &target_prefix,
+        };
         let templates: Result<Vec<_>, _> = plan
             .requests
             .iter()
-            .map(|request| Template::new(plan, request, &target.authority))
+            .map(|request| Template::new(context, request))
             .collect();
         let (think_time_ns, waiting) = match plan.load {
             Load::Closed {
@@ -114,6 +151,10 @@ impl Program {
             requests_per_connection,
             waiting,
             is_open_loop: matches!(plan.load, Load::Open { .. }),
+            cookies: plan.cookies,
+            opening_gap_ns: plan
+                .connections_per_s
+                .map_or(0, |rate_per_s| (1e9 / rate_per_s) as u64),
         })
     }
 }

@@ -78,6 +78,14 @@ impl Target {
         }
     }
 
+    /// Host and port, the port always said.
+    pub(crate) fn with_port(&self) -> String {
+        match self.host.contains(':') {
+            true => format!("[{}]:{}", self.host, self.port),
+            false => format!("{}:{}", self.host, self.port),
+        }
+    }
+
     fn from_authority(
         scheme: Scheme,
         authority: &str,
@@ -117,23 +125,20 @@ impl Target {
     }
 }
 
-/// The endpoints of a plan, resolved. Connections use them round robin.
+/// The endpoints of a target, resolved, or the addresses given instead. Connections use them
+/// round robin.
 ///
 /// A name with several addresses is tried in the resolver's order, as browsers and wrk do:
 /// the first that accepts a connection is used ("localhost" often has an IPv6 address that
 /// the server does not listen on). Where none accepts, the first is kept and the run will
 /// count its failures.
-pub(crate) fn endpoints(plan: &LoadPlan, target: &Target) -> Result<Vec<Endpoint>, RunError> {
+pub(crate) fn endpoints(addresses: &[String], target: &Target) -> Result<Vec<Endpoint>, RunError> {
     if let Some(path) = &target.unix_path {
         return Ok(vec![Endpoint::Unix(path.clone())]);
     }
-    if !plan.addresses.is_empty() {
-        let parsed = plan.addresses.iter().map(|text| {
-            parse_address(text, target.port)
-                .map(Endpoint::Tcp)
-                .map_err(|problem| PlanError::new("addresses", problem).into())
-        });
-        return parsed.collect();
+    if !addresses.is_empty() {
+        let parsed = parse_addresses("addresses", addresses, target.port)?;
+        return Ok(parsed.into_iter().map(Endpoint::Tcp).collect());
     }
     let unresolved = |source| RunError::Resolve {
         host: target.host.clone(),
@@ -156,6 +161,18 @@ pub(crate) fn endpoints(plan: &LoadPlan, target: &Target) -> Result<Vec<Endpoint
         _ => found.iter().find(accepts).copied().unwrap_or(first),
     };
     Ok(vec![Endpoint::Tcp(chosen)])
+}
+
+/// The local addresses of a plan. Their ports are left to the system.
+pub(crate) fn sources(plan: &LoadPlan) -> Result<Vec<SocketAddr>, RunError> {
+    parse_addresses("source_addresses", &plan.source_addresses, 0)
+}
+
+fn parse_addresses(field: &str, texts: &[String], port: u16) -> Result<Vec<SocketAddr>, RunError> {
+    let parse = |text: &String| {
+        parse_address(text, port).map_err(|problem| PlanError::new(field, problem).into())
+    };
+    texts.iter().map(parse).collect()
 }
 
 /// Reads `ip`, `ip:port` or `[ip]:port`.

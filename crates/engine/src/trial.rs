@@ -10,13 +10,16 @@ use crate::connection::Desk;
 use crate::control::Control;
 use crate::error::RunError;
 use crate::machine;
-use crate::plan::{Load, LoadPlan, Stop};
+use crate::plan::{LoadPlan, Stop};
 use crate::program::Program;
+use crate::protocol::template::Variables;
 use crate::record::ledger::Ledger;
 use crate::record::measurement::{Measurement, Snapshot};
 use crate::record::summary::{self, Times};
-use crate::target::{self, Target};
-use crate::transport::{Plain, PlainConnector, Transport};
+use crate::target::{self, Scheme, Target};
+use crate::transport::{
+    Plain, PlainConnector, TlsConnector, TlsStream, Transport, tls_config, tls_server_name,
+};
 use crate::worker::{Assignment, Worker};
 
 type Thread = JoinHandle<io::Result<()>>;
@@ -64,11 +67,23 @@ impl Run {
         machine::allow_descriptors(asked + u64::from(plan.threads) * DESCRIPTORS_PER_WORKER)?;
         let target = Target::parse(&plan.url)?;
         let program = Arc::new(Program::new(plan, &target)?);
-        let endpoints: Arc<[_]> = target::endpoints(plan, &target)?.into();
-        Self::launch::<Plain>(plan, program, |first_slot| PlainConnector {
-            endpoints: Arc::clone(&endpoints),
+        let plain = plain_connector(plan, &target)?;
+        let at = |first_slot| PlainConnector {
             first_slot,
-        })
+            ..plain.clone()
+        };
+        match target.scheme {
+            Scheme::Http => Self::launch::<Plain>(plan, program, at),
+            Scheme::Https => {
+                let config = tls_config(&plan.tls)?;
+                let server_name = tls_server_name(&plan.tls, &target)?;
+                Self::launch::<TlsStream>(plan, program, |first_slot| TlsConnector {
+                    plain: at(first_slot),
+                    config: Arc::clone(&config),
+                    server_name: server_name.clone(),
+                })
+            }
+        }
     }
 
     fn launch<T: Transport + Send + 'static>(
@@ -85,15 +100,17 @@ impl Run {
         let mut workers = Vec::new();
         let mut first_slot = 0;
         for assignment in assignments(plan) {
-            let ledger = Arc::new(Ledger::new(matches!(plan.load, Load::Open { .. })));
+            let ledger = Arc::new(Ledger::new(program.is_open_loop, T::SHAKES_HANDS));
             ledgers.push(Arc::clone(&ledger));
             let connections = assignment.connections;
+            let seed = plan.seed ^ u64::from(assignment.number);
+            let variables = Variables::new(assignment.number, plan.threads, seed);
             let worker = Worker::<T>::new(
                 assignment,
                 Arc::clone(&program),
                 Arc::clone(&control),
                 connector(first_slot),
-                Desk::new(ledger),
+                Desk::new(ledger, variables),
             );
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
             first_slot += connections;
@@ -197,6 +214,27 @@ impl Drop for Run {
         // A defect found now has nobody to be told to; `result` tells it.
         let _ = self.join();
     }
+}
+
+/// How connections are opened below any TLS: to the server itself, or to the plan's proxy.
+fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, RunError> {
+    let proxy = plan.proxy.as_deref().map(Target::parse).transpose()?;
+    let endpoints = match &proxy {
+        Some(proxy) => target::endpoints(&[], proxy)?,
+        None => target::endpoints(&plan.addresses, target)?,
+    };
+    let tunnel = (proxy.is_some() && target.scheme == Scheme::Https).then(|| {
+        let to = target.with_port();
+        format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n")
+            .into_bytes()
+            .into()
+    });
+    Ok(PlainConnector {
+        endpoints: endpoints.into(),
+        sources: target::sources(plan)?.into(),
+        tunnel,
+        first_slot: 0,
+    })
 }
 
 /// Deals the connections out to the workers; the first ones take the remainder.

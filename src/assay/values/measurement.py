@@ -94,7 +94,8 @@ class Measurement(Value, frozen=True, kw_only=True):
     phase only, unless it says otherwise. `completed` counts answers that met the plan's
     expectation: a wrong answer is a failure of origin `plan`.
     Service time runs from the send to the complete answer; response time, in open loops,
-    from the intended start; send lag is actual minus intended start.
+    from the intended start; send lag is actual minus intended start. `handshakes` counts TLS
+    handshakes of the whole run by what was agreed on (version, cipher suite, protocol).
     """
 
     started_at_unix_ns: int
@@ -117,6 +118,8 @@ class Measurement(Value, frozen=True, kw_only=True):
     response_time: Histogram | None
     send_lag: Histogram | None
     connect_time: Histogram
+    handshake_time: Histogram | None = None
+    handshakes: dict[str, int] = {}
     first_byte_time: Histogram
     missed_starts: int
     windows: tuple[Window, ...]

@@ -68,13 +68,20 @@ class Expect(Value, frozen=True, kw_only=True):
 
 
 class Request(Value, frozen=True, kw_only=True):
-    """One request of the plan. `target` is the request target as sent (path and query)."""
+    """One request of the plan. `target` is the request target as sent (path and query).
+
+    `chunk_bytes` sends the body in chunks of that size. `templated` replaces `{counter}`
+    (different in every request of the run), `{random:1-100}` and `{uuid}` in target, header
+    values and body, anew for each request.
+    """
 
     method: str = "GET"
     target: str = "/"
     headers: tuple[tuple[str, str], ...] = ()
     body: str | None = None
     body_file: str | None = None
+    chunk_bytes: int | None = None
+    templated: bool = False
     weight: int = 1
     expect: Expect | None = None
 
@@ -118,8 +125,32 @@ class StopAtCount(Value, frozen=True, kw_only=True, tag="requests", tag_field="k
     count: int
 
 
+class Tls(Value, frozen=True, kw_only=True):
+    """How an `https` URL is spoken to. Files are PEM; `ca_file` replaces the system's authorities.
+
+    `server_name` is asked for (SNI) and checked instead of the URL's host. `insecure` accepts any
+    certificate; `resumption` resumes sessions on later connections.
+    """
+
+    ca_file: str | None = None
+    certificate_file: str | None = None
+    key_file: str | None = None
+    server_name: str | None = None
+    alpn: tuple[str, ...] = ("http/1.1",)
+    versions: tuple[Literal["1.2", "1.3"], ...] = ("1.2", "1.3")
+    insecure: bool = False
+    resumption: bool = True
+
+
 class LoadPlan(Value, frozen=True, kw_only=True):
     """One load, complete: where, what, how, for how long, from which cores.
+
+    `url` gives scheme, host and port; its path is not used (see `Request.target`).
+    `http+unix://` and a percent-encoded path name a unix socket. `addresses` are used round robin
+    instead of resolving the host, `source_addresses` to connect from. `connections_per_s` opens the
+    first connections at that rate instead of all at once. `proxy` is `http://host:port`.
+    An open loop warms up at the rate its first stage begins with; its stages begin with the
+    measured phase, and the last rate holds until the stop.
 
     `warmup_max_ns` = 0 measures from the first request. Otherwise the run starts in its
     warm-up phase and stays there until `Run.begin_measuring()` is called or the bound is
@@ -141,4 +172,9 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     pipeline: int = 1
     requests_per_connection: int | None = None
     addresses: tuple[str, ...] = ()
+    source_addresses: tuple[str, ...] = ()
+    connections_per_s: float | None = None
+    proxy: str | None = None
+    cookies: bool = False
+    tls: Tls = Tls()
     seed: int = 0

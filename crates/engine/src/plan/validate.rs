@@ -1,8 +1,8 @@
 //! What a type cannot say about a plan. Each rule names its field and what would be right.
 
-use super::{BodyExpected, Expect, Load, LoadPlan, Request, Stop};
+use super::{BodyExpected, Expect, Load, LoadPlan, Request, Stop, Tls};
 use crate::error::PlanError;
-use crate::target::Target;
+use crate::target::{Scheme, Target};
 
 /// No run lasts longer: with it no time can exceed what a histogram holds.
 const LONGEST_RUN_NS: u64 = 24 * 3_600 * 1_000_000_000;
@@ -139,11 +139,30 @@ impl LoadPlan {
             "requests_per_connection",
             "must be above 0",
         )?;
-        for (index, address) in self.addresses.iter().enumerate() {
-            crate::target::parse_address(address, 0)
-                .map_err(|problem| PlanError::new(format!("addresses[{index}]"), problem))?;
+        for (name, list) in [
+            ("addresses", &self.addresses),
+            ("source_addresses", &self.source_addresses),
+        ] {
+            for (index, address) in list.iter().enumerate() {
+                crate::target::parse_address(address, 0)
+                    .map_err(|problem| PlanError::new(format!("{name}[{index}]"), problem))?;
+            }
         }
-        Ok(())
+        ensure(
+            self.connections_per_s
+                .is_none_or(|rate| rate.is_finite() && rate > 0.0),
+            "connections_per_s",
+            "must be above 0",
+        )?;
+        if let Some(proxy) = &self.proxy {
+            let proxy = Target::parse(proxy).map_err(|e| PlanError::new("proxy", e.problem))?;
+            ensure(
+                proxy.scheme == Scheme::Http && proxy.unix_path.is_none(),
+                "proxy",
+                "must be http://host:port",
+            )?;
+        }
+        self.tls.validate()
     }
 }
 
@@ -179,10 +198,41 @@ impl Request {
             &format!("{at}.body_file"),
             "give either body or body_file",
         )?;
+        ensure(
+            self.chunk_bytes != Some(0),
+            &format!("{at}.chunk_bytes"),
+            "must be above 0",
+        )?;
+        if self.templated {
+            crate::protocol::template::check(self)
+                .map_err(|problem| PlanError::new(format!("{at}.templated"), problem))?;
+        }
         match &self.expect {
             Some(expect) => expect.validate(&format!("{at}.expect")),
             None => Ok(()),
         }
+    }
+}
+
+impl Tls {
+    fn validate(&self) -> Checked {
+        ensure(
+            !self.versions.is_empty(),
+            "tls.versions",
+            "at least one of 1.2 and 1.3 is needed",
+        )?;
+        ensure(
+            self.alpn
+                .iter()
+                .all(|name| matches!(name.as_str(), "http/1.1" | "http/1.0")),
+            "tls.alpn",
+            "must be http/1.1 or http/1.0: no other protocol is spoken",
+        )?;
+        ensure(
+            self.certificate_file.is_some() == self.key_file.is_some(),
+            "tls.key_file",
+            "a client certificate needs certificate_file and key_file",
+        )
     }
 }
 

@@ -2,12 +2,14 @@
 //!
 //! [`Decoder`] turns whatever bytes arrive, split anywhere, into [`Event`]s; wanting more
 //! bytes is no error. [`Heads`] reads the heads of answers and remembers the last one.
-//! [`request`] writes requests. A violation is a [`Fault`], and always the peer's.
+//! A violation is a [`Fault`], and always the peer's.
 
 mod chunked;
+pub(crate) mod cookies;
 mod decoder;
 mod head;
-pub mod request;
+pub(crate) mod request;
+pub(crate) mod template;
 
 pub use decoder::{Decoder, Event};
 pub use head::{Framing, Head, Heads, MAX_HEAD_BYTES};

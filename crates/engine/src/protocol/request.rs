@@ -1,47 +1,143 @@
-//! Requests as bytes, built once before the run.
+//! Requests as bytes, built before the run, or the pieces of those that differ each time.
 
+use super::template::{self, Piece, Varying};
 use crate::plan::{HttpVersion, LoadPlan, Request};
 
-/// Writes `request` as it goes over the wire, `Host`, `Content-Length` and `Connection`
-/// added where the plan's own header fields do not give them.
-#[must_use]
-pub fn bytes(plan: &LoadPlan, request: &Request, authority: &str, body: Option<&[u8]>) -> Vec<u8> {
-    let has = |name: &str| {
-        let mut names = request.headers.iter().map(|(name, _)| name);
-        names.any(|given| given.eq_ignore_ascii_case(name))
+/// How a request goes over the wire.
+#[derive(Debug)]
+pub(crate) enum Wire {
+    /// Always the same.
+    Fixed(Vec<u8>),
+    /// Made anew each time.
+    Varying(Varying),
+}
+
+/// What of a request is not in the request itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Context<'a> {
+    pub(crate) plan: &'a LoadPlan,
+    /// What `Host` says.
+    pub(crate) authority: &'a str,
+    /// Written before the target, for a proxy: scheme and authority.
+    pub(crate) target_prefix: &'a str,
+}
+
+/// Builds a request. `Host`, `Content-Length` and `Connection` are added where the plan's own
+/// header fields do not give them.
+pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&[u8]>) -> Wire {
+    let plan = context.plan;
+    let mut pieces = Pieces {
+        list: Vec::new(),
+        templated: request.templated,
     };
     let version = match plan.http_version {
         HttpVersion::Http11 => "HTTP/1.1",
         HttpVersion::Http10 => "HTTP/1.0",
     };
-    let mut text = format!("{} {} {version}\r\n", request.method, request.target);
-    let mut field = |name: &str, value: &str| {
-        text.push_str(name);
-        text.push_str(": ");
-        text.push_str(value);
-        text.push_str("\r\n");
-    };
-    if !has("host") {
-        field("Host", authority);
+    pieces.text(&format!("{} {}", request.method, context.target_prefix));
+    pieces.given(&request.target);
+    pieces.text(&format!(" {version}\r\n"));
+    if !has(request, "host") {
+        pieces.text(&format!("Host: {}\r\n", context.authority));
     }
     for (name, value) in &request.headers {
-        field(name, value);
+        pieces.text(&format!("{name}: "));
+        pieces.given(value);
+        pieces.text("\r\n");
     }
-    if !has("connection") {
-        match (plan.http_version, plan.keep_alive) {
-            (HttpVersion::Http11, false) => field("Connection", "close"),
-            (HttpVersion::Http10, true) => field("Connection", "Keep-Alive"),
+    if !has(request, "connection") {
+        pieces.text(match (plan.http_version, plan.keep_alive) {
+            (HttpVersion::Http11, false) => "Connection: close\r\n",
+            (HttpVersion::Http10, true) => "Connection: Keep-Alive\r\n",
             // The version's own default says it already.
-            (HttpVersion::Http11, true) | (HttpVersion::Http10, false) => {}
+            (HttpVersion::Http11, true) | (HttpVersion::Http10, false) => "",
+        });
+    }
+    if plan.cookies {
+        pieces.list.push(Piece::Cookies);
+    }
+    framing(&mut pieces, request, body);
+    pieces.text("\r\n");
+    finish(pieces, request, body.unwrap_or_default())
+}
+
+fn framing(pieces: &mut Pieces, request: &Request, body: Option<&[u8]>) {
+    let Some(body) = body else { return };
+    if has(request, "content-length") || has(request, "transfer-encoding") {
+        return;
+    }
+    if request.chunk_bytes.is_some() {
+        pieces.text("Transfer-Encoding: chunked\r\n");
+    } else if request.templated {
+        pieces.text("Content-Length: ");
+        pieces.list.push(Piece::BodyLength);
+        pieces.text("\r\n");
+    } else {
+        pieces.text(&format!("Content-Length: {}\r\n", body.len()));
+    }
+}
+
+fn finish(mut pieces: Pieces, request: &Request, body: &[u8]) -> Wire {
+    let body = match request.chunk_bytes {
+        Some(size) => chunked(body, size as usize),
+        None => body.to_vec(),
+    };
+    let body = match (request.templated, std::str::from_utf8(&body)) {
+        (true, Ok(text)) => parsed(text),
+        _ => vec![Piece::Text(body)],
+    };
+    if let ([Piece::Text(head)], [Piece::Text(body)]) = (&mut pieces.list[..], &body[..]) {
+        head.extend_from_slice(body);
+        return Wire::Fixed(std::mem::take(head));
+    }
+    Wire::Varying(Varying {
+        head: pieces.list,
+        body,
+    })
+}
+
+/// A request as it grows.
+struct Pieces {
+    list: Vec<Piece>,
+    templated: bool,
+}
+
+impl Pieces {
+    fn text(&mut self, text: &str) {
+        template::push_text(&mut self.list, text);
+    }
+
+    /// Text of the plan's, with places to fill in where it asks for that.
+    fn given(&mut self, text: &str) {
+        if !self.templated {
+            return self.text(text);
+        }
+        for piece in parsed(text) {
+            match piece {
+                Piece::Text(text) => self.text(&String::from_utf8_lossy(&text)),
+                place => self.list.push(place),
+            }
         }
     }
-    if let Some(body) = body {
-        if !has("content-length") && !has("transfer-encoding") {
-            field("Content-Length", &body.len().to_string());
-        }
+}
+
+/// Text of a plan that was validated.
+fn parsed(text: &str) -> Vec<Piece> {
+    template::parse(text).unwrap_or_else(|_| vec![Piece::Text(text.into())])
+}
+
+fn has(request: &Request, name: &str) -> bool {
+    let mut names = request.headers.iter().map(|(name, _)| name);
+    names.any(|given| given.eq_ignore_ascii_case(name))
+}
+
+fn chunked(body: &[u8], size: usize) -> Vec<u8> {
+    let mut coded = Vec::with_capacity(body.len() + body.len() / size * 8 + 16);
+    for chunk in body.chunks(size) {
+        coded.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        coded.extend_from_slice(chunk);
+        coded.extend_from_slice(b"\r\n");
     }
-    text.push_str("\r\n");
-    let mut bytes = text.into_bytes();
-    bytes.extend_from_slice(body.unwrap_or_default());
-    bytes
+    coded.extend_from_slice(b"0\r\n\r\n");
+    coded
 }

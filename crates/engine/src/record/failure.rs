@@ -103,9 +103,12 @@ impl Failure {
             Some(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE) => Self::NoPorts,
             Some(Errno::NOMEM | Errno::NOBUFS) => Self::NoMemory,
             Some(_) => Self::OtherIo,
-            // TLS reports its own faults as errors without a number of the system's.
-            None if error.kind() == io::ErrorKind::UnexpectedEof => Self::ClosedEarly,
-            None => Self::Tls,
+            // TLS and proxies report faults of their own as errors without a system's number.
+            None => match error.kind() {
+                io::ErrorKind::UnexpectedEof => Self::ClosedEarly,
+                io::ErrorKind::PermissionDenied => Self::ProxyRefused,
+                _ => Self::Tls,
+            },
         }
     }
 

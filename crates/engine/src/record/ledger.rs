@@ -1,5 +1,6 @@
 //! One worker's ledger.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::counter::Counter;
@@ -45,6 +46,8 @@ pub(crate) struct Notes {
     pub(crate) windows: [Vec<Slice>; 2],
     pub(crate) examples: Vec<(Failure, String)>,
     pub(crate) encodings: Vec<String>,
+    /// Handshakes by what was agreed on.
+    pub(crate) agreements: BTreeMap<String, u64>,
     closed: Slice,
 }
 
@@ -62,6 +65,8 @@ pub(crate) struct Ledger {
     pub(crate) service_time: Histogram,
     pub(crate) first_byte_time: Histogram,
     pub(crate) connect_time: Histogram,
+    /// Of transports that shake hands.
+    pub(crate) handshake_time: Option<Histogram>,
     pub(crate) open_loop: Option<OpenTimes>,
     pub(crate) opened: Counter,
     pub(crate) answered: Counter,
@@ -84,7 +89,7 @@ fn counters(n: usize) -> Box<[Counter]> {
 }
 
 impl Ledger {
-    pub(crate) fn new(is_open_loop: bool) -> Self {
+    pub(crate) fn new(is_open_loop: bool, shakes_hands: bool) -> Self {
         Self {
             totals: Totals::default(),
             warmup: Totals::default(),
@@ -95,6 +100,7 @@ impl Ledger {
             service_time: Histogram::new(),
             first_byte_time: Histogram::new(),
             connect_time: Histogram::new(),
+            handshake_time: shakes_hands.then(Histogram::new),
             open_loop: is_open_loop.then(|| OpenTimes {
                 response_time: Histogram::new(),
                 send_lag: Histogram::new(),
@@ -135,6 +141,14 @@ impl Ledger {
         if notes.examples.iter().all(|(known, _)| *known != failure) {
             notes.examples.push((failure, example()));
         }
+    }
+
+    /// Counts a handshake.
+    pub(crate) fn note_handshake(&self, time_ns: u64, agreement: String) {
+        if let Some(histogram) = &self.handshake_time {
+            histogram.record(time_ns);
+        }
+        *self.notes().agreements.entry(agreement).or_default() += 1;
     }
 
     /// Requests started and not yet ended, by the books.
@@ -198,6 +212,9 @@ impl Ledger {
             &self.first_byte_time,
             &self.connect_time,
         ] {
+            histogram.clear();
+        }
+        if let Some(histogram) = &self.handshake_time {
             histogram.clear();
         }
         if let Some(times) = &self.open_loop {

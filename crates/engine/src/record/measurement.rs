@@ -164,6 +164,10 @@ pub struct Measurement {
     pub send_lag: Option<Histogram>,
     /// Begin of a connect to its success.
     pub connect_time: Histogram,
+    /// From there to the end of the TLS handshake.
+    pub handshake_time: Option<Histogram>,
+    /// TLS handshakes of the whole run by what was agreed on: version, cipher suite, protocol.
+    pub handshakes: BTreeMap<String, u64>,
     /// Send to the first byte of the answer.
     pub first_byte_time: Histogram,
     /// Starts that came due and could not be made before the end (open loop).

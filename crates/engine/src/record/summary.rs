@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::histogram::{Histogram, Merged};
 use super::ledger::{Ledger, OpenTimes, Totals};
 use super::measurement::{
-    Books, Connections, Measurement, Outcome, Phase, Snapshot, Window, Worker,
+    self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Window, Worker,
 };
 use crate::error::RunError;
 
@@ -35,6 +35,24 @@ fn sum(ledgers: &Ledgers, counter: impl Fn(&Ledger) -> &Counter) -> u64 {
 
 fn merged(ledgers: &Ledgers, histogram: impl Fn(&Ledger) -> &Histogram) -> Merged {
     Merged::of(ledgers.iter().map(|ledger| histogram(ledger)))
+}
+
+fn handshake_time(ledgers: &Ledgers) -> Option<measurement::Histogram> {
+    let parts: Option<Vec<_>> = ledgers
+        .iter()
+        .map(|ledger| ledger.handshake_time.as_ref())
+        .collect();
+    parts.map(|parts| Merged::of(parts.into_iter()).export())
+}
+
+fn handshakes(ledgers: &Ledgers) -> BTreeMap<String, u64> {
+    let mut counts = BTreeMap::new();
+    for ledger in ledgers {
+        for (agreement, count) in &ledger.notes().agreements {
+            *counts.entry(agreement.clone()).or_default() += count;
+        }
+    }
+    counts
 }
 
 fn merged_open(ledgers: &Ledgers, histogram: impl Fn(&OpenTimes) -> &Histogram) -> Option<Merged> {
@@ -87,6 +105,8 @@ pub(crate) fn measurement(
         response_time: merged_open(ledgers, |t| &t.response_time).map(|m| m.export()),
         send_lag: merged_open(ledgers, |t| &t.send_lag).map(|m| m.export()),
         connect_time: merged(ledgers, |ledger| &ledger.connect_time).export(),
+        handshake_time: handshake_time(ledgers),
+        handshakes: handshakes(ledgers),
         first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
         missed_starts: total(|t| &t.missed_starts),
         windows,

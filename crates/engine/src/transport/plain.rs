@@ -1,23 +1,42 @@
 //! Plain bytes over TCP or a unix socket: both are one descriptor with `send` and `recv`.
 
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::Transport;
+use super::{Progress, Transport};
 use crate::target::Endpoint;
 
-/// A socket.
+/// A proxy's answer to CONNECT is a head; a longer one is no such answer.
+const MAX_TUNNEL_HEAD_BYTES: usize = 8 * 1024;
+
+/// A socket, and the tunnel through a proxy while it is being dug.
 #[derive(Debug)]
-pub(crate) struct Plain(Socket);
+pub(crate) struct Plain {
+    socket: Socket,
+    tunnel: Option<Box<Tunnel>>,
+}
+
+/// The exchange with a proxy before the connection is the server's (RFC 9110, 9.3.6).
+#[derive(Debug)]
+struct Tunnel {
+    request: Arc<[u8]>,
+    sent: usize,
+    answer: Vec<u8>,
+}
 
 /// Opens sockets to a plan's endpoints, round robin.
 #[derive(Debug, Clone)]
 pub(crate) struct PlainConnector {
     pub(crate) endpoints: Arc<[Endpoint]>,
+    /// Local addresses to connect from, round robin; empty leaves it to the system.
+    pub(crate) sources: Arc<[SocketAddr]>,
+    /// The CONNECT request, where a proxy digs a tunnel.
+    pub(crate) tunnel: Option<Arc<[u8]>>,
     /// Number of this worker's first connection, so that all workers together go round evenly.
     pub(crate) first_slot: usize,
 }
@@ -29,48 +48,126 @@ fn socket(domain: Domain, protocol: Option<Protocol>) -> io::Result<Socket> {
     Ok(socket)
 }
 
-impl Transport for Plain {
-    type Connector = PlainConnector;
-
-    fn open(connector: &mut PlainConnector, slot: usize) -> io::Result<Self> {
-        let endpoints = &connector.endpoints;
-        let (socket, address) = match &endpoints[(connector.first_slot + slot) % endpoints.len()] {
+impl PlainConnector {
+    fn connect(&self, slot: usize) -> io::Result<Socket> {
+        let number = self.first_slot + slot;
+        let (socket, address) = match &self.endpoints[number % self.endpoints.len()] {
             Endpoint::Tcp(address) => {
                 let socket = socket(Domain::for_address(*address), Some(Protocol::TCP))?;
                 socket.set_tcp_nodelay(true)?;
+                self.bind(&socket, number)?;
                 (socket, SockAddr::from(*address))
             }
             Endpoint::Unix(path) => (socket(Domain::UNIX, None)?, SockAddr::unix(path)?),
         };
         match socket.connect(&address) {
-            Ok(()) => Ok(Self(socket)),
-            Err(error) if error.raw_os_error() == Some(IN_PROGRESS) => Ok(Self(socket)),
+            Ok(()) => Ok(socket),
+            Err(error) if error.raw_os_error() == Some(IN_PROGRESS) => Ok(socket),
             Err(error) => Err(error),
         }
     }
 
-    fn descriptor(&self) -> RawFd {
-        self.0.as_raw_fd()
+    fn bind(&self, socket: &Socket, number: usize) -> io::Result<()> {
+        if self.sources.is_empty() {
+            return Ok(());
+        }
+        // The system picks the port here, so about 28,000 connections per source are the most.
+        socket.bind(&self.sources[number % self.sources.len()].into())
+    }
+}
+
+impl Transport for Plain {
+    type Connector = PlainConnector;
+
+    const SHORT_READ_DRAINS: bool = true;
+    const SHAKES_HANDS: bool = false;
+
+    fn open(connector: &mut PlainConnector, slot: usize) -> io::Result<Self> {
+        let tunnel = connector.tunnel.as_ref().map(|request| {
+            Box::new(Tunnel {
+                request: Arc::clone(request),
+                sent: 0,
+                answer: Vec::new(),
+            })
+        });
+        let socket = connector.connect(slot)?;
+        Ok(Self { socket, tunnel })
     }
 
-    fn establish(&mut self) -> io::Result<bool> {
-        if let Some(error) = self.0.take_error()? {
+    fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    fn establish(&mut self) -> io::Result<Progress> {
+        if let Some(error) = self.socket.take_error()? {
             return Err(error);
         }
-        Ok(true)
+        let Some(tunnel) = &mut self.tunnel else {
+            return Ok(Progress::Ready);
+        };
+        if !tunnel.dig(&self.socket)? {
+            return Ok(Progress::Connecting);
+        }
+        self.tunnel = None;
+        Ok(Progress::Ready)
+    }
+
+    fn agreement(&self) -> Option<String> {
+        None
     }
 
     #[inline]
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let (read, _) = recv(&self.0, buffer, RecvFlags::empty())?;
+    fn read(&mut self, buffer: &mut [u8], _ends: bool) -> io::Result<usize> {
+        let (read, _) = recv(&self.socket, buffer, RecvFlags::empty())?;
         Ok(read)
     }
 
     #[inline]
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // Without NOSIGNAL a closed connection would kill a process that handles SIGPIPE.
-        Ok(send(&self.0, bytes, SendFlags::NOSIGNAL)?)
+        Ok(send(&self.socket, bytes, SendFlags::NOSIGNAL)?)
     }
+
+    #[inline]
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Tunnel {
+    /// Goes on as far as possible; true once the tunnel is open.
+    fn dig(&mut self, socket: &Socket) -> io::Result<bool> {
+        while self.sent < self.request.len() {
+            match send(socket, &self.request[self.sent..], SendFlags::NOSIGNAL) {
+                Ok(sent) => self.sent += sent,
+                Err(rustix::io::Errno::AGAIN) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // Byte by byte: what follows the head belongs to the server.
+        while !self.answer.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            match recv(socket, &mut byte, RecvFlags::empty()) {
+                Ok((0, _)) => return Err(refused("the proxy closed instead of answering")),
+                Ok(_) => self.answer.push(byte[0]),
+                Err(rustix::io::Errno::AGAIN) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+            if self.answer.len() > MAX_TUNNEL_HEAD_BYTES {
+                return Err(refused("the proxy's answer is too long"));
+            }
+        }
+        let is_open = self.answer.starts_with(b"HTTP/1.") && self.answer.get(9) == Some(&b'2');
+        match is_open {
+            true => Ok(true),
+            false => Err(refused(&crate::record::example(&self.answer))),
+        }
+    }
+}
+
+/// The kind by which [`crate::record::Failure::of_io`] knows a proxy's refusal.
+fn refused(text: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, text)
 }
 
 const IN_PROGRESS: i32 = rustix::io::Errno::INPROGRESS.raw_os_error();

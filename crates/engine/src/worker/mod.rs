@@ -101,6 +101,16 @@ impl<T: Transport> Worker<T> {
     ) -> io::Result<Self> {
         let places = assignment.connections;
         let seed = assignment.seed ^ (u64::from(assignment.number) << 40);
+        // With a rate for opening, places become vacant one after the other.
+        let later = |slot: u32| {
+            let number =
+                u64::from(slot) * u64::from(assignment.workers) + u64::from(assignment.number);
+            Reverse((number * program.opening_gap_ns, slot))
+        };
+        let (vacant, sleepers) = match program.opening_gap_ns {
+            0 => ((0..places as u32).rev().collect(), BinaryHeap::new()),
+            _ => (Vec::new(), (0..places as u32).map(later).collect()),
+        };
         Ok(Self {
             waiter: Waiter::new(program.waiting)?,
             connections: (0..places).map(|_| Connection::new()).collect(),
@@ -113,8 +123,8 @@ impl<T: Transport> Worker<T> {
                 assignment.seed,
             ),
             idle: VecDeque::with_capacity(places),
-            vacant: (0..places as u32).rev().collect(),
-            sleepers: BinaryHeap::new(),
+            vacant,
+            sleepers,
             unread: Vec::new(),
             quota: u64::MAX,
             phase: PhaseTimes {

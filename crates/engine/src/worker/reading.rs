@@ -28,22 +28,14 @@ impl<T: Transport> Worker<T> {
             let ends = event.is_read_closed() || event.is_error();
             match self.connections[slot as usize].stage {
                 Stage::Closed => continue,
-                Stage::Opening => {
-                    if event.is_writable() || ends {
-                        self.establish(slot);
-                    }
-                }
-                Stage::Busy => {
-                    if event.is_writable() && self.has_unsent(slot) {
-                        self.write(slot);
-                    }
-                }
-                Stage::Idle => {}
+                Stage::Opening if event.is_writable() || ends => self.establish(slot),
+                Stage::Opening => {}
+                Stage::Shaking => self.establish(slot),
+                Stage::Busy if event.is_writable() => self.write_rest(slot),
+                Stage::Busy | Stage::Idle => {}
             }
-            let is_open = !matches!(
-                self.connections[slot as usize].stage,
-                Stage::Closed | Stage::Opening
-            );
+            let stage = self.connections[slot as usize].stage;
+            let is_open = matches!(stage, Stage::Busy | Stage::Idle);
             if is_open && (event.is_readable() || ends) {
                 self.read(slot, ends);
             }
@@ -59,12 +51,12 @@ impl<T: Transport> Worker<T> {
             let Some(transport) = &mut connection.transport else {
                 return;
             };
-            match transport.read(&mut self.buffer) {
+            match transport.read(&mut self.buffer, ends) {
                 Ok(0) => return self.peer_closed(slot),
                 Ok(read) => {
                     self.desk.ledger.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
-                    if read < self.buffer.len() && !ends {
+                    if T::SHORT_READ_DRAINS && read < self.buffer.len() && !ends {
                         return;
                     }
                 }

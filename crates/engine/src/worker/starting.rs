@@ -7,7 +7,7 @@ use mio::{Interest, Token};
 
 use super::Worker;
 use crate::connection::{Broken, Stage};
-use crate::transport::Transport;
+use crate::transport::{Progress, Transport};
 
 impl<T: Transport> Worker<T> {
     #[inline]
@@ -50,6 +50,7 @@ impl<T: Transport> Worker<T> {
         };
         let connection = &mut self.connections[slot as usize];
         connection.take(template, count, intended_ns, self.now_ns);
+        connection.render(&self.program, &mut self.desk);
         if connection.stage == Stage::Idle {
             connection.stage = Stage::Busy;
             self.send(slot);
@@ -74,13 +75,13 @@ impl<T: Transport> Worker<T> {
     pub(super) fn write(&mut self, slot: u32) {
         let connection = &mut self.connections[slot as usize];
         loop {
-            let unsent = connection.unsent(&self.program);
-            let (Some(transport), false) = (&mut connection.transport, unsent.is_empty()) else {
+            let Some((transport, unsent)) = connection.to_write(&self.program) else {
                 return;
             };
-            match transport.write(unsent) {
+            let result = transport.write(unsent);
+            let is_all = matches!(result, Ok(written) if written == unsent.len());
+            match result {
                 Ok(written) => {
-                    let is_all = written == unsent.len();
                     connection.sent_bytes += written;
                     self.desk.ledger.totals.bytes_written.add(written as u64);
                     if is_all {
@@ -94,9 +95,14 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    pub(super) fn has_unsent(&self, slot: u32) -> bool {
-        let connection = &self.connections[slot as usize];
-        !connection.unsent(&self.program).is_empty()
+    /// Goes on where the last write found no more room.
+    pub(super) fn write_rest(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        match connection.transport.as_mut().map(T::flush) {
+            Some(Err(error)) => self.broke(slot, Broken::io(&error)),
+            Some(Ok(())) if !connection.is_all_sent(&self.program) => self.write(slot),
+            _ => {}
+        }
     }
 
     pub(super) fn open(&mut self, slot: u32) {
@@ -130,23 +136,48 @@ impl<T: Transport> Worker<T> {
             return;
         };
         match transport.establish() {
-            Ok(false) => {}
-            Ok(true) => {
-                let ledger = &self.desk.ledger;
-                let connect_time_ns = self.now_ns.saturating_sub(connection.since_ns);
-                ledger.connect_time.record(connect_time_ns);
-                match std::mem::replace(&mut connection.was_opened, true) {
-                    true => ledger.reopened.add(1),
-                    false => ledger.opened.add(1),
-                }
-                connection.stage = Stage::Busy;
-                connection.since_ns = self.now_ns;
-                if !self.program.is_open_loop {
-                    connection.intended_ns = self.now_ns;
-                }
-                self.send(slot);
+            Ok(Progress::Connecting) => {}
+            Ok(Progress::Shaking) => self.connected(slot),
+            Ok(Progress::Ready) => {
+                self.connected(slot);
+                self.ready(slot);
             }
             Err(error) => self.broke(slot, Broken::io(&error)),
         }
+    }
+
+    /// The network's own connection is complete.
+    fn connected(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.stage != Stage::Opening {
+            return;
+        }
+        connection.stage = Stage::Shaking;
+        let ledger = &self.desk.ledger;
+        let connect_time_ns = self.now_ns.saturating_sub(connection.since_ns);
+        ledger.connect_time.record(connect_time_ns);
+        match std::mem::replace(&mut connection.was_opened, true) {
+            true => ledger.reopened.add(1),
+            false => ledger.opened.add(1),
+        }
+        connection.since_ns = self.now_ns;
+    }
+
+    /// Requests can be sent.
+    fn ready(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        let agreement = connection.transport.as_ref().and_then(T::agreement);
+        if let Some(agreement) = agreement {
+            let handshake_time_ns = self.now_ns.saturating_sub(connection.since_ns);
+            self.desk
+                .ledger
+                .note_handshake(handshake_time_ns, agreement);
+        }
+        connection.stage = Stage::Busy;
+        connection.since_ns = self.now_ns;
+        if !self.program.is_open_loop {
+            connection.intended_ns = self.now_ns;
+        }
+        self.send(slot);
     }
 }

@@ -136,7 +136,7 @@ impl<T: Transport> Worker<T> {
                 continue;
             }
             let failure = match connection.stage {
-                Stage::Opening => Failure::ConnectTimeout,
+                Stage::Opening | Stage::Shaking => Failure::ConnectTimeout,
                 _ => Failure::Timeout,
             };
             let detail = format!("after {} ms", limit_ns as f64 / 1e6);

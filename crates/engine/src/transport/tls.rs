@@ -1,0 +1,286 @@
+//! TLS over a plain transport, by rustls.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use rustls::client::Resumption;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{
+    ClientConfig, ClientConnection, HandshakeKind, RootCertStore, SupportedProtocolVersion,
+};
+
+use super::{Plain, PlainConnector, Progress, Transport};
+use crate::error::{PlanError, RunError};
+use crate::plan::{Tls, TlsVersion};
+use crate::target::Target;
+
+mod anyone;
+
+/// A connection with its session.
+#[derive(Debug)]
+pub(crate) struct TlsStream {
+    plain: Plain,
+    session: Box<ClientConnection>,
+    /// The last read from the socket emptied it.
+    is_drained: bool,
+}
+
+/// Opens sockets and begins sessions on them.
+#[derive(Debug, Clone)]
+pub(crate) struct TlsConnector {
+    pub(crate) plain: PlainConnector,
+    pub(crate) config: Arc<ClientConfig>,
+    pub(crate) server_name: ServerName<'static>,
+}
+
+/// A fault of the handshake or of a record, for [`crate::record::Failure::of_io`].
+fn fault(error: rustls::Error) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
+/// Reads from the socket and notices when that emptied it.
+struct Tap<'a> {
+    plain: &'a mut Plain,
+    is_drained: &'a mut bool,
+    ends: bool,
+}
+
+impl Read for Tap<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.plain.read(buffer, self.ends)?;
+        *self.is_drained = read < buffer.len() && !self.ends;
+        Ok(read)
+    }
+}
+
+impl Write for Tap<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.plain.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TlsStream {
+    /// Reads records from the socket; false at the end of the stream.
+    fn fill(&mut self, ends: bool) -> io::Result<bool> {
+        let mut tap = Tap {
+            plain: &mut self.plain,
+            is_drained: &mut self.is_drained,
+            ends,
+        };
+        let read = self.session.read_tls(&mut tap)?;
+        if let Err(error) = self.session.process_new_packets() {
+            // The alert that tells the peer why; it may not be read any more.
+            let _ = self.flush();
+            return Err(fault(error));
+        }
+        Ok(read > 0)
+    }
+
+    fn shake(&mut self) -> io::Result<Progress> {
+        while self.session.is_handshaking() {
+            self.flush()?;
+            if !self.session.is_handshaking() {
+                break;
+            }
+            match self.fill(true) {
+                Ok(true) => {}
+                Ok(false) => {
+                    let text = "closed inside the TLS handshake";
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Progress::Shaking);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        // The client's last message goes out with the first request, in one segment.
+        Ok(Progress::Ready)
+    }
+}
+
+impl Transport for TlsStream {
+    type Connector = TlsConnector;
+
+    /// Records that are still in the socket may follow those that were read.
+    const SHORT_READ_DRAINS: bool = false;
+    const SHAKES_HANDS: bool = true;
+
+    fn open(connector: &mut TlsConnector, slot: usize) -> io::Result<Self> {
+        let config = Arc::clone(&connector.config);
+        let session =
+            ClientConnection::new(config, connector.server_name.clone()).map_err(fault)?;
+        Ok(Self {
+            plain: Plain::open(&mut connector.plain, slot)?,
+            session: Box::new(session),
+            is_drained: false,
+        })
+    }
+
+    fn descriptor(&self) -> RawFd {
+        self.plain.descriptor()
+    }
+
+    fn establish(&mut self) -> io::Result<Progress> {
+        match self.plain.establish()? {
+            Progress::Ready => self.shake(),
+            earlier => Ok(earlier),
+        }
+    }
+
+    fn agreement(&self) -> Option<String> {
+        let version = match self.session.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_2) => "TLS 1.2",
+            Some(rustls::ProtocolVersion::TLSv1_3) => "TLS 1.3",
+            _ => "TLS",
+        };
+        let suite = self.session.negotiated_cipher_suite()?.suite();
+        let alpn = self.session.alpn_protocol().unwrap_or(b"no ALPN");
+        let resumed = match self.session.handshake_kind() {
+            Some(HandshakeKind::Resumed) => ", resumed",
+            _ => "",
+        };
+        Some(format!(
+            "{version}, {suite:?}, {}{resumed}",
+            alpn.escape_ascii()
+        ))
+    }
+
+    fn read(&mut self, buffer: &mut [u8], ends: bool) -> io::Result<usize> {
+        loop {
+            match self.session.reader().read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // Plaintext; or 0, after the peer's close_notify; or an end without one.
+                other => return other,
+            }
+            if std::mem::take(&mut self.is_drained) {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            self.fill(ends)?;
+            if self.session.wants_write() {
+                self.flush()?;
+            }
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let taken = self.session.writer().write(bytes)?;
+        self.flush()?;
+        match taken {
+            0 => Err(io::ErrorKind::WouldBlock.into()),
+            taken => Ok(taken),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let mut tap = Tap {
+            plain: &mut self.plain,
+            is_drained: &mut self.is_drained,
+            ends: false,
+        };
+        while self.session.wants_write() {
+            match self.session.write_tls(&mut tap) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The settings of all sessions of a run.
+pub(crate) fn config(tls: &Tls) -> Result<Arc<ClientConfig>, RunError> {
+    let wrong = |field: &str, error: &dyn std::fmt::Display| {
+        RunError::from(PlanError::new(field, error.to_string()))
+    };
+    let versions: Vec<&SupportedProtocolVersion> = tls
+        .versions
+        .iter()
+        .map(|version| match version {
+            TlsVersion::Tls12 => &rustls::version::TLS12,
+            TlsVersion::Tls13 => &rustls::version::TLS13,
+        })
+        .collect();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&versions)
+        .map_err(|error| wrong("tls.versions", &error))?;
+    let builder = if tls.insecure {
+        let verifier = Arc::new(anyone::AnyCertificate(provider));
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+    } else {
+        builder.with_root_certificates(roots(tls)?)
+    };
+    let mut config = match (&tls.certificate_file, &tls.key_file) {
+        (Some(certificates), Some(key)) => {
+            let chain = certificates_of(certificates)?;
+            let key = PrivateKeyDer::from_pem_slice(&file(key)?)
+                .map_err(|error| wrong("tls.key_file", &error))?;
+            builder
+                .with_client_auth_cert(chain, key)
+                .map_err(|error| wrong("tls.certificate_file", &error))?
+        }
+        _ => builder.with_no_client_auth(),
+    };
+    config.alpn_protocols = tls
+        .alpn
+        .iter()
+        .map(|name| name.clone().into_bytes())
+        .collect();
+    if !tls.resumption {
+        config.resumption = Resumption::disabled();
+    }
+    Ok(Arc::new(config))
+}
+
+/// The name to ask for and to check.
+pub(crate) fn server_name(tls: &Tls, target: &Target) -> Result<ServerName<'static>, RunError> {
+    let name = tls.server_name.as_ref().unwrap_or(&target.host);
+    ServerName::try_from(name.clone()).map_err(|_| {
+        let problem = format!("'{name}' is neither a host name nor an address");
+        PlanError::new("tls.server_name", problem).into()
+    })
+}
+
+fn roots(tls: &Tls) -> Result<RootCertStore, RunError> {
+    let mut roots = RootCertStore::empty();
+    let certificates = match &tls.ca_file {
+        Some(path) => certificates_of(path)?,
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    let (usable, _) = roots.add_parsable_certificates(certificates);
+    if usable == 0 {
+        let problem = "no authority to trust was found; give a PEM file, or ask for insecure";
+        return Err(PlanError::new("tls.ca_file", problem).into());
+    }
+    Ok(roots)
+}
+
+fn certificates_of(path: &str) -> Result<Vec<CertificateDer<'static>>, RunError> {
+    let pem = file(path)?;
+    let certificates: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    match certificates {
+        Ok(certificates) if !certificates.is_empty() => Ok(certificates),
+        _ => {
+            let problem = format!("{path} holds no PEM certificate");
+            Err(PlanError::new("tls", problem).into())
+        }
+    }
+}
+
+fn file(path: &str) -> Result<Vec<u8>, RunError> {
+    fs::read(path).map_err(|source| RunError::File {
+        path: path.into(),
+        source,
+    })
+}
