@@ -38,7 +38,7 @@ def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environme
         cpu_model=cpu_model,
         cores=os.cpu_count() or 1,
         memory_bytes=psutil.virtual_memory().total,
-        governor=_read(_CPUFREQ),
+        governor=governor(),
         descriptor_limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
         client_cpus=split.client,
         server_cpus=split.server,
@@ -69,6 +69,11 @@ def _ephemeral_ports() -> int | None:
     """How many local ports connections may take."""
     given = (_read(_PORT_RANGE) or "").split()
     return int(given[1]) - int(given[0]) + 1 if len(given) == 2 else None
+
+
+def governor() -> str | None:
+    """How the first CPU's frequency is governed; None where nothing governs it."""
+    return _read(_CPUFREQ)
 
 
 def raise_descriptor_limit() -> tuple[int, int]:

@@ -109,7 +109,8 @@ def test_a_damaged_build_is_made_anew(tmp_path: Path, count: Callable[[], int]) 
 
 
 def test_a_second_builder_waits_and_finds_it_made(tmp_path: Path, count: Callable[[], int]) -> None:
-    write(tmp_path, f'{COUNTING}; while [ ! -e "$COUNT.go" ]; do sleep 0.02; done')
+    waits = 'n=0; while [ ! -e "$COUNT.go" ] && [ $n -lt 2000 ]; do sleep 0.02; n=$((n+1)); done'
+    write(tmp_path, f"{COUNTING}; {waits}")
     said: list[str] = []
     results: list[Prepared] = []
 
@@ -118,7 +119,9 @@ def test_a_second_builder_waits_and_finds_it_made(tmp_path: Path, count: Callabl
         if step == "waiting for another build":
             Path(os.environ["COUNT"] + ".go").touch()
 
-    threads = [threading.Thread(target=lambda: results.append(made(tmp_path, say))) for _ in range(2)]
+    threads = [
+        threading.Thread(target=lambda: results.append(made(tmp_path, say)), daemon=True) for _ in range(2)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -86,6 +86,11 @@ def prepare(
     return Prepared(spec=spec, places=places, version=version, requirements=checked, built_s=built_s)
 
 
+def is_built(spec: ServerSpec, settings: Settings, cores: int, checked: Sequence[Checked]) -> bool:
+    """Whether there is a whole build of what the server's folder holds now."""
+    return (_places(spec, settings, cores, checked).out / _COMPLETE).exists()
+
+
 def program_env(spec: ServerSpec, places: Places, extra: Mapping[str, str]) -> dict[str, str]:
     """The environment of a server's programs: ours, the contract of the brief, the manifest's own."""
     env = dict(os.environ)
