@@ -16,9 +16,15 @@ import psutil
 import pytest
 
 from assay.errors import InputError, ServerFailed
-from assay.sut import Contract, CoreSplit, check_all, read_contract
+from assay.sut import Contract, CoreSplit, check_all, read_contract, read_server
 from assay.sut.contract import ServiceTable
-from assay.sut.services import Services, ServiceSpec, requirements
+from assay.sut.services import (
+    Services,
+    ServiceSpec,
+    requirements,
+    requirements_of_all,
+    upstreams_of_all,
+)
 
 SPLIT = CoreSplit(client=(), server=tuple(sorted(os.sched_getaffinity(0)))[:1], cores=1)
 
@@ -176,3 +182,15 @@ def test_nothing_of_a_service_outlives_a_killed_harness(tmp_path: Path) -> None:
         harness.kill()
     wait_until(lambda: gone(processes))
     assert not Path(data).exists()
+
+
+def test_what_services_need_is_known_before_a_run(tmp_path: Path) -> None:
+    home = made_servers.write_server(tmp_path)
+    contract_file = home.parent / "contract.toml"
+    added = '[services.redis]\n[services.upstream]\nserver = "greeting/small"\n'
+    contract_file.write_text(contract_file.read_text() + added)
+    settings = made_servers.settings(tmp_path)
+    spec = read_server(home, settings).variant("fair")
+    assert "redis-server" in [one.name for one in requirements_of_all([spec, spec])]
+    assert len(requirements_of_all([spec, spec])) == len(requirements("redis"))
+    assert [one.id for one in upstreams_of_all([spec, spec], settings)] == ["greeting/small"]

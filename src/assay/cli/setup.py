@@ -33,10 +33,12 @@ def run(args: argparse.Namespace) -> int:
     """Install and build; a server that cannot be had here is named, and the others are made."""
     from assay.settings import Settings
     from assay.sut.cores import split_cores
+    from assay.sut.services import upstreams_of_all
     from assay.trial.prepare import prepare_all
 
     settings = Settings.resolve()
     specs = _all(settings) if args.all else _named(args.names, settings)
+    specs += upstreams_of_all(specs, settings)
     if not args.no_install:
         _install(specs, settings)
     ready = prepare_all(specs, settings, split_cores().server_cores, _Lines())
@@ -88,8 +90,10 @@ def _builds_of(servers: Iterable[Server]) -> list[ServerSpec]:
 def _install(specs: Sequence[ServerSpec], settings: Settings) -> None:
     from assay.sut import check_all, debian_packages
     from assay.sut.packages import install
+    from assay.sut.services import requirements_of_all
 
-    packages = debian_packages([one for spec in specs for one in check_all(spec.requires)])
+    wanted = [one for spec in specs for one in spec.requires]
+    packages = debian_packages(check_all([*wanted, *requirements_of_all(specs)]))
     if packages:
         console.note(f"installing {', '.join(packages)}")
         install(packages, settings.cache / "logs" / "apt-get.log")

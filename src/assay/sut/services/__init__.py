@@ -16,20 +16,16 @@ from assay.settings import Settings
 from assay.sut.build import prepare
 from assay.sut.contract import read_contract
 from assay.sut.cores import CoreSplit
-from assay.sut.manifest import Requirement, find_server
+from assay.sut.manifest import find_server
 from assay.sut.server import start as start_server
 from assay.sut.services.manifest import UPSTREAM, ServiceSpec, fill, names, read_service
+from assay.sut.services.needs import requirements, requirements_of_all, upstreams_of_all
 from assay.sut.services.own import RunningService, start_own
 from assay.values.trial import ServiceSeen
 
-__all__ = ["ServiceSpec", "Services", "names", "requirements"]
+__all__ = ["ServiceSpec", "Services", "names", "requirements", "requirements_of_all", "upstreams_of_all"]
 
 Say = Callable[[str, str], None]
-
-
-def requirements(name: str) -> tuple[Requirement, ...]:
-    """What a private service of that name needs of the machine."""
-    return () if name == UPSTREAM else read_service(name).requires
 
 
 @dataclass
