@@ -23,6 +23,7 @@ from assay.values.plan import (
     Stage,
     StopAfter,
     StopAtCount,
+    Tls,
 )
 
 PLAN = LoadPlan(url="http://127.0.0.1:1", load=Closed(connections=1), stop=StopAtCount(count=1))
@@ -52,6 +53,7 @@ requests = st.builds(
     target=st.sampled_from(["/", "/a?b=%20", "*"]),
     headers=st.lists(st.tuples(token, text), max_size=3).map(tuple),
     body=st.none() | text,
+    chunk_bytes=st.none() | positive,
     weight=positive,
     expect=st.none() | expectations,
 )
@@ -78,6 +80,19 @@ plans = st.builds(
     http_version=st.sampled_from(["1.1", "1.0"]),
     requests_per_connection=st.none() | positive,
     addresses=st.sampled_from([(), ("127.0.0.1", "[::1]:80")]),
+    source_addresses=st.sampled_from([(), ("127.0.0.2",)]),
+    connections_per_s=st.none() | rate,
+    proxy=st.none() | st.just("http://proxy:3128"),
+    cookies=st.booleans(),
+    tls=st.builds(
+        Tls,
+        ca_file=st.none() | text,
+        server_name=st.none() | text,
+        alpn=st.sampled_from([(), ("http/1.1",)]),
+        versions=st.sampled_from([("1.2",), ("1.3",), ("1.2", "1.3")]),
+        insecure=st.booleans(),
+        resumption=st.booleans(),
+    ),
     seed=st.integers(0, 2**64 - 1),
 )
 

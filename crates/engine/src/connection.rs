@@ -186,10 +186,7 @@ impl<T> Connection<T> {
 
     /// The transport, and the part of the requests that is not sent yet.
     #[inline]
-    pub(crate) fn to_write<'a>(
-        &'a mut self,
-        program: &'a Program,
-    ) -> Option<(&'a mut T, &'a [u8])> {
+    pub(crate) fn writing<'a>(&'a mut self, program: &'a Program) -> Option<(&'a mut T, &'a [u8])> {
         let template = &program.templates[self.template as usize];
         let bytes = template.fixed(self.taken).unwrap_or(&self.rendered);
         let transport = self.transport.as_mut()?;

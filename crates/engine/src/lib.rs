@@ -1,7 +1,7 @@
 //! The load engine of Assay: drives HTTP/1.x load and keeps exact books.
 //!
 //! A [`LoadPlan`] says what to do; [`Run::start`] does it on threads of its own;
-//! [`Run::result`] is the [`Measurement`](record::measurement::Measurement). Nothing here
+//! [`Run::result`] is the [`Measurement`]. Nothing here
 //! prints, and nothing here knows Python or a command line.
 //!
 //! ```text
@@ -14,7 +14,7 @@
 //!
 //! Principles, each explained where it is kept:
 //!
-//! * One loop for every load shape and transport: [`worker`](self).
+//! * One loop for every load shape and every transport.
 //! * Load shapes are values, pure functions of elapsed time and count: [`schedule`].
 //! * The protocol does no I/O; wanting more bytes is no error: [`protocol`].
 //! * No lock, no allocation, and no system call but send, receive and wait on the request path.

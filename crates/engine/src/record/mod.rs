@@ -1,6 +1,6 @@
 //! What is written down: histograms, counts, windows, failures, and their stored form.
 //!
-//! Each worker has one [`Ledger`](ledger::Ledger) of single-writer counters. It writes with
+//! Each worker has one ledger of single-writer counters. It writes with
 //! plain loads and stores, so nothing on the request path waits for anyone, and the live view
 //! and the result read the same counters.
 

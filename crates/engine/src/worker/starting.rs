@@ -75,7 +75,7 @@ impl<T: Transport> Worker<T> {
     pub(super) fn write(&mut self, slot: u32) {
         let connection = &mut self.connections[slot as usize];
         loop {
-            let Some((transport, unsent)) = connection.to_write(&self.program) else {
+            let Some((transport, unsent)) = connection.writing(&self.program) else {
                 return;
             };
             let result = transport.write(unsent);

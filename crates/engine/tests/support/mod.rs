@@ -117,6 +117,23 @@ impl Peer {
         }
     }
 
+    /// Everything up to and with `end`, as one request.
+    pub fn request_until(&mut self, end: &str) -> Option<String> {
+        let mut buffer = [0; 1024];
+        loop {
+            let end = end.as_bytes();
+            if let Some(at) = self.ahead.windows(end.len()).position(|part| part == end) {
+                let rest = self.ahead.split_off(at + end.len());
+                let request = std::mem::replace(&mut self.ahead, rest);
+                return Some(String::from_utf8_lossy(&request).into_owned());
+            }
+            match self.stream.read(&mut buffer) {
+                Ok(0) | Err(_) => return None,
+                Ok(read) => self.ahead.extend_from_slice(&buffer[..read]),
+            }
+        }
+    }
+
     /// Sends bytes. A client that has gone away is no concern of the script.
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) {
         let _ = self.stream.write_all(bytes.as_ref());

@@ -1,0 +1,130 @@
+//! The open loop: arrivals that never wait for answers.
+
+mod support;
+
+use assay_engine::LoadPlan;
+use serde_json::{Value, json};
+use support::{HELLO, Peer, Server, outcomes, plan, run};
+
+/// `rate` a second on at most `connections` connections; `stop` as the plan spells it.
+fn open(server: &Server, rate: f64, connections: u32, stop: Value, more: Value) -> LoadPlan {
+    let mut fields = json!({
+        "load": {
+            "kind": "open", "max_connections": connections, "pacer": "sleep",
+            "stages": [{"duration_ns": 1_000_000_000, "from_per_s": rate, "to_per_s": rate}],
+        },
+        "stop": stop,
+    });
+    for (key, value) in more.as_object().unwrap() {
+        fields[key] = value.clone();
+    }
+    plan(server, 1, 1, fields)
+}
+
+fn for_ms(ms: u64) -> Value {
+    json!({"kind": "duration", "ns": ms * 1_000_000})
+}
+
+#[test]
+fn every_start_is_made_or_counted_as_missed() {
+    let server = Server::answering(HELLO);
+    let plan = open(&server, 2_000.0, 50, for_ms(300), json!({"threads": 2}));
+    let measurement = run(&plan);
+    assert_eq!(measurement.started + measurement.missed_starts, 600);
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    let send_lag = measurement.send_lag.unwrap();
+    let response_time = measurement.response_time.unwrap();
+    assert!(send_lag.count >= measurement.completed);
+    assert_eq!(response_time.count, measurement.service_time.count);
+    assert!(response_time.mean_ns > measurement.service_time.mean_ns);
+}
+
+#[test]
+fn connections_are_opened_as_needed_and_not_beyond_the_limit() {
+    let server = Server::start(Peer::hang);
+    let measurement = run(&open(&server, 1_000.0, 5, for_ms(100), json!({})));
+    assert_eq!((measurement.started, measurement.books.in_flight), (5, 5));
+    assert_eq!(measurement.missed_starts, 95);
+    assert_eq!((measurement.connections.peak, server.connections()), (5, 5));
+
+    let quick = Server::answering(HELLO);
+    let measurement = run(&open(&quick, 50.0, 1_000, for_ms(300), json!({})));
+    assert!(
+        measurement.connections.opened < 15,
+        "{:?}",
+        measurement.connections
+    );
+}
+
+#[test]
+fn a_counted_run_misses_nothing() {
+    let server = Server::start(|peer| {
+        while peer.request().is_some() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            peer.send(HELLO);
+        }
+    });
+    let count = json!({"kind": "requests", "count": 50});
+    let measurement = run(&open(&server, 1_000.0, 100, count, json!({"threads": 3})));
+    assert_eq!((measurement.completed, server.requests()), (50, 50));
+    assert_eq!(measurement.missed_starts, 0);
+}
+
+#[test]
+fn waiting_for_a_connection_is_part_of_the_response_time() {
+    // One connection, 30 ms an answer, an arrival every 10 ms: the queue grows by 20 ms each time.
+    let server = Server::start(|peer| {
+        while peer.request().is_some() {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            peer.send(HELLO);
+        }
+    });
+    let count = json!({"kind": "requests", "count": 10});
+    let measurement = run(&open(&server, 100.0, 1, count, json!({})));
+    assert_eq!(measurement.completed, 10);
+    let longest_ns = measurement.response_time.unwrap().max_ns;
+    assert!(
+        longest_ns >= 10 * 30_000_000 - 9 * 10_000_000,
+        "{longest_ns}"
+    );
+    assert!(measurement.send_lag.unwrap().max_ns >= 9 * 20_000_000);
+}
+
+#[test]
+fn a_dead_server_fails_each_arrival() {
+    let server = Server::answering(HELLO);
+    let gone = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let more = json!({"url": format!("http://{gone}")});
+    let measurement = run(&open(&server, 500.0, 400, for_ms(200), more));
+    assert_eq!(measurement.completed, 0);
+    assert_eq!(measurement.started + measurement.missed_starts, 100);
+    assert_eq!(measurement.failed, measurement.started);
+}
+
+#[test]
+fn stages_begin_with_the_measured_phase() {
+    let server = Server::answering(HELLO);
+    let more = json!({
+        "warmup_max_ns": 200_000_000,
+        "load": {
+            "kind": "open", "max_connections": 50, "pacer": "spin", "arrivals": "constant",
+            "stages": [
+                {"duration_ns": 100_000_000, "from_per_s": 100.0, "to_per_s": 100.0},
+                {"duration_ns": 100_000_000, "from_per_s": 1_000.0, "to_per_s": 1_000.0},
+            ],
+        },
+    });
+    let measurement = run(&plan(&server, 1, 1, {
+        let mut fields = more;
+        fields["stop"] = for_ms(300);
+        fields
+    }));
+    // 10 in the first stage, 100 in the second, whose rate then holds for another 100.
+    assert_eq!(measurement.started + measurement.missed_starts, 210);
+    // 20 in the warm-up at the first stage's rate.
+    let before = measurement.books.started - measurement.started;
+    assert!((1..=20).contains(&before), "{before} in the warm-up");
+}

@@ -1,0 +1,289 @@
+//! TLS against a rustls server with certificates made for the test.
+
+mod support;
+
+use std::fs;
+use std::io::{Read, Write, copy};
+use std::net::{Shutdown, TcpStream};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
+use serde_json::{Value, json};
+use support::{HELLO, Peer, Server, outcomes, plan, run};
+
+/// An authority, and the files it is handed out in.
+struct Authority {
+    folder: PathBuf,
+    certificate: CertificateDer<'static>,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("assay-tls-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).unwrap();
+        fs::write(folder.join("ca.pem"), certificate.pem()).unwrap();
+        Self {
+            certificate: certificate.der().clone(),
+            issuer: Issuer::new(params, key),
+            folder,
+        }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn issue(&self, name: &str) -> (CertificateDer<'static>, KeyPair) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        fs::write(self.folder.join("cert.pem"), certificate.pem()).unwrap();
+        fs::write(self.folder.join("key.pem"), key.serialize_pem()).unwrap();
+        (certificate.der().clone(), key)
+    }
+
+    /// A server for "localhost" whose sessions are served by `script`.
+    fn serve(&self, wants_client: bool, script: fn(&mut Session)) -> Server {
+        let (certificate, key) = self.issue("localhost");
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .unwrap();
+        let builder = if wants_client {
+            let mut roots = RootCertStore::empty();
+            roots.add(self.certificate.clone()).unwrap();
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            builder.with_client_cert_verifier(verifier.unwrap())
+        } else {
+            builder.with_no_client_auth()
+        };
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        let mut config = builder.with_single_cert(vec![certificate], key).unwrap();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        let config = Arc::new(config);
+        Server::start(move |peer| {
+            let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            script(&mut StreamOwned::new(
+                connection,
+                peer.stream.try_clone().unwrap(),
+            ));
+        })
+    }
+}
+
+impl Drop for Authority {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+type Session = StreamOwned<ServerConnection, TcpStream>;
+
+fn request(session: &mut Session) -> bool {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        match session.read(&mut byte) {
+            Ok(1) => head.push(byte[0]),
+            _ => return false,
+        }
+    }
+    true
+}
+
+fn answer(session: &mut Session) {
+    while request(session) {
+        let _ = session.write_all(HELLO).and_then(|()| session.flush());
+    }
+}
+
+fn url(server: &Server) -> String {
+    format!("https://localhost:{}", server.address.port())
+}
+
+fn with(server: &Server, tls: Value) -> Value {
+    json!({"url": url(server), "addresses": ["127.0.0.1"], "tls": tls})
+}
+
+#[test]
+fn a_server_of_an_authority_we_trust() {
+    let authority = Authority::new("trusted");
+    let server = authority.serve(false, answer);
+    for (version, name) in [("1.3", "TLS 1.3, TLS13_"), ("1.2", "TLS 1.2, TLS_ECDHE_")] {
+        let tls = json!({"ca_file": authority.path("ca.pem"), "versions": [version]});
+        let measurement = run(&plan(&server, 4, 400, with(&server, tls)));
+        assert_eq!(outcomes(&measurement), Vec::<String>::new());
+        assert_eq!(measurement.completed, 400);
+        assert_eq!(measurement.handshake_time.unwrap().count, 4);
+        let (agreement, count) = measurement.handshakes.iter().next().unwrap();
+        assert!(
+            agreement.starts_with(name) && agreement.ends_with(", http/1.1"),
+            "{agreement}"
+        );
+        assert_eq!(*count, 4);
+    }
+}
+
+#[test]
+fn a_server_of_nobody_we_trust() {
+    let authority = Authority::new("ours");
+    let other = Authority::new("theirs");
+    let server = authority.serve(false, answer);
+    let tls = json!({"ca_file": other.path("ca.pem")});
+    let measurement = run(&plan(&server, 1, 3, with(&server, tls)));
+    assert_eq!(outcomes(&measurement), ["peer/tls_error: 3"]);
+    assert!(
+        measurement.outcomes[0]
+            .example
+            .contains("invalid peer certificate")
+    );
+    let measurement = run(&plan(
+        &server,
+        1,
+        3,
+        with(&server, json!({"insecure": true})),
+    ));
+    assert_eq!(measurement.completed, 3);
+}
+
+#[test]
+fn a_certificate_of_another_name() {
+    let authority = Authority::new("name");
+    let server = authority.serve(false, answer);
+    let tls = json!({"ca_file": authority.path("ca.pem"), "server_name": "elsewhere.test"});
+    let measurement = run(&plan(&server, 1, 3, with(&server, tls)));
+    assert_eq!(outcomes(&measurement), ["peer/tls_error: 3"]);
+}
+
+#[test]
+fn a_server_that_asks_who_we_are() {
+    let authority = Authority::new("client");
+    let server = authority.serve(true, answer);
+    let ca = authority.path("ca.pem");
+    let measurement = run(&plan(&server, 1, 2, with(&server, json!({"ca_file": ca}))));
+    assert_eq!(measurement.completed, 0);
+    authority.issue("client");
+    let tls = json!({
+        "ca_file": ca,
+        "certificate_file": authority.path("cert.pem"), "key_file": authority.path("key.pem"),
+    });
+    let measurement = run(&plan(&server, 2, 20, with(&server, tls)));
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!(measurement.completed, 20);
+}
+
+#[test]
+fn sessions_are_resumed_when_asked() {
+    let authority = Authority::new("resume");
+    let server = authority.serve(false, answer);
+    let resumed_with = |resumption: bool| {
+        let tls = json!({"ca_file": authority.path("ca.pem"), "resumption": resumption});
+        let mut more = with(&server, tls);
+        more["keep_alive"] = json!(false);
+        let measurement = run(&plan(&server, 1, 10, more));
+        assert_eq!(measurement.completed, 10);
+        assert_eq!(measurement.handshake_time.unwrap().count, 10);
+        let resumed = |(agreement, count): (&String, &u64)| {
+            agreement.ends_with(", resumed").then_some(*count)
+        };
+        measurement
+            .handshakes
+            .iter()
+            .filter_map(resumed)
+            .sum::<u64>()
+    };
+    assert_eq!(resumed_with(true), 9);
+    assert_eq!(resumed_with(false), 0);
+}
+
+#[test]
+fn large_bodies_and_large_requests_pass_through() {
+    let authority = Authority::new("large");
+    let server = authority.serve(false, |session| {
+        while request(session) {
+            let mut body = vec![0; 2_000_000];
+            if session.read_exact(&mut body).is_err() {
+                return;
+            }
+            let _ = session.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n");
+            let _ = session.write_all(&body).and_then(|()| session.flush());
+        }
+    });
+    let body = "x".repeat(2_000_000);
+    let expect = json!({"body": {"kind": "equals", "text": body}});
+    let mut more = with(&server, json!({"ca_file": authority.path("ca.pem")}));
+    more["requests"] = json!([{"method": "POST", "body": body, "expect": expect}]);
+    let measurement = run(&plan(&server, 2, 6, more));
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!(measurement.completed, 6);
+}
+
+#[test]
+fn a_session_cut_off_without_an_alert_is_closed_early() {
+    let authority = Authority::new("cut");
+    let server = authority.serve(false, |session| {
+        request(session);
+        let _ = session.write_all(b"HTTP/1.1 200 OK\r\n\r\nuntil the close");
+        let _ = session.flush();
+        let _ = session.sock.shutdown(Shutdown::Both);
+    });
+    let tls = json!({"ca_file": authority.path("ca.pem")});
+    let measurement = run(&plan(&server, 1, 4, with(&server, tls)));
+    assert_eq!(outcomes(&measurement), ["peer/closed_early: 4"]);
+}
+
+#[test]
+fn a_server_that_speaks_no_tls() {
+    let server = Server::answering(HELLO);
+    let plaintext = Server::start(|peer: &mut Peer| {
+        peer.send(HELLO);
+        peer.hang();
+    });
+    let measurement = run(&plan(
+        &server,
+        1,
+        3,
+        with(&plaintext, json!({"insecure": true})),
+    ));
+    assert_eq!(outcomes(&measurement), ["peer/tls_error: 3"]);
+}
+
+#[test]
+fn through_the_tunnel_of_a_proxy() {
+    let authority = Authority::new("tunnel");
+    let server = authority.serve(false, answer);
+    let to = server.address;
+    let proxy = Server::start(move |peer| {
+        assert!(peer.request().unwrap().starts_with("CONNECT localhost:"));
+        peer.send(b"HTTP/1.1 200 Connection established\r\n\r\n");
+        let onward = TcpStream::connect(to).unwrap();
+        let (mut from, mut back) = (
+            peer.stream.try_clone().unwrap(),
+            onward.try_clone().unwrap(),
+        );
+        let there = thread::spawn(move || {
+            let _ = copy(&mut from, &mut back);
+            let _ = back.shutdown(Shutdown::Both);
+        });
+        let _ = copy(&mut &onward, &mut peer.stream);
+        let _ = peer.stream.shutdown(Shutdown::Both);
+        let _ = there.join();
+    });
+    let tls = json!({"ca_file": authority.path("ca.pem")});
+    let more = json!({"url": url(&server), "proxy": proxy.url(), "tls": tls});
+    let measurement = run(&plan(&server, 2, 50, more));
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!(measurement.completed, 50);
+    assert_eq!(proxy.connections(), 2);
+}
