@@ -9,15 +9,12 @@
 //!
 //! A request is counted as started when a connection takes it, before that connection is open.
 
-use std::sync::Arc;
-
+use crate::desk::{Broken, Desk};
 use crate::expect::{Check, MAX_CHECKED_BODY_BYTES};
 use crate::program::{Program, Template};
 use crate::protocol::cookies::Jar;
-use crate::protocol::template::Variables;
-use crate::protocol::{Decoder, Event, Fault, Framing, Head, Heads};
+use crate::protocol::{Decoder, Event, Framing, Head};
 use crate::record::Failure;
-use crate::record::ledger::Ledger;
 
 /// Where a connection is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,70 +34,6 @@ enum Verdict {
     /// The body is wanted for a check.
     Pending,
     Wrong(Failure),
-}
-
-/// What a worker's connections share: its ledger and what they need while reading.
-#[derive(Debug)]
-pub(crate) struct Desk {
-    pub(crate) ledger: Arc<Ledger>,
-    pub(crate) heads: Heads,
-    /// Buffers for bodies that come in pieces and are checked.
-    spare_bodies: Vec<Vec<u8>>,
-    /// Answers until the next one that is checked.
-    until_check: u64,
-    variables: Variables,
-    scratch: Vec<u8>,
-}
-
-impl Desk {
-    pub(crate) fn new(ledger: Arc<Ledger>, variables: Variables) -> Self {
-        Self {
-            ledger,
-            heads: Heads::new(),
-            spare_bodies: Vec::new(),
-            until_check: 0,
-            variables,
-            scratch: Vec::new(),
-        }
-    }
-
-    fn is_check_due(&mut self, every: u64) -> bool {
-        if every == 0 {
-            return false;
-        }
-        if self.until_check > 0 {
-            self.until_check -= 1;
-            return false;
-        }
-        self.until_check = every - 1;
-        true
-    }
-}
-
-/// Why a connection cannot go on, and what was seen.
-#[derive(Debug)]
-pub(crate) struct Broken {
-    pub(crate) failure: Failure,
-    pub(crate) detail: String,
-}
-
-impl Broken {
-    pub(crate) fn new(failure: Failure, detail: impl Into<String>) -> Self {
-        Self {
-            failure,
-            detail: detail.into(),
-        }
-    }
-
-    pub(crate) fn io(error: &std::io::Error) -> Self {
-        Self::new(Failure::of_io(error), error.to_string())
-    }
-}
-
-impl From<Fault> for Broken {
-    fn from(fault: Fault) -> Self {
-        Self::new(Failure::of_fault(fault), fault.to_string())
-    }
 }
 
 /// What the bytes read so far amount to.

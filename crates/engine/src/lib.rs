@@ -25,6 +25,7 @@
 mod clock;
 mod connection;
 mod control;
+mod desk;
 mod error;
 mod expect;
 mod machine;

@@ -6,8 +6,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::clock::Clock;
-use crate::connection::Desk;
 use crate::control::Control;
+use crate::desk::Desk;
 use crate::error::RunError;
 use crate::machine;
 use crate::plan::{LoadPlan, Stop};

@@ -9,7 +9,7 @@ use assay_engine::{LoadPlan, Measurement, Run};
 use assay_null_server::answer::Answer;
 use assay_null_server::listen::listen;
 use assay_null_server::script::Script;
-use assay_null_server::truth::{Counts, TruthServer};
+use assay_null_server::truth::{Counts, Times, TruthServer};
 use base64::Engine as _;
 use hdrhistogram::serialization::Deserializer;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -45,7 +45,7 @@ fn closed(connections: u32, count: u64) -> String {
 fn open(rate_per_s: u32, seconds: u64, max_connections: u32) -> String {
     let ns = seconds * 1_000_000_000;
     format!(
-        r#""load": {{"kind": "open", "max_connections": {max_connections}, "stages":
+        r#""load": {{"kind": "open", "max_connections": {max_connections}, "pacer": "sleep", "stages":
             [{{"duration_ns": {ns}, "from_per_s": {rate_per_s}, "to_per_s": {rate_per_s}}}]}},
             "stop": {{"kind": "duration", "ns": {ns}}}"#
     )
@@ -62,9 +62,10 @@ fn quantile_ns(histogram: &Histogram, quantile: f64) -> u64 {
     decoded.value_at_quantile(quantile) * histogram.unit_ns
 }
 
-/// Within 1 % or 50 µs.
-fn agrees(seen_ns: u64, truth_ns: u64) -> bool {
-    seen_ns.abs_diff(truth_ns) <= (truth_ns / 100).max(50_000)
+/// Within 1 % or 50 µs, and what the server itself came late: it shares this machine with the engine, whose
+/// own threads wake up as late. On a quiet machine that is a tenth of a millisecond.
+fn agrees(seen_ns: u64, truth_ns: u64, late: &Times) -> bool {
+    seen_ns.abs_diff(truth_ns) <= (truth_ns / 100).max(50_000) + late.p99_ns
 }
 
 /// Quantiles beside the truth: an error that says which of them is off. Below 100 ms the noise of a busy
@@ -81,7 +82,7 @@ fn compare(seen: &Histogram, truth: &Counts) -> Result<(), String> {
         .filter(|(_, truth_ns)| *truth_ns >= 100_000_000)
     {
         let seen_ns = quantile_ns(seen, quantile);
-        if !agrees(seen_ns, truth_ns) {
+        if !agrees(seen_ns, truth_ns, &truth.late) {
             return Err(format!(
                 "quantile {quantile}: {seen_ns} ns seen, {truth_ns} ns is true; {truth:?}"
             ));

@@ -26,8 +26,9 @@ use std::sync::Arc;
 use mio::Events;
 
 use crate::clock::{Clock, thread_cpu_ns};
-use crate::connection::{Connection, Desk};
+use crate::connection::Connection;
 use crate::control::{Control, NEVER};
+use crate::desk::Desk;
 use crate::plan::{Load, Stop};
 use crate::program::{Picker, Program};
 use crate::schedule::Schedule;

@@ -6,7 +6,8 @@ use std::io;
 use mio::Events;
 
 use super::{READS_IN_A_TURN, Worker};
-use crate::connection::{Broken, Stage, Turn};
+use crate::connection::{Stage, Turn};
+use crate::desk::Broken;
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {

@@ -6,7 +6,8 @@ use mio::unix::SourceFd;
 use mio::{Interest, Token};
 
 use super::Worker;
-use crate::connection::{Broken, Stage};
+use crate::connection::Stage;
+use crate::desk::Broken;
 use crate::transport::{Progress, Transport};
 
 impl<T: Transport> Worker<T> {

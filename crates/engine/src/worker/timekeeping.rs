@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::{PhaseTimes, Worker};
 use crate::clock::thread_cpu_ns;
-use crate::connection::{Broken, Stage};
+use crate::connection::Stage;
 use crate::control::NEVER;
+use crate::desk::Broken;
 use crate::plan::Stop;
 use crate::record::Failure;
 use crate::schedule::Schedule;

@@ -1,0 +1,73 @@
+//! What the connections of one worker share while they read and write.
+
+use std::sync::Arc;
+
+use crate::protocol::template::Variables;
+use crate::protocol::{Fault, Heads};
+use crate::record::Failure;
+use crate::record::ledger::Ledger;
+
+/// What a worker's connections share: its ledger and what they need while reading.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) heads: Heads,
+    /// Buffers for bodies that come in pieces and are checked.
+    pub(crate) spare_bodies: Vec<Vec<u8>>,
+    /// Answers until the next one that is checked.
+    until_check: u64,
+    pub(crate) variables: Variables,
+    pub(crate) scratch: Vec<u8>,
+}
+
+impl Desk {
+    pub(crate) fn new(ledger: Arc<Ledger>, variables: Variables) -> Self {
+        Self {
+            ledger,
+            heads: Heads::new(),
+            spare_bodies: Vec::new(),
+            until_check: 0,
+            variables,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Whether this answer is one of those whose headers and body are checked.
+    pub(crate) fn is_check_due(&mut self, every: u64) -> bool {
+        if every == 0 {
+            return false;
+        }
+        if self.until_check > 0 {
+            self.until_check -= 1;
+            return false;
+        }
+        self.until_check = every - 1;
+        true
+    }
+}
+
+/// Why a connection cannot go on, and what was seen.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    pub(crate) failure: Failure,
+    pub(crate) detail: String,
+}
+
+impl Broken {
+    pub(crate) fn new(failure: Failure, detail: impl Into<String>) -> Self {
+        Self {
+            failure,
+            detail: detail.into(),
+        }
+    }
+
+    pub(crate) fn io(error: &std::io::Error) -> Self {
+        Self::new(Failure::of_io(error), error.to_string())
+    }
+}
+
+impl From<Fault> for Broken {
+    fn from(fault: Fault) -> Self {
+        Self::new(Failure::of_fault(fault), fault.to_string())
+    }
+}
