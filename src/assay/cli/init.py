@@ -1,0 +1,29 @@
+"""`assay init NAME`: a study and a server of one's own to start from."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the arguments."""
+    parser.add_argument("name", metavar="NAME", help="what the study and its contract are called")
+    parser.examples(("assay init shop", "studies/shop.toml and servers/shop/ in this folder, commented"))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the files and say what comes next."""
+    from assay.study.init import write_example
+
+    for path in write_example(args.name, Path.cwd()):
+        console.write(str(path.relative_to(Path.cwd())))
+    console.note(f"run it as it is with: assay run {args.name} --quick")
+    return EXIT_OK

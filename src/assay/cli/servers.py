@@ -1,0 +1,27 @@
+"""`assay servers`: the servers that there are."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+
+
+def configure(parser: Parser) -> None:
+    """Add the examples."""
+    parser.examples(("assay servers", "every server of this checkout and of ./servers"))
+
+
+def run(args: argparse.Namespace) -> int:
+    """List them."""
+    from assay.report import doctor
+    from assay.settings import Settings
+    from assay.sut import list_servers
+
+    console.show(doctor.servers(list_servers(Settings.resolve())))
+    return EXIT_OK

@@ -1,0 +1,72 @@
+"""The verbs that look at the machine, list what there is, and write a study to start from."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+SERVER = """
+format = 1
+title = "Needs what nobody has"
+language = "none"
+framework = "none"
+[[requires]]
+command = "no-such-program-anywhere"
+missing = "no-such-program not found: make it yourself"
+[version]
+command = ["true"]
+[run]
+command = ["true"]
+"""
+
+
+def assay(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from assay.cli.main import main; raise SystemExit(main())", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_init_writes_a_study_that_the_lists_and_the_doctor_know(tmp_path: Path) -> None:
+    made = assay("init", "shop", folder=tmp_path)
+    assert made.returncode == 0, made.stderr
+    written = [tmp_path / line for line in made.stdout.split()]
+    assert tmp_path / "studies" / "shop.toml" in written
+    assert all(path.is_file() for path in written)
+    assert "shop/example" in assay("servers", folder=tmp_path).stdout
+    assert "shop" in assay("studies", folder=tmp_path).stdout.split()
+    looked = assay("doctor", "shop", folder=tmp_path)
+    assert "shop/example" in looked.stdout
+    assert "open files" in looked.stdout
+
+
+def test_init_overwrites_nothing(tmp_path: Path) -> None:
+    assay("init", "shop", folder=tmp_path)
+    study = tmp_path / "studies" / "shop.toml"
+    study.write_text("mine")
+    again = assay("init", "shop", folder=tmp_path)
+    assert again.returncode == 2
+    assert "there already" in again.stderr
+    assert study.read_text() == "mine"
+
+
+def test_setup_names_what_is_missing_and_goes_on(tmp_path: Path) -> None:
+    assay("init", "shop", folder=tmp_path)
+    manifest = tmp_path / "servers" / "shop" / "needy" / "server.toml"
+    manifest.parent.mkdir()
+    manifest.write_text(SERVER)
+    done = assay("setup", "shop/needy", "shop/example", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "no-such-program not found: make it yourself" in done.stderr
+    assert "1 of 2 servers are ready, 1 lack something here" in done.stderr
+
+
+def test_setup_of_nothing_says_what_there_is(tmp_path: Path) -> None:
+    done = assay("setup", folder=tmp_path)
+    assert done.returncode == 2
+    assert "franklin" in done.stderr
