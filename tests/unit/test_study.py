@@ -160,6 +160,7 @@ def test_the_fair_profile_is_every_server_at_its_load(tmp_path: Path) -> None:
     assert plan.warmup_max_ns > first.warm_up.max_ns == 5 * 10**9
     assert plan.requests[0].target == "/r"
     assert null.plan.stop == StopAfter(ns=3 * 10**9)
+    assert null.warm_up.max_ns == null.warm_up.min_ns == 10**9
 
 
 def test_sweeps_become_loads_and_limited_loads_keep_to_their_servers(tmp_path: Path) -> None:

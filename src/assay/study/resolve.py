@@ -143,7 +143,7 @@ class _Matrix:
             out=here, source=here, root=here, contract=here, cores=self.split.server_cores
         )  # facts know of cores only
         ceiling = spec.role == "ceiling"
-        warm_up = self._warm_up(load)
+        warm_up = self._warm_up(load, ceiling)
         return ResolvedCase(
             case=Case(
                 id=self.case_id(entry.id, workload.name, load_name),
@@ -162,10 +162,12 @@ class _Matrix:
             warm_up=warm_up,
         )
 
-    def _warm_up(self, load: Load) -> WarmUp:
-        longest = (
-            min(load.warm_up_max_s, self.chosen.quick.warm_up_max_s) if self.quick else load.warm_up_max_s
-        )
+    def _warm_up(self, load: Load, ceiling: bool) -> WarmUp:
+        """The null server has no compiler, collector or cache to warm: the least time does."""
+        bounds = [load.warm_up_max_s]
+        bounds += [self.chosen.quick.warm_up_max_s] if self.quick else []
+        bounds += [load.warm_up_min_s] if ceiling else []
+        longest = min(bounds)
         return WarmUp(min_ns=int(min(load.warm_up_min_s, longest) * _S), max_ns=int(longest * _S))
 
     def _plan(
