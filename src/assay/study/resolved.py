@@ -12,8 +12,8 @@ from assay.sut.services.manifest import ServiceSpec
 from assay.values.plan import Closed, LoadPlan, StopAfter, Value
 from assay.values.trial import Case
 
-_TRIAL_OVERHEAD_S = 2.5
-"""Starting, testing and stopping a server: from half a second (Go) to several (a JVM)."""
+_TRIAL_OVERHEAD_S = 1.0
+"""Starting, testing and stopping a server: 0.3 s for a compiled one, 1.5 s for a small JVM."""
 
 _REQUESTS_GUESS_PER_S = 1000.0
 """For the estimate of a counted load whose speed nobody knows yet."""
