@@ -269,6 +269,21 @@ def test_ctrl_c_ends_a_run_at_once_and_leaves_no_process(tmp_path: Path, at: str
     )
 
 
+def test_ctrl_c_ends_a_build(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right"], blocks=1)
+    path = manifest(tmp_path, "right")
+    build = '[build]\ncommand = ["sh", "-c", "echo $$ > ../pid; sleep 600"]\n'
+    path.write_text(path.read_text().replace("[version]", build + "[version]"))
+    with running(tmp_path) as harness:
+        wait_until(lambda: any(pid.read_text() for pid in (tmp_path / "cache").rglob("pid")))
+        left = descendants(harness.pid)
+        assert len(left) >= 2
+        harness.send_signal(signal.SIGINT)
+        assert "interrupted after 0 of 1 trials" in read_until(harness, "error")
+        assert harness.wait(60) == 130
+    wait_until(lambda: not any(process.is_running() for process in left))
+
+
 def everyone() -> Iterator[psutil.Process]:
     return psutil.process_iter(["cmdline"])
 
