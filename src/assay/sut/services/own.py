@@ -62,38 +62,31 @@ def start_own(
         raise
 
 
+@dataclass
 class _Start:
-    """The steps of a start, which share their placeholders and their user."""
+    """The steps of a start, which share their placeholders, their environment and their user."""
 
-    def __init__(
-        self,
-        spec: ServiceSpec,
-        manifest: ServiceManifest,
-        cpus: tuple[int, ...],
-        log: Path,
-        checked: Sequence[Checked],
-        data: Path,
-    ) -> None:
-        self.spec, self.manifest, self.cpus, self.log, self.checked, self.data = (
-            spec,
-            manifest,
-            cpus,
-            log,
-            checked,
-            data,
-        )
-        self.user = _other_user() if manifest.unprivileged and os.geteuid() == 0 else None
+    spec: ServiceSpec
+    manifest: ServiceManifest
+    cpus: tuple[int, ...]
+    log: Path
+    checked: Sequence[Checked]
+    data: Path
+
+    def __post_init__(self) -> None:
+        self.user = _other_user() if self.manifest.unprivileged and os.geteuid() == 0 else None
+        path = self.checked[0].path
         values = {
-            "bin": str(checked[0].path.resolve().parent) if checked[0].path else "",
-            "data": str(data),
+            "bin": str(path.resolve().parent) if path else "",
+            "data": str(self.data),
             "host": HOST,
             "port": str(free_port()),
             "user": "assay",
             "password": secrets.token_hex(16),
-            "database": manifest.database,
+            "database": self.manifest.database,
         }
-        self.values = values | {"url": fill(manifest.url, values)}
-        self.env = {name: fill(value, self.values) for name, value in manifest.env.items()}
+        self.values = values | {"url": fill(self.manifest.url, values)}
+        self.env = {name: fill(value, self.values) for name, value in self.manifest.env.items()}
 
     def run(self) -> RunningService:
         self._make_folder()
