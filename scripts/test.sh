@@ -7,8 +7,8 @@ cd "$root"
 debian wrk apache2-utils nginx curl chromium
 scripts/lint.sh
 say "Rust tests"
-quietly "build the Rust tests" cargo test --locked --workspace --release --no-run
-cargo test --locked --workspace --release --quiet
+quietly "build the Rust tests" cargo test --locked --workspace --no-run
+cargo test --locked --workspace --quiet
 say "servers"
 .venv/bin/assay setup --all
 say "Python tests"
