@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from contenders import ASSAY, BARE, WRK, Contender, Task
-from model import Benchmark, Bound, Effort, Load, Outcome, Sample, ratio, row
+from model import Benchmark, Bound, Effort, Load, Outcome, Sample, loop_ratio, ratio, row
 from programs import Cores, Server, Unavailable, serving_nginx, serving_null
 
 PROVERB = ("--body", "Early to bed and early to rise makes a man healthy and wise.\n")
@@ -50,8 +50,10 @@ class Contest:
         whole = {name: taken for name, taken in samples.items() if name not in missing}
         rows = tuple(row(name, taken) for name, taken in whole.items())
         bounds = (bound for bound in self.bounds if {bound.contender, bound.against} <= whole.keys())
-        figures = tuple(ratio(bound, whole) for bound in bounds)
-        return Outcome(self.name, self.title, how, rows, figures, tuple(missing.values()))
+        figures = [ratio(bound, whole) for bound in bounds]
+        if {"assay", "wrk"} <= whole.keys() and (loop := loop_ratio("wrk", whole)):
+            figures.append(loop)
+        return Outcome(self.name, self.title, how, rows, tuple(figures), tuple(missing.values()))
 
 
 def _null(*arguments: str) -> Callable[[int], AbstractContextManager[Server]]:

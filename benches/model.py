@@ -138,6 +138,17 @@ def ratio(bound: Bound, samples: dict[str, list[Sample]]) -> Figure:
     return Figure(name, Spread.of(values), "×", bound.limit, bound.at_most)
 
 
+def loop_ratio(against: str, samples: dict[str, list[Sample]]) -> Figure | None:
+    """The loop of Assay alone over the whole of another; None where it does not say."""
+    pairs = zip(samples["assay"], samples[against], strict=True)
+    values = [
+        one.loop_cpu_s / one.requests / (other.cpu_s / other.requests)
+        for one, other in pairs
+        if one.loop_cpu_s is not None
+    ]
+    return Figure(f"CPU a request, loop of assay / {against}", Spread.of(values), "×") if values else None
+
+
 def row(contender: str, samples: Sequence[Sample]) -> Row:
     """A contender's medians over its rounds."""
     cpu = Spread.of([sample.get("cpu") for sample in samples])
