@@ -7,6 +7,9 @@ use std::time::Duration;
 /// "Not known yet", for a time.
 pub(crate) const NEVER: u64 = u64::MAX;
 
+/// How long a worker may go without looking at the time, the phase and the stop.
+pub(crate) const TICK_NS: u64 = 20_000_000;
+
 /// The most requests a worker reserves at once.
 const LARGEST_SHARE: u64 = 1_024;
 
@@ -48,9 +51,10 @@ impl Control {
         self.stop_ns.load(Relaxed)
     }
 
-    /// Ends the warm-up, if it has not ended yet.
+    /// Ends the warm-up, if it has not ended yet: a tick from now, so that every worker knows
+    /// of it in advance and the first requests of the measured phase start in time.
     pub(crate) fn begin_measuring(&self, now_ns: u64) {
-        self.measure_from_ns.fetch_min(now_ns, Relaxed);
+        self.measure_from_ns.fetch_min(now_ns + TICK_NS, Relaxed);
     }
 
     /// Ends the run, if it has not ended yet.

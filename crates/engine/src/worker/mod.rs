@@ -27,7 +27,7 @@ use mio::Events;
 
 use crate::clock::{Clock, thread_cpu_ns};
 use crate::connection::Connection;
-use crate::control::{Control, NEVER};
+use crate::control::{Control, NEVER, TICK_NS};
 use crate::desk::Desk;
 use crate::plan::{Load, Stop};
 use crate::program::{Picker, Program};
@@ -40,9 +40,6 @@ const EVENTS: usize = 1_024;
 const READ_BYTES: usize = 64 * 1024;
 /// A connection that always has more to read lets the others have a turn after so many reads.
 const READS_IN_A_TURN: usize = 64;
-/// How long a worker may go without looking at the time, the phase and the stop.
-const TICK_NS: u64 = 20_000_000;
-
 /// What a worker is, before it runs.
 pub(crate) struct Assignment {
     pub(crate) number: u32,
@@ -183,7 +180,7 @@ impl<T: Transport> Worker<T> {
         }
         let mut wake_ns = (self.now_ns + TICK_NS)
             .min(self.phase.next_window_ns)
-            .min(self.phase.end_ns)
+            .min(self.phase_end_ns())
             .min(self.next_sweep_ns);
         if let Some(Reverse((at_ns, _))) = self.sleepers.peek() {
             wake_ns = wake_ns.min(*at_ns);

@@ -11,8 +11,11 @@ use crate::desk::Broken;
 use crate::transport::{Progress, Transport};
 
 impl<T: Transport> Worker<T> {
+    /// Starts what is due, but nothing of the next phase: the clock may pass the phase's end
+    /// between two requests.
     #[inline]
     pub(super) fn start_due(&mut self) {
+        let until_ns = self.phase_end_ns();
         loop {
             if self.quota == 0 {
                 self.quota = self.refill();
@@ -24,7 +27,8 @@ impl<T: Transport> Worker<T> {
                 return;
             }
             self.now_ns = self.clock.now_ns();
-            let Some(intended_ns) = self.schedule.due(self.now_ns) else {
+            let due_ns = self.schedule.due(self.now_ns);
+            let Some(intended_ns) = due_ns.filter(|due_ns| *due_ns < until_ns) else {
                 return;
             };
             self.schedule.advance();

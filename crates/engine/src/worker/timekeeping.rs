@@ -20,7 +20,7 @@ impl<T: Transport> Worker<T> {
         let slack_ns = self.waiter.slack_ns();
         self.note_stall(now_ns.saturating_sub(self.wake_ns.saturating_add(slack_ns)));
         let stop_ns = self.control.stop_ns();
-        if !self.phase.is_measuring && now_ns >= self.control.measure_from_ns().min(stop_ns) {
+        if !self.phase.is_measuring && now_ns >= self.phase_end_ns() {
             self.begin_measuring(stop_ns);
         }
         if now_ns >= self.phase.end_ns.min(stop_ns) {
@@ -42,6 +42,15 @@ impl<T: Transport> Worker<T> {
             self.next_sweep_ns = now_ns + sweep_interval_ns(self.program.timeout_ns);
         }
         false
+    }
+
+    /// When the current phase ends, as far as is known.
+    pub(super) fn phase_end_ns(&self) -> u64 {
+        let end_ns = match self.phase.is_measuring {
+            true => self.phase.end_ns,
+            false => self.control.measure_from_ns(),
+        };
+        end_ns.min(self.control.stop_ns())
     }
 
     /// Ends the warm-up. A run that is stopped during it has a measured phase of length 0.
