@@ -185,14 +185,35 @@ class TestClaims:
         assert "published 28 lies outside" in judged.reason
         assert "lies inside" in verdict({"a": 13_000, "b": 10_000}, claim(ratio=1.3)).reason
 
-    def test_withheld_figures_settle_nothing(self) -> None:
-        made = steady_run({"a": 13_000, "b": 10_000}, study=claim())
-        busy = tuple(
-            msgspec.structs.replace(t, measurement=measurement(13_000, busy=0.99)) if t.case == "a" else t
+    def with_busy_client(self, busy: str, rates: dict[str, float], relation: str = "more") -> ClaimVerdict:
+        """The claim where one core of the generator had no time to spare in front of `busy`."""
+        made = steady_run(rates, study=claim(relation))
+        trials = tuple(
+            msgspec.structs.replace(t, measurement=measurement(rates[busy], busy=0.99))
+            if t.case == busy
+            else t
             for t in made.trials
         )
-        (judged,) = judge(msgspec.structs.replace(made, trials=busy), 0).claims
+        (judged,) = judge(msgspec.structs.replace(made, trials=trials), 0).claims
+        return judged
+
+    def test_withheld_figures_settle_nothing(self) -> None:
+        judged = self.with_busy_client("b", {"a": 13_000, "b": 10_000})
+        assert judged.verdict == "inconclusive" and "figures of b are withheld: G1" in judged.reason
+        judged = self.with_busy_client("a", {"a": 10_000, "b": 10_000}, "equal")
         assert judged.verdict == "inconclusive" and "figures of a are withheld: G1" in judged.reason
+
+    def test_a_faster_server_that_the_client_held_back_gives_a_bound(self) -> None:
+        judged = self.with_busy_client("a", {"a": 13_000, "b": 10_000})
+        assert judged.verdict == "supported" and "at least 1.29" in judged.reason and "G1" in judged.reason
+        assert judged.measured is not None and judged.measured.low == pytest.approx(1.29, rel=0.01)
+        assert judged.measured.high is None
+        judged = self.with_busy_client("b", {"a": 10_000, "b": 13_000}, "less")
+        assert judged.verdict == "supported" and "at most 0.77" in judged.reason
+
+    def test_a_bound_contradicts_nothing(self) -> None:
+        judged = self.with_busy_client("a", {"a": 10_000, "b": 13_000})
+        assert judged.verdict == "inconclusive" and "may do more" in judged.reason
 
     def test_two_blocks_are_too_few_and_a_missing_case_is_named(self) -> None:
         assert "3 are needed" in verdict({"a": 13_000, "b": 10_000}, claim(), blocks=2).reason

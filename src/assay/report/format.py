@@ -117,13 +117,13 @@ def plus_minus(estimate: Estimate) -> str:
 
 
 def ratio(estimate: Estimate | None) -> str:
-    """Write a ratio with its interval: "0.80 [0.78, 0.82]"."""
+    """Write a ratio with its interval, "0.80 [0.78, 0.82]", or as the bound that it is, "at least 1.72"."""
     if estimate is None:
         return UNKNOWN
-    value = times(estimate.value)
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} [{times(estimate.low)}, {times(estimate.high)}]"
+    value, low, high = times(estimate.value), estimate.low, estimate.high
+    if low is None:
+        return value if high is None else f"at most {times(high)}"
+    return f"at least {times(low)}" if high is None else f"{value} [{times(low)}, {times(high)}]"
 
 
 def times(value: float) -> str:

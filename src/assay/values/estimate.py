@@ -10,7 +10,8 @@ from assay.values.plan import Value
 class Estimate(Value, frozen=True, kw_only=True):
     """`value` with its 95 % interval [`low`, `high`] from `n` replications (trials).
 
-    `low` and `high` are None where `n` cannot support an interval; `method` names how it
+    `low` and `high` are None where `n` cannot support an interval; one of them alone is None where
+    the value is known from one side only. `method` names how it
     was made (for example "t interval on trial means"); `unit` is the field's own unit
     ("req/s", "ns", "ratio", "bytes").
     """

@@ -7,7 +7,9 @@ With f the noise floor and [low, high] the 95 % interval of the paired ratio a/b
     a less than b     the same of b/a               the same of b/a
     a equals b        1/(1+m) < low, high < 1+m     low > 1+m or high < 1/(1+m)      (m: margin)
 
-Everything else is inconclusive. A claim of several comparisons is supported if all are, and
+Everything else is inconclusive. Where the load generator set the pace of the server that is said to
+be faster (G1, G5), that server does at least what was measured: the ratio is a lower bound, which
+can support the claim and never contradict it. A claim of several comparisons is supported if all are, and
 contradicted if one is. How far the measured ratio lies from the published one is said apart:
 machines differ, and a direction can hold where a factor does not.
 """
@@ -17,11 +19,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from assay.stats import by_block, paired_ratio
 from assay.values.claim import Claim, Comparison
 from assay.values.estimate import ClaimVerdict, Estimate
 from assay.values.finding import Finding
-from assay.verdict.effects import comparison_withheld, concerning, withheld
+from assay.verdict.effects import comparison_withheld, concerning, understated_by, withheld
 from assay.verdict.seen import RunSeen
 
 Verdict = Literal["supported", "contradicted", "inconclusive"]
@@ -64,7 +68,8 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     a, b = run.find(pair.a), run.find(pair.b)
     if a is None or b is None:
         return _Part("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
-    obstacle = _obstacle(pair, findings)
+    limits = _limits_of_the_faster(pair, findings)
+    obstacle = _obstacle(pair, findings, bounded=bool(limits))
     if obstacle:
         return _Part("inconclusive", obstacle)
     values = by_block(a.trials, pair.metric), by_block(b.trials, pair.metric)
@@ -73,6 +78,8 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
         n = ratio.n if ratio else 0
         return _Part("inconclusive", f"{n} blocks hold both cases; {LEAST_BLOCKS} are needed", ratio)
     verdict = _verdict(pair, ratio.value, ratio.low, ratio.high, floor)
+    if limits:
+        return _bounded(pair, verdict, ratio, limits)
     reason = _reason(pair, verdict, ratio.low, ratio.high, floor)
     flags = dict.fromkeys(
         f.code for case in (pair.a, pair.b) for f in concerning(findings, case) if f.severity == "flagged"
@@ -80,15 +87,39 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     return _Part(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
 
 
-def _obstacle(pair: Comparison, findings: Sequence[Finding]) -> str:
+def _faster(pair: Comparison) -> str | None:
+    """The case that is said to serve more."""
+    if pair.metric != "throughput" or pair.relation == "equal":
+        return None
+    return pair.a if pair.relation == "more" else pair.b
+
+
+def _limits_of_the_faster(pair: Comparison, findings: Sequence[Finding]) -> tuple[str, ...]:
+    faster = _faster(pair)
+    return understated_by(findings, faster) if faster else ()
+
+
+def _bounded(pair: Comparison, verdict: Verdict, ratio: Estimate, limits: Sequence[str]) -> _Part:
+    """What a ratio tells whose greater side is known from below only."""
+    told: Verdict = "supported" if verdict == "supported" else "inconclusive"
+    low, high = (ratio.low, None) if pair.relation == "more" else (None, ratio.high)
+    edge = f"at least {low:.3g}" if low is not None else f"at most {high:.3g}"
+    reason = f"{edge}: the generator set the pace of {_faster(pair)} ({', '.join(limits)}), which may do more"
+    return _Part(told, reason, msgspec.structs.replace(ratio, low=low, high=high))
+
+
+def _obstacle(pair: Comparison, findings: Sequence[Finding], *, bounded: bool) -> str:
     """Why the figures of this pair are no results, or nothing.
 
+    `bounded`: the case that is said to be faster is known from below, which is enough.
     A start time is measured apart from the load: what is wrong with the load does not touch it.
     """
     if pair.metric == "start_time":
         return ""
     timed = pair.metric.startswith(("service_time", "response_time"))
     for case in (pair.a, pair.b):
+        if bounded and case == _faster(pair):
+            continue
         if withheld(findings, case, "times" if timed else "everything"):
             takers = ("everything", "times") if timed else ("everything",)
             codes = dict.fromkeys(f.code for f in concerning(findings, case) if f.withholds in takers)

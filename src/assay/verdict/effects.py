@@ -31,6 +31,16 @@ def withheld(findings: Iterable[Finding], case: str, figures: Figures = "everyth
     return any(finding.withholds in _TAKEN_BY[figures] for finding in concerning(findings, case))
 
 
+def understated_by(findings: Iterable[Finding], case: str) -> tuple[str, ...]:
+    """Codes that withhold the case's throughput, if each means that it can only be too low.
+
+    Empty where nothing withholds it, and where something else does too.
+    """
+    taking = [finding.code for finding in concerning(findings, case) if finding.withholds == "everything"]
+    known = all(code in RULES and RULES[code].understating for code in taking)
+    return tuple(dict.fromkeys(taking)) if known else ()
+
+
 def comparison_withheld(findings: Iterable[Finding], a: str, b: str) -> bool:
     """Whether the two cases may not be compared (whatever each alone is worth)."""
     return any(finding.withholds == "comparison" for finding in between(findings, a, b))

@@ -51,6 +51,7 @@ class Rule:
     them. `exempt` are the roles of cases that the rule has nothing to say about. A `shared` rule
     speaks of a cause that the cases have in common: when it meets all of them, it says so once.
     A `passing` rule speaks of disturbances that come and go: one odd trial among many is a note.
+    An `understating` rule means that the true throughput is at least what was measured.
     """
 
     code: str
@@ -65,6 +66,7 @@ class Rule:
     exempt: frozenset[str] = frozenset()
     shared: bool = False
     passing: bool = False
+    understating: bool = False
 
     @property
     def withholds(self) -> Withholds:

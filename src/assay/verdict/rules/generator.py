@@ -81,6 +81,7 @@ G1 = LoadRule(
         "same client at 45 % in front of a server at 70,000/s has time to spare."
     ),
     exempt=frozenset({"ceiling"}),
+    understating=True,
     check=generator_saturated,
 )
 
@@ -176,6 +177,7 @@ G5 = CaseRule(
     source="MLPerf's null system under test; percentages ours",
     example="A Go server at 180,000/s where the null server reaches 235,000/s (77 %): flagged.",
     exempt=frozenset({"ceiling"}),
+    understating=True,
     check=near_ceiling,
 )
 
