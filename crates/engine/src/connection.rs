@@ -9,11 +9,12 @@
 //!
 //! A request is counted as started when a connection takes it, before that connection is open.
 
+mod answer;
+
 use crate::desk::{Broken, Desk};
-use crate::expect::{Check, MAX_CHECKED_BODY_BYTES};
-use crate::program::{Program, Template};
+use crate::program::Program;
 use crate::protocol::cookies::Jar;
-use crate::protocol::{Decoder, Event, Framing, Head};
+use crate::protocol::{Decoder, Event, Head};
 use crate::record::Failure;
 
 /// Where a connection is in its life.
@@ -46,6 +47,11 @@ pub(crate) enum Turn {
         /// Whether another request can be sent on this connection.
         reusable: bool,
     },
+    /// The answer was a redirect, and the request that follows it is to be sent.
+    Follow {
+        /// Whether it can be sent on this connection.
+        reusable: bool,
+    },
 }
 
 /// One connection and the request (or the pipelined requests) it carries.
@@ -70,6 +76,12 @@ pub(crate) struct Connection<T> {
     /// Failures in a row, of this connection and those before it in its place.
     pub(crate) failures: u32,
     pub(crate) was_opened: bool,
+    /// Redirects followed for the request it carries.
+    pub(crate) redirects: u32,
+    /// When that request was first sent, where redirects were followed.
+    begun_ns: u64,
+    /// The request that follows the answer which is coming in.
+    following: Option<Vec<u8>>,
     was_answered: bool,
     is_answering: bool,
     verdict: Verdict,
@@ -95,6 +107,9 @@ impl<T> Connection<T> {
             served: 0,
             failures: 0,
             was_opened: false,
+            redirects: 0,
+            begun_ns: 0,
+            following: None,
             was_answered: false,
             is_answering: false,
             verdict: Verdict::Right,
@@ -113,6 +128,7 @@ impl<T> Connection<T> {
         self.outstanding = count;
         self.taken = count;
         self.sent_bytes = 0;
+        self.redirects = 0;
         self.intended_ns = intended_ns;
         self.since_ns = now_ns;
     }
@@ -120,16 +136,26 @@ impl<T> Connection<T> {
     /// The transport, and the part of the requests that is not sent yet.
     #[inline]
     pub(crate) fn writing<'a>(&'a mut self, program: &'a Program) -> Option<(&'a mut T, &'a [u8])> {
-        let template = &program.templates[self.template as usize];
-        let bytes = template.fixed(self.taken).unwrap_or(&self.rendered);
+        let bytes = bytes_of(
+            program,
+            self.template,
+            self.taken,
+            self.redirects,
+            &self.rendered,
+        );
         let transport = self.transport.as_mut()?;
         Some((transport, &bytes[self.sent_bytes..]))
     }
 
     #[inline]
     pub(crate) fn is_all_sent(&self, program: &Program) -> bool {
-        let template = &program.templates[self.template as usize];
-        let bytes = template.fixed(self.taken).unwrap_or(&self.rendered);
+        let bytes = bytes_of(
+            program,
+            self.template,
+            self.taken,
+            self.redirects,
+            &self.rendered,
+        );
         self.sent_bytes == bytes.len()
     }
 
@@ -174,7 +200,7 @@ impl<T> Connection<T> {
                     if program.cookies {
                         self.jar.take_from(desk.heads.last_bytes());
                     }
-                    self.begin_answer(head, template, desk);
+                    self.begin_answer(head, program, desk);
                 }
                 Some(Event::Body(data)) => {
                     desk.ledger.totals.body_bytes.add(data.len() as u64);
@@ -186,6 +212,9 @@ impl<T> Connection<T> {
                     if self.outstanding == 1 && !input.is_empty() {
                         let detail = crate::record::example(input);
                         return Err(Broken::new(Failure::ExtraBytes, detail));
+                    }
+                    if let Some(next) = self.following.take() {
+                        return Ok(self.follow(next, reusable, now_ns, program, desk));
                     }
                     self.end_answer(now_ns, template, desk);
                     if self.outstanding == 0 {
@@ -213,6 +242,9 @@ impl<T> Connection<T> {
                 _ => Broken::new(Failure::ClosedIdle, "closed between two answers"),
             });
         }
+        if let Some(next) = self.following.take() {
+            return Ok(self.follow(next, false, now_ns, program, desk));
+        }
         self.end_answer(now_ns, &program.templates[self.template as usize], desk);
         match self.outstanding {
             0 => Ok(Turn::Done { reusable: false }),
@@ -225,121 +257,16 @@ impl<T> Connection<T> {
 
     #[inline]
     fn done(&self, reusable: bool, program: &Program) -> Turn {
-        // An answer that came before its request was sent leaves the stream out of step.
-        let is_all_sent = self.is_all_sent(program);
         Turn::Done {
-            reusable: reusable && is_all_sent && self.served < program.requests_per_connection,
+            reusable: reusable && self.is_in_step(program),
         }
     }
 
+    /// Whether another request can follow those that were answered.
     #[inline]
-    fn begin_answer(&mut self, head: Head, template: &Template, desk: &mut Desk) {
-        self.head = Some(head);
-        self.verdict = match &template.check {
-            None => Verdict::Right,
-            Some(check) => self.check_head(head, check, desk),
-        };
-    }
-
-    fn check_head(&mut self, head: Head, check: &Check, desk: &mut Desk) -> Verdict {
-        if !check.allows(head.status) {
-            let wrong = Failure::UnexpectedStatus;
-            desk.ledger
-                .note_example(wrong, || crate::record::example(desk.heads.last_bytes()));
-            return Verdict::Wrong(wrong);
-        }
-        if !desk.is_check_due(check.every) {
-            return Verdict::Right;
-        }
-        desk.ledger.totals.checked.add(1);
-        if let Some(fault) = check.header_fault(desk.heads.last_bytes()) {
-            let wrong = Failure::UnexpectedHeader;
-            desk.ledger.note_example(wrong, || fault);
-            return Verdict::Wrong(wrong);
-        }
-        if check.wants_body() {
-            self.body = desk.spare_bodies.pop().unwrap_or_default();
-            return Verdict::Pending;
-        }
-        Verdict::Right
-    }
-
-    fn take_body(&mut self, data: &[u8], template: &Template, desk: &mut Desk) {
-        let is_whole = self.body.is_empty()
-            && self
-                .head
-                .is_some_and(|head| head.framing == Framing::Length(data.len() as u64));
-        if is_whole {
-            self.check_body(Some(data), template, desk);
-        } else if self.body.len() + data.len() <= MAX_CHECKED_BODY_BYTES {
-            self.body.extend_from_slice(data);
-        } else {
-            let wrong = Failure::UnexpectedBody;
-            desk.ledger
-                .note_example(wrong, || "too long to be checked".into());
-            self.verdict = Verdict::Wrong(wrong);
-        }
-    }
-
-    /// Checks `whole`, or what was collected.
-    fn check_body(&mut self, whole: Option<&[u8]>, template: &Template, desk: &mut Desk) {
-        let number = self.head.map_or(0, |head| head.encoding);
-        let encoding = &desk.heads.encodings()[usize::from(number)];
-        let body = whole.unwrap_or(&self.body);
-        let fault = template
-            .check
-            .as_ref()
-            .and_then(|check| check.body_fault(body, encoding));
-        self.verdict = match fault {
-            None => Verdict::Right,
-            Some(fault) => {
-                desk.ledger.note_example(Failure::UnexpectedBody, || fault);
-                Verdict::Wrong(Failure::UnexpectedBody)
-            }
-        };
-    }
-
-    #[inline]
-    fn end_answer(&mut self, now_ns: u64, template: &Template, desk: &mut Desk) {
-        if self.verdict == Verdict::Pending {
-            self.check_body(None, template, desk);
-        }
-        if self.body.capacity() > 0 {
-            self.give_body_back(desk);
-        }
-        self.outstanding -= 1;
-        self.served += 1;
-        self.is_answering = false;
-        self.failures = 0;
-        let ledger = &desk.ledger;
-        if !self.was_answered {
-            self.was_answered = true;
-            ledger.answered.add(1);
-        }
-        if let Some(head) = self.head.take() {
-            ledger.statuses[usize::from(head.status)].add(1);
-            ledger.encodings[usize::from(head.encoding)].add(1);
-        }
-        if let Verdict::Wrong(failure) = self.verdict {
-            // Its example was noted where it was seen.
-            ledger.fail(failure, 1, String::new);
-            return;
-        }
-        ledger.totals.completed.add(1);
-        ledger
-            .service_time
-            .record(now_ns.saturating_sub(self.since_ns));
-        if let Some(times) = &ledger.open_loop {
-            times
-                .response_time
-                .record(now_ns.saturating_sub(self.intended_ns));
-        }
-    }
-
-    fn give_body_back(&mut self, desk: &mut Desk) {
-        let mut body = std::mem::take(&mut self.body);
-        body.clear();
-        desk.spare_bodies.push(body);
+    fn is_in_step(&self, program: &Program) -> bool {
+        // An answer that came before its request was sent leaves the stream out of step.
+        self.is_all_sent(program) && self.served < program.requests_per_connection
     }
 
     /// Makes the place ready for a new connection.
@@ -351,9 +278,27 @@ impl<T> Connection<T> {
         self.is_answering = false;
         self.verdict = Verdict::Right;
         self.head = None;
+        self.following = None;
         self.decoder.reset();
         if self.body.capacity() > 0 {
             self.give_body_back(desk);
         }
+    }
+}
+
+/// The bytes of the requests that a connection carries.
+#[inline]
+fn bytes_of<'a>(
+    program: &'a Program,
+    template: u32,
+    taken: u32,
+    redirects: u32,
+    rendered: &'a [u8],
+) -> &'a [u8] {
+    match redirects {
+        0 => program.templates[template as usize]
+            .fixed(taken)
+            .unwrap_or(rendered),
+        _ => rendered,
     }
 }

@@ -22,6 +22,7 @@
 //! * The books balance in every run, or the run is an error: [`RunError::Unbalanced`].
 #![forbid(unsafe_code)]
 
+mod body;
 mod clock;
 mod connection;
 mod control;

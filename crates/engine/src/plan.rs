@@ -5,111 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
+mod request;
+mod tls;
 mod validate;
 
-/// What the decoded body of a right answer is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum BodyExpected {
-    /// Exactly this text.
-    Equals {
-        /// The text.
-        text: String,
-    },
-    /// Exactly one of these texts.
-    OneOf {
-        /// The texts.
-        texts: Vec<String>,
-    },
-    /// This regular expression is found in it.
-    Matches {
-        /// In the syntax of the `regex` crate.
-        pattern: String,
-    },
-    /// It is exactly so long.
-    Length {
-        /// Length in bytes.
-        bytes: u64,
-    },
-}
-
-/// A header that a right answer carries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HeaderExpected {
-    /// Its name, in any case.
-    pub name: String,
-    /// A regular expression found in its value; without one, being there is enough.
-    #[serde(default)]
-    pub pattern: Option<String>,
-}
-
-/// What a right answer is. The status is checked on every answer, headers and body on every
-/// `check_every`-th of each worker.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Expect {
-    /// Allowed status codes; empty allows all.
-    pub status: Vec<u16>,
-    /// Headers that must be there.
-    pub headers: Vec<HeaderExpected>,
-    /// What the body must be.
-    pub body: Option<BodyExpected>,
-    /// 1 checks headers and body of every answer, n those of every n-th.
-    pub check_every: u64,
-}
-
-impl Default for Expect {
-    fn default() -> Self {
-        Self {
-            status: Vec::new(),
-            headers: Vec::new(),
-            body: None,
-            check_every: 1,
-        }
-    }
-}
-
-/// One request of the plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Request {
-    /// The method, as sent.
-    pub method: String,
-    /// The request target, as sent: path and query.
-    pub target: String,
-    /// Header fields, in order, as sent. `Host` and `Content-Length` are added where missing.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Option<String>,
-    /// The file that holds the body; read once, before the run.
-    pub body_file: Option<String>,
-    /// Sends the body in chunks of this size, as a stream of unknown length is sent.
-    pub chunk_bytes: Option<u32>,
-    /// Replaces `{counter}` (different in every request of the run), `{random:1-100}` and `{uuid}` in
-    /// target, header values and body, anew for each request.
-    pub templated: bool,
-    /// How often it is sent in relation to the others.
-    pub weight: u32,
-    /// What a right answer is; without it every well-formed answer is right.
-    pub expect: Option<Expect>,
-}
-
-impl Default for Request {
-    fn default() -> Self {
-        Self {
-            method: "GET".into(),
-            target: "/".into(),
-            headers: Vec::new(),
-            body: None,
-            body_file: None,
-            chunk_bytes: None,
-            templated: false,
-            weight: 1,
-            expect: None,
-        }
-    }
-}
+pub use request::{BodyExpected, Expect, FormPart, HeaderExpected, Request};
+pub use tls::{Tls, TlsVersion};
 
 /// A time during which the intended rate moves linearly from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -225,52 +126,17 @@ pub enum HttpVersion {
     Http10,
 }
 
-/// A version of TLS.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TlsVersion {
-    /// TLS 1.2
-    #[serde(rename = "1.2")]
-    Tls12,
-    /// TLS 1.3
-    #[serde(rename = "1.3")]
-    Tls13,
-}
-
-/// How an `https` URL is spoken to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tls {
-    /// PEM file of the authorities to trust instead of the system's.
-    pub ca_file: Option<String>,
-    /// PEM file of the client's certificate chain.
-    pub certificate_file: Option<String>,
-    /// PEM file of its key.
-    pub key_file: Option<String>,
-    /// The name to ask for (SNI) and to check, instead of the URL's host.
-    pub server_name: Option<String>,
-    /// Application protocols to offer; empty offers none.
-    pub alpn: Vec<String>,
-    /// Versions to offer.
-    pub versions: Vec<TlsVersion>,
-    /// Accepts any certificate.
-    pub insecure: bool,
-    /// Resumes sessions on later connections.
-    pub resumption: bool,
-}
-
-impl Default for Tls {
-    fn default() -> Self {
-        Self {
-            ca_file: None,
-            certificate_file: None,
-            key_file: None,
-            server_name: None,
-            alpn: vec!["http/1.1".into()],
-            versions: vec![TlsVersion::Tls12, TlsVersion::Tls13],
-            insecure: false,
-            resumption: true,
-        }
-    }
+/// A family of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AddressFamily {
+    /// Whichever the resolver gives.
+    #[default]
+    Any,
+    /// IPv4.
+    Ipv4,
+    /// IPv6.
+    Ipv6,
 }
 
 /// One load, complete: where, what, how, for how long, from which cores.
@@ -317,9 +183,13 @@ pub struct LoadPlan {
     /// Closes a connection after so many requests.
     #[serde(default)]
     pub requests_per_connection: Option<u32>,
-    /// Addresses to use, round robin, instead of resolving the host: `ip` or `ip:port`.
+    /// Addresses to use, round robin, instead of resolving the host: `ip`, `ip:port` or
+    /// `unix:/path`.
     #[serde(default)]
     pub addresses: Vec<String>,
+    /// Of which family an address that a name resolves to must be.
+    #[serde(default)]
+    pub address_family: AddressFamily,
     /// Local addresses to connect from, round robin.
     #[serde(default)]
     pub source_addresses: Vec<String>,
@@ -332,6 +202,10 @@ pub struct LoadPlan {
     /// Keeps the cookies that each connection is given and sends them back.
     #[serde(default)]
     pub cookies: bool,
+    /// Follows so many redirects within the URL's scheme, host and port; a redirect that leads
+    /// elsewhere then fails its request. 0 takes a redirect as any other answer.
+    #[serde(default)]
+    pub redirects: u32,
     /// How an `https` URL is spoken to.
     #[serde(default)]
     pub tls: Tls,

@@ -1,10 +1,10 @@
 //! A plan, resolved: everything the loop needs, decided once before the run.
 
-use std::fs;
-
+use crate::body::Body;
 use crate::error::{PlanError, RunError};
 use crate::expect::Check;
 use crate::plan::{Load, LoadPlan, Pacer, Request, RequestOrder};
+use crate::protocol::redirect::Redirects;
 use crate::protocol::request::{self, Context, Wire};
 use crate::protocol::template::Varying;
 use crate::target::{Scheme, Target};
@@ -29,16 +29,7 @@ enum Bytes {
 
 impl Template {
     fn new(context: Context<'_>, request: &Request) -> Result<Self, RunError> {
-        let from_file = match &request.body_file {
-            Some(path) => Some(fs::read(path).map_err(|source| RunError::File {
-                path: path.clone(),
-                source,
-            })?),
-            None => None,
-        };
-        let body = from_file
-            .as_deref()
-            .or(request.body.as_deref().map(str::as_bytes));
+        let body = Body::of(request)?;
         let check = match &request.expect {
             Some(expect) => Some(
                 Check::new(expect)
@@ -47,7 +38,7 @@ impl Template {
             None => None,
         };
         Ok(Self {
-            bytes: match request::wire(context, request, body) {
+            bytes: match request::wire(context, request, body.as_ref()) {
                 Wire::Fixed(one) => Bytes::Fixed {
                     length: one.len(),
                     repeated: one.repeat(context.plan.pipeline as usize),
@@ -103,6 +94,8 @@ pub(crate) struct Program {
     pub(crate) requests_per_connection: u32,
     pub(crate) waiting: Waiting,
     pub(crate) is_open_loop: bool,
+    /// How redirects are followed, where they are.
+    pub(crate) redirects: Option<Redirects>,
     /// Whether connections keep the cookies they are given.
     pub(crate) cookies: bool,
     /// The pause between the first connections that are opened.
@@ -151,6 +144,7 @@ impl Program {
             requests_per_connection,
             waiting,
             is_open_loop: matches!(plan.load, Load::Open { .. }),
+            redirects: (plan.redirects > 0).then(|| Redirects::new(plan, target, &target_prefix)),
             cookies: plan.cookies,
             opening_gap_ns: plan
                 .connections_per_s

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::error::{PlanError, RunError};
-use crate::plan::LoadPlan;
+use crate::plan::{AddressFamily, LoadPlan};
 
 /// How the bytes travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,13 @@ impl Target {
         }
     }
 
+    pub(crate) fn scheme_name(&self) -> &'static str {
+        match self.scheme {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        }
+    }
+
     /// Host and port, the port always said.
     pub(crate) fn with_port(&self) -> String {
         match self.host.contains(':') {
@@ -132,13 +139,20 @@ impl Target {
 /// the first that accepts a connection is used ("localhost" often has an IPv6 address that
 /// the server does not listen on). Where none accepts, the first is kept and the run will
 /// count its failures.
-pub(crate) fn endpoints(addresses: &[String], target: &Target) -> Result<Vec<Endpoint>, RunError> {
+pub(crate) fn endpoints(
+    addresses: &[String],
+    family: AddressFamily,
+    target: &Target,
+) -> Result<Vec<Endpoint>, RunError> {
     if let Some(path) = &target.unix_path {
         return Ok(vec![Endpoint::Unix(path.clone())]);
     }
     if !addresses.is_empty() {
-        let parsed = parse_addresses("addresses", addresses, target.port)?;
-        return Ok(parsed.into_iter().map(Endpoint::Tcp).collect());
+        let parse = |text: &String| {
+            parse_endpoint(text, target.port)
+                .map_err(|problem| PlanError::new("addresses", problem).into())
+        };
+        return addresses.iter().map(parse).collect();
     }
     let unresolved = |source| RunError::Resolve {
         host: target.host.clone(),
@@ -147,11 +161,16 @@ pub(crate) fn endpoints(addresses: &[String], target: &Target) -> Result<Vec<End
     let found: Vec<SocketAddr> = (target.host.as_str(), target.port)
         .to_socket_addrs()
         .map_err(unresolved)?
+        .filter(|address| match family {
+            AddressFamily::Any => true,
+            AddressFamily::Ipv4 => address.is_ipv4(),
+            AddressFamily::Ipv6 => address.is_ipv6(),
+        })
         .collect();
     let first = *found.first().ok_or_else(|| {
         unresolved(io::Error::new(
             io::ErrorKind::NotFound,
-            "the name has no address",
+            "the name has no address of the kind asked for",
         ))
     })?;
     let accepts =
@@ -165,14 +184,19 @@ pub(crate) fn endpoints(addresses: &[String], target: &Target) -> Result<Vec<End
 
 /// The local addresses of a plan. Their ports are left to the system.
 pub(crate) fn sources(plan: &LoadPlan) -> Result<Vec<SocketAddr>, RunError> {
-    parse_addresses("source_addresses", &plan.source_addresses, 0)
+    let parse = |text: &String| {
+        parse_address(text, 0).map_err(|problem| PlanError::new("source_addresses", problem).into())
+    };
+    plan.source_addresses.iter().map(parse).collect()
 }
 
-fn parse_addresses(field: &str, texts: &[String], port: u16) -> Result<Vec<SocketAddr>, RunError> {
-    let parse = |text: &String| {
-        parse_address(text, port).map_err(|problem| PlanError::new(field, problem).into())
-    };
-    texts.iter().map(parse).collect()
+/// Reads an address, or `unix:` and the path of a socket.
+pub(crate) fn parse_endpoint(text: &str, default_port: u16) -> Result<Endpoint, String> {
+    match text.strip_prefix("unix:") {
+        None => parse_address(text, default_port).map(Endpoint::Tcp),
+        Some(path) if path.len() > 1 && path.starts_with('/') => Ok(Endpoint::Unix(path.into())),
+        Some(path) => Err(format!("'{path}' is no absolute path of a socket")),
+    }
 }
 
 /// Reads `ip`, `ip:port` or `[ip]:port`.

@@ -220,8 +220,8 @@ impl Drop for Run {
 fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, RunError> {
     let proxy = plan.proxy.as_deref().map(Target::parse).transpose()?;
     let endpoints = match &proxy {
-        Some(proxy) => target::endpoints(&[], proxy)?,
-        None => target::endpoints(&plan.addresses, target)?,
+        Some(proxy) => target::endpoints(&[], plan.address_family, proxy)?,
+        None => target::endpoints(&plan.addresses, plan.address_family, target)?,
     };
     let tunnel = (proxy.is_some() && target.scheme == Scheme::Https).then(|| {
         let to = target.with_port();

@@ -114,6 +114,34 @@ fn every_wrong_field_is_named() {
             "requests_per_connection:",
         ),
         (json!({"addresses": ["localhost"]}), "addresses[0]:"),
+        (json!({"addresses": ["unix:socket"]}), "addresses[0]:"),
+        (
+            json!({"source_addresses": ["unix:/s"]}),
+            "source_addresses[0]:",
+        ),
+        (
+            json!({"addresses": ["127.0.0.1"], "proxy": "http://127.0.0.1:1"}),
+            "addresses:",
+        ),
+        (json!({"redirects": 1, "pipeline": 2}), "redirects:"),
+        (
+            request(json!({"form": [{"name": "a", "text": "b"}], "body": "c"})),
+            "requests[0].form:",
+        ),
+        (
+            request(json!({"form": [{"name": "a"}]})),
+            "requests[0].form[0]:",
+        ),
+        (
+            request(json!({"form": [{"name": "a", "text": "b", "content_type": "x\r\ny"}]})),
+            "requests[0].form[0]:",
+        ),
+        (
+            request(json!({
+                "form": [{"name": "a", "text": "b"}], "headers": [["content-type", "text/plain"]],
+            })),
+            "requests[0].headers:",
+        ),
         (json!({"colour": "red"}), "plan: unknown field `colour`"),
         (json!({"http_version": "2"}), "plan: unknown variant `2`"),
     ];
@@ -138,6 +166,10 @@ fn what_only_the_machine_knows_is_refused_at_the_start() {
     assert!(
         start(json!({"url": "http://no-such-host.invalid"}))
             .starts_with("cannot resolve no-such-host.invalid")
+    );
+    assert!(
+        start(json!({"url": "http://127.0.0.1:1", "address_family": "ipv6"}))
+            .starts_with("cannot resolve 127.0.0.1: the name has no address of the kind")
     );
     let missing = json!({"requests": [{"body_file": "/no/such/file"}]});
     assert!(start(missing).starts_with("cannot read /no/such/file"));

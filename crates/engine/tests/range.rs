@@ -139,6 +139,47 @@ fn a_body_can_be_sent_in_chunks() {
 }
 
 #[test]
+fn a_form_is_sent_as_browsers_send_it() {
+    static BODIES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let server = Server::start(|peer| {
+        while let Some(request) = peer.request() {
+            BODIES.lock().unwrap().push(request);
+            peer.send(HELLO);
+        }
+    });
+    let folder = std::env::temp_dir().join(format!("assay-form-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("cat \"1\".png");
+    std::fs::write(&file, "--assay-0000000000000000\r\npixels").unwrap();
+    let form = json!([
+        {"name": "who", "text": "Ada"},
+        {"name": "picture", "file": file, "content_type": "image/png"},
+        {"name": "raw", "file": file, "file_name": "x"},
+    ]);
+    let request = json!({"method": "POST", "form": form});
+    let measurement = run(&plan(&server, 1, 2, json!({"requests": [request]})));
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    let content = "--assay-0000000000000000\r\npixels";
+    // The first boundary is in a file, so that the second has to be used.
+    let boundary = "assay-0000000000000001";
+    let body = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"who\"\r\n\r\nAda\r\n\
+         --{boundary}\r\nContent-Disposition: form-data; name=\"picture\"; \
+         filename=\"cat %221%22.png\"\r\nContent-Type: image/png\r\n\r\n{content}\r\n\
+         --{boundary}\r\nContent-Disposition: form-data; name=\"raw\"; filename=\"x\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\n{content}\r\n--{boundary}--\r\n"
+    );
+    let expected = format!(
+        "POST / HTTP/1.1\r\nHost: {}\r\nContent-Type: multipart/form-data; boundary={boundary}\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    );
+    assert_eq!(BODIES.lock().unwrap()[..], [expected.clone(), expected]);
+}
+
+#[test]
 fn cookies_are_kept_per_connection_when_asked() {
     let server = Server::start(|peer| {
         let session = format!("session={}", peer.number);

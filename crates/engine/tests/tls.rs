@@ -5,6 +5,7 @@ mod support;
 use std::fs;
 use std::io::{Read, Write, copy};
 use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
@@ -257,6 +258,28 @@ fn a_server_that_speaks_no_tls() {
         with(&plaintext, json!({"insecure": true})),
     ));
     assert_eq!(outcomes(&measurement), ["peer/tls_error: 3"]);
+}
+
+#[test]
+fn over_a_unix_socket() {
+    let authority = Authority::new("unix");
+    let server = authority.serve(false, answer);
+    let path = authority.path("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    let to = server.address;
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut from, onward) = (stream.unwrap(), TcpStream::connect(to).unwrap());
+            let (mut back, mut there) = (from.try_clone().unwrap(), onward.try_clone().unwrap());
+            thread::spawn(move || copy(&mut from, &mut there));
+            thread::spawn(move || copy(&mut &onward, &mut back));
+        }
+    });
+    let mut more = with(&server, json!({"ca_file": authority.path("ca.pem")}));
+    more["addresses"] = json!([format!("unix:{path}")]);
+    let measurement = run(&plan(&server, 2, 50, more));
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!(measurement.completed, 50);
 }
 
 #[test]

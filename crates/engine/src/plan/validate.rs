@@ -139,20 +139,29 @@ impl LoadPlan {
             "requests_per_connection",
             "must be above 0",
         )?;
-        for (name, list) in [
-            ("addresses", &self.addresses),
-            ("source_addresses", &self.source_addresses),
-        ] {
-            for (index, address) in list.iter().enumerate() {
-                crate::target::parse_address(address, 0)
-                    .map_err(|problem| PlanError::new(format!("{name}[{index}]"), problem))?;
-            }
+        for (index, address) in self.addresses.iter().enumerate() {
+            crate::target::parse_endpoint(address, 0)
+                .map_err(|problem| PlanError::new(format!("addresses[{index}]"), problem))?;
         }
+        for (index, address) in self.source_addresses.iter().enumerate() {
+            crate::target::parse_address(address, 0)
+                .map_err(|problem| PlanError::new(format!("source_addresses[{index}]"), problem))?;
+        }
+        ensure(
+            self.redirects == 0 || self.pipeline == 1,
+            "redirects",
+            "cannot be followed on a connection that pipelines",
+        )?;
         ensure(
             self.connections_per_s
                 .is_none_or(|rate| rate.is_finite() && rate > 0.0),
             "connections_per_s",
             "must be above 0",
+        )?;
+        ensure(
+            self.proxy.is_none() || self.addresses.is_empty(),
+            "addresses",
+            "cannot be used through a proxy, which looks the host up itself",
         )?;
         if let Some(proxy) = &self.proxy {
             let proxy = Target::parse(proxy).map_err(|e| PlanError::new("proxy", e.problem))?;
@@ -198,6 +207,7 @@ impl Request {
             &format!("{at}.body_file"),
             "give either body or body_file",
         )?;
+        self.validate_form(at)?;
         ensure(
             self.chunk_bytes != Some(0),
             &format!("{at}.chunk_bytes"),
@@ -211,6 +221,40 @@ impl Request {
             Some(expect) => expect.validate(&format!("{at}.expect")),
             None => Ok(()),
         }
+    }
+}
+
+impl Request {
+    fn validate_form(&self, at: &str) -> Checked {
+        if self.form.is_empty() {
+            return Ok(());
+        }
+        ensure(
+            self.body.is_none() && self.body_file.is_none(),
+            &format!("{at}.form"),
+            "give either a form or a body",
+        )?;
+        let mut names = self.headers.iter().map(|(name, _)| name);
+        ensure(
+            !names.any(|name| name.eq_ignore_ascii_case("content-type")),
+            &format!("{at}.headers"),
+            "a form makes its own Content-Type",
+        )?;
+        for (index, part) in self.form.iter().enumerate() {
+            let field = format!("{at}.form[{index}]");
+            ensure(
+                part.text.is_some() != part.file.is_some(),
+                &field,
+                "give either text or file",
+            )?;
+            let kind = part.content_type.as_deref().unwrap_or("text/plain");
+            ensure(
+                !kind.bytes().any(|byte| byte.is_ascii_control()),
+                &field,
+                "content_type must not hold control characters",
+            )?;
+        }
+        Ok(())
     }
 }
 

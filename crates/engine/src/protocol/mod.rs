@@ -8,6 +8,7 @@ mod chunked;
 pub(crate) mod cookies;
 mod decoder;
 mod head;
+pub(crate) mod redirect;
 pub(crate) mod request;
 pub(crate) mod template;
 

@@ -1,6 +1,7 @@
 //! Requests as bytes, built before the run, or the pieces of those that differ each time.
 
 use super::template::{self, Piece, Varying};
+use crate::body::Body;
 use crate::plan::{HttpVersion, LoadPlan, Request};
 
 /// How a request goes over the wire.
@@ -24,7 +25,7 @@ pub(crate) struct Context<'a> {
 
 /// Builds a request. `Host`, `Content-Length` and `Connection` are added where the plan's own
 /// header fields do not give them.
-pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&[u8]>) -> Wire {
+pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>) -> Wire {
     let plan = context.plan;
     let mut pieces = Pieces {
         list: Vec::new(),
@@ -58,11 +59,14 @@ pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&[u8]>)
     }
     framing(&mut pieces, request, body);
     pieces.text("\r\n");
-    finish(pieces, request, body.unwrap_or_default())
+    finish(pieces, request, body.map_or(&[], |body| &body.bytes))
 }
 
-fn framing(pieces: &mut Pieces, request: &Request, body: Option<&[u8]>) {
+fn framing(pieces: &mut Pieces, request: &Request, body: Option<&Body>) {
     let Some(body) = body else { return };
+    if let Some(content_type) = &body.content_type {
+        pieces.text(&format!("Content-Type: {content_type}\r\n"));
+    }
     if has(request, "content-length") || has(request, "transfer-encoding") {
         return;
     }
@@ -73,7 +77,7 @@ fn framing(pieces: &mut Pieces, request: &Request, body: Option<&[u8]>) {
         pieces.list.push(Piece::BodyLength);
         pieces.text("\r\n");
     } else {
-        pieces.text(&format!("Content-Length: {}\r\n", body.len()));
+        pieces.text(&format!("Content-Length: {}\r\n", body.bytes.len()));
     }
 }
 

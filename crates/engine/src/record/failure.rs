@@ -71,6 +71,8 @@ failures! {
     ExtraBytes = Peer, "extra_bytes";
     /// The TLS handshake failed or the record layer broke.
     Tls = Peer, "tls_error";
+    /// More redirects than the plan follows.
+    TooManyRedirects = Peer, "too_many_redirects";
     /// A proxy did not open the tunnel.
     ProxyRefused = Peer, "proxy_refused";
     /// A status that the plan does not allow.
@@ -79,6 +81,8 @@ failures! {
     UnexpectedHeader = Plan, "unexpected_header";
     /// A body that the plan does not allow.
     UnexpectedBody = Plan, "unexpected_body";
+    /// A redirect that the plan follows leads to another scheme, host or port.
+    RedirectElsewhere = Plan, "redirect_elsewhere";
     /// The process has no file descriptor left.
     NoDescriptors = Generator, "no_descriptors";
     /// No local port is left for a new connection.

@@ -60,6 +60,10 @@ impl<T: Transport> Worker<T> {
                     if T::SHORT_READ_DRAINS && read < self.buffer.len() && !ends {
                         return;
                     }
+                    // A redirect may have opened another connection in this one's place.
+                    if self.connections[slot as usize].stage == Stage::Opening {
+                        return;
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -80,6 +84,7 @@ impl<T: Transport> Worker<T> {
         match connection.receive(input, self.now_ns, &self.program, &mut self.desk) {
             Ok(Turn::Wait) => {}
             Ok(Turn::Done { reusable }) => self.done(slot, reusable),
+            Ok(Turn::Follow { reusable }) => self.follow(slot, reusable),
             Err(broken) => self.broke(slot, broken),
         }
     }
@@ -103,12 +108,25 @@ impl<T: Transport> Worker<T> {
         }
     }
 
+    /// Sends the request that follows a redirect, on a new connection where it has to be.
+    #[cold]
+    fn follow(&mut self, slot: u32, reusable: bool) {
+        if reusable {
+            return self.write(slot);
+        }
+        let outstanding = self.connections[slot as usize].outstanding;
+        self.drop_connection(slot);
+        self.connections[slot as usize].outstanding = outstanding;
+        self.open(slot);
+    }
+
     pub(super) fn peer_closed(&mut self, slot: u32) {
         let connection = &mut self.connections[slot as usize];
         if connection.outstanding == 0 {
             return self.close(slot);
         }
         match connection.receive_close(self.now_ns, &self.program, &mut self.desk) {
+            Ok(Turn::Follow { .. }) => self.follow(slot, false),
             Ok(_) => self.done(slot, false),
             Err(broken) => self.broke(slot, broken),
         }

@@ -68,10 +68,11 @@ impl<T: Transport> Worker<T> {
     #[inline]
     pub(super) fn send(&mut self, slot: u32) {
         if let Some(times) = &self.desk.ledger.open_loop {
-            let intended_ns = self.connections[slot as usize].intended_ns;
-            times
-                .send_lag
-                .record(self.now_ns.saturating_sub(intended_ns));
+            let connection = &self.connections[slot as usize];
+            if connection.redirects == 0 {
+                let lag_ns = self.now_ns.saturating_sub(connection.intended_ns);
+                times.send_lag.record(lag_ns);
+            }
         }
         self.write(slot);
     }

@@ -1,0 +1,126 @@
+//! What is sent, and what a right answer to it is.
+
+use serde::{Deserialize, Serialize};
+
+/// What the decoded body of a right answer is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum BodyExpected {
+    /// Exactly this text.
+    Equals {
+        /// The text.
+        text: String,
+    },
+    /// Exactly one of these texts.
+    OneOf {
+        /// The texts.
+        texts: Vec<String>,
+    },
+    /// This regular expression is found in it.
+    Matches {
+        /// In the syntax of the `regex` crate.
+        pattern: String,
+    },
+    /// It is exactly so long.
+    Length {
+        /// Length in bytes.
+        bytes: u64,
+    },
+}
+
+/// A header that a right answer carries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeaderExpected {
+    /// Its name, in any case.
+    pub name: String,
+    /// A regular expression found in its value; without one, being there is enough.
+    #[serde(default)]
+    pub pattern: Option<String>,
+}
+
+/// What a right answer is. The status is checked on every answer, headers and body on every
+/// `check_every`-th of each worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expect {
+    /// Allowed status codes; empty allows all.
+    pub status: Vec<u16>,
+    /// Headers that must be there.
+    pub headers: Vec<HeaderExpected>,
+    /// What the body must be.
+    pub body: Option<BodyExpected>,
+    /// 1 checks headers and body of every answer, n those of every n-th.
+    pub check_every: u64,
+}
+
+impl Default for Expect {
+    fn default() -> Self {
+        Self {
+            status: Vec::new(),
+            headers: Vec::new(),
+            body: None,
+            check_every: 1,
+        }
+    }
+}
+
+/// One field of a multipart form.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FormPart {
+    /// The field's name.
+    pub name: String,
+    /// Its value, where no file is sent.
+    pub text: Option<String>,
+    /// The file that is sent; read once, before the run.
+    pub file: Option<String>,
+    /// The name the file is sent under, instead of its own.
+    pub file_name: Option<String>,
+    /// The content type of this part; a file's is `application/octet-stream` otherwise.
+    pub content_type: Option<String>,
+}
+
+/// One request of the plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Request {
+    /// The method, as sent.
+    pub method: String,
+    /// The request target, as sent: path and query.
+    pub target: String,
+    /// Header fields, in order, as sent. `Host` and `Content-Length` are added where missing.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<String>,
+    /// The file that holds the body; read once, before the run.
+    pub body_file: Option<String>,
+    /// A multipart form (RFC 7578) instead of a body; its `Content-Type` is added where missing.
+    pub form: Vec<FormPart>,
+    /// Sends the body in chunks of this size, as a stream of unknown length is sent.
+    pub chunk_bytes: Option<u32>,
+    /// Replaces `{counter}` (different in every request of the run), `{random:1-100}` and `{uuid}` in
+    /// target, header values and body, anew for each request.
+    pub templated: bool,
+    /// How often it is sent in relation to the others.
+    pub weight: u32,
+    /// What a right answer is; without it every well-formed answer is right.
+    pub expect: Option<Expect>,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            method: "GET".into(),
+            target: "/".into(),
+            headers: Vec::new(),
+            body: None,
+            body_file: None,
+            form: Vec::new(),
+            chunk_bytes: None,
+            templated: false,
+            weight: 1,
+            expect: None,
+        }
+    }
+}

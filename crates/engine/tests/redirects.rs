@@ -1,0 +1,189 @@
+//! Redirects: followed within the origin when asked, told apart from the answer they lead to.
+
+mod support;
+
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+use support::{HELLO, Server, outcomes, plan, run};
+
+fn moved(status: u16, location: &str, more: &str) -> String {
+    format!("HTTP/1.1 {status} Moved\r\nLocation: {location}\r\n{more}Content-Length: 0\r\n\r\n")
+}
+
+/// Answers `/start` with `answer`, everything else with HELLO; the requests go into `seen`.
+fn serve(answer: String, seen: &'static Mutex<Vec<String>>) -> Server {
+    Server::start(move |peer| {
+        while let Some(request) = peer.request() {
+            let is_start = request.split(' ').nth(1).unwrap().ends_with("/start");
+            seen.lock().unwrap().push(request);
+            match is_start {
+                true => peer.send(&answer),
+                false => peer.send(HELLO),
+            }
+        }
+    })
+}
+
+fn following(most: u32, request: Value) -> Value {
+    json!({"redirects": most, "requests": [request]})
+}
+
+#[test]
+fn a_redirect_is_an_answer_like_others_unless_asked() {
+    let server = Server::start(|peer| {
+        while peer.request().is_some() {
+            peer.send(moved(302, "/there", ""));
+        }
+    });
+    let measurement = run(&plan(&server, 1, 5, json!({})));
+    assert_eq!((measurement.completed, server.requests()), (5, 5));
+}
+
+#[test]
+fn a_followed_redirect_is_part_of_its_request() {
+    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let server = serve(moved(302, "../b/./c?d#e", ""), &SEEN);
+    let request = json!({"target": "/a/start", "expect": {"status": [200]}});
+    let measurement = run(&plan(&server, 2, 10, following(1, request)));
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!((measurement.completed, server.requests()), (10, 20));
+    assert_eq!(measurement.statuses["200"], 10);
+    assert_eq!(measurement.statuses["302"], 10);
+    assert_eq!(measurement.service_time.count, 10);
+    assert_eq!(measurement.connections.opened, 2);
+    let there = format!("GET /b/c?d HTTP/1.1\r\nHost: {}\r\n\r\n", server.address);
+    let seen = SEEN.lock().unwrap();
+    assert_eq!(seen.iter().filter(|request| **request == there).count(), 10);
+}
+
+#[test]
+fn the_service_time_begins_with_the_first_request() {
+    let server = Server::start(|peer| {
+        while let Some(request) = peer.request() {
+            if request.starts_with("GET /start") {
+                std::thread::sleep(std::time::Duration::from_millis(30));
+                peer.send(moved(302, "/there", ""));
+            } else {
+                peer.send(HELLO);
+            }
+        }
+    });
+    let measurement = run(&plan(
+        &server,
+        1,
+        3,
+        following(1, json!({"target": "/start"})),
+    ));
+    assert_eq!(measurement.completed, 3);
+    assert!(measurement.service_time.min_ns >= 30_000_000);
+    assert_eq!(measurement.first_byte_time.count, 6);
+}
+
+#[test]
+fn the_whole_url_of_the_same_origin_on_a_connection_that_closes() {
+    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let server = Server::start(|peer| {
+        while let Some(request) = peer.request() {
+            let to = format!("http://{}/there", peer.stream.local_addr().unwrap());
+            let is_start = request.starts_with("GET /start");
+            SEEN.lock().unwrap().push(request);
+            if is_start {
+                peer.send(moved(307, &to, "Connection: close\r\n"));
+                return;
+            }
+            peer.send(HELLO);
+        }
+    });
+    let measurement = run(&plan(
+        &server,
+        2,
+        20,
+        following(3, json!({"target": "/start"})),
+    ));
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!(measurement.completed, 20);
+    assert_eq!(SEEN.lock().unwrap().len(), 40);
+}
+
+#[test]
+fn a_post_becomes_a_get_or_keeps_its_body() {
+    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let post = json!({
+        "method": "POST", "target": "/start", "body": "x=1",
+        "headers": [["Content-Type", "text/plain"], ["X-Mark", "yes"]],
+    });
+    for (status, there) in [
+        (
+            303,
+            "GET /there HTTP/1.1\r\nHost: {}\r\nX-Mark: yes\r\n\r\n",
+        ),
+        (
+            301,
+            "GET /there HTTP/1.1\r\nHost: {}\r\nX-Mark: yes\r\n\r\n",
+        ),
+        (
+            308,
+            "POST /there HTTP/1.1\r\nHost: {}\r\nContent-Type: text/plain\r\nX-Mark: yes\r\n\
+             Content-Length: 3\r\n\r\nx=1",
+        ),
+    ] {
+        SEEN.lock().unwrap().clear();
+        let server = serve(moved(status, "/there", ""), &SEEN);
+        let measurement = run(&plan(&server, 1, 1, following(1, post.clone())));
+        assert_eq!(measurement.completed, 1);
+        let there = there.replace("{}", &server.address.to_string());
+        assert_eq!(SEEN.lock().unwrap()[1], there);
+    }
+}
+
+#[test]
+fn cookies_given_on_the_way_are_sent_back() {
+    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let server = serve(moved(302, "/there", "Set-Cookie: a=1; Path=/\r\n"), &SEEN);
+    let mut more = following(1, json!({"target": "/start"}));
+    more["cookies"] = json!(true);
+    assert_eq!(run(&plan(&server, 1, 2, more)).completed, 2);
+    let seen = SEEN.lock().unwrap();
+    assert!(!seen[0].contains("Cookie"));
+    for request in &seen[1..] {
+        assert_eq!(request.matches("Cookie: a=1\r\n").count(), 1, "{request}");
+    }
+}
+
+#[test]
+fn a_redirect_that_leads_elsewhere_is_not_followed_and_fails() {
+    let elsewhere = Server::answering(HELLO);
+    let to = elsewhere.url();
+    let server = Server::start(move |peer| {
+        while peer.request().is_some() {
+            peer.send(moved(302, &to, ""));
+        }
+    });
+    let measurement = run(&plan(&server, 1, 3, following(5, json!({}))));
+    assert_eq!(outcomes(&measurement), ["plan/redirect_elsewhere: 3"]);
+    assert_eq!(measurement.outcomes[0].example, elsewhere.url());
+    assert_eq!(elsewhere.connections(), 0);
+    let other_scheme = Server::start(|peer| {
+        while peer.request().is_some() {
+            let to = format!("https://{}/", peer.stream.local_addr().unwrap());
+            peer.send(moved(302, &to, ""));
+        }
+    });
+    let measurement = run(&plan(&other_scheme, 1, 3, following(5, json!({}))));
+    assert_eq!(outcomes(&measurement), ["plan/redirect_elsewhere: 3"]);
+}
+
+#[test]
+fn a_redirect_without_end_is_given_up() {
+    let server = Server::start(|peer| {
+        while peer.request().is_some() {
+            peer.send(moved(302, "/again", ""));
+        }
+    });
+    let measurement = run(&plan(&server, 1, 3, following(4, json!({}))));
+    assert_eq!(outcomes(&measurement), ["peer/too_many_redirects: 3"]);
+    assert_eq!(server.requests(), 15);
+    let failed = measurement.statuses["302"];
+    assert_eq!(failed, 15);
+}
