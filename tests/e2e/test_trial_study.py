@@ -338,7 +338,7 @@ def test_a_low_limit_of_open_files_is_raised_and_told(tmp_path: Path) -> None:
     assert f"note raised the limit of open files from 100 to {hard}" in done.stdout
     (seen,) = store.load(store.find(tmp_path / "results", "latest")).trials
     assert seen.measurement is not None
-    assert seen.measurement.connections.answered == 200
+    assert seen.measurement.connections.opened == 200
 
 
 def test_a_run_is_not_gone_on_with_where_it_would_not_be_the_same(tmp_path: Path) -> None:
