@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from assay import _engine, engine
 from assay.errors import InputError
@@ -16,6 +17,7 @@ from assay.values.plan import (
     BodyOneOf,
     Closed,
     Expect,
+    FormPart,
     HeaderExpected,
     LoadPlan,
     Open,
@@ -57,6 +59,16 @@ requests = st.builds(
     weight=positive,
     expect=st.none() | expectations,
 )
+forms = st.builds(
+    Request,
+    method=st.just("POST"),
+    form=st.lists(
+        st.builds(FormPart, name=text, text=text, content_type=st.none() | token)
+        | st.builds(FormPart, name=text, file=text, file_name=st.none() | text),
+        min_size=1,
+        max_size=3,
+    ).map(tuple),
+)
 stages = st.builds(Stage, duration_ns=positive, from_per_s=rate, to_per_s=rate)
 closed = st.builds(Closed, connections=positive, think_time_ns=st.integers(0, 10**9))
 opened = st.builds(
@@ -69,7 +81,7 @@ opened = st.builds(
 plans = st.builds(
     LoadPlan,
     url=st.sampled_from(["http://x", "http://[::1]:8080/", "https://a.b:1", "http+unix://%2Ftmp%2Fs"]),
-    requests=st.lists(requests, min_size=1, max_size=2).map(tuple),
+    requests=st.lists(requests | forms, min_size=1, max_size=2).map(tuple),
     request_order=st.sampled_from(["sequential", "random"]),
     load=closed | opened,
     stop=st.builds(StopAfter, ns=positive) | st.builds(StopAtCount, count=positive),
@@ -79,11 +91,12 @@ plans = st.builds(
     window_ns=st.integers(10**6, 10**9),
     http_version=st.sampled_from(["1.1", "1.0"]),
     requests_per_connection=st.none() | positive,
-    addresses=st.sampled_from([(), ("127.0.0.1", "[::1]:80")]),
+    addresses=st.sampled_from([(), ("127.0.0.1", "[::1]:80", "unix:/run/s")]),
+    address_family=st.sampled_from(["any", "ipv4", "ipv6"]),
     source_addresses=st.sampled_from([(), ("127.0.0.2",)]),
     connections_per_s=st.none() | rate,
-    proxy=st.none() | st.just("http://proxy:3128"),
     cookies=st.booleans(),
+    redirects=st.integers(0, 20),
     tls=st.builds(
         Tls,
         ca_file=st.none() | text,
@@ -98,7 +111,7 @@ plans = st.builds(
 
 
 @settings(deadline=None)
-@given(plans)
+@given(plans | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=())))
 def test_every_plan_comes_back_unchanged(plan: LoadPlan) -> None:
     back = _engine.normalise(msgspec.json.encode(plan))
     assert msgspec.json.decode(back, type=LoadPlan) == plan

@@ -67,9 +67,23 @@ class Expect(Value, frozen=True, kw_only=True):
     check_every: int = 1
 
 
+class FormPart(Value, frozen=True, kw_only=True):
+    """One field of a multipart form: `text`, or a `file` sent as `file_name` (its own name otherwise).
+
+    `content_type` is the part's; a file's is application/octet-stream otherwise.
+    """
+
+    name: str
+    text: str | None = None
+    file: str | None = None
+    file_name: str | None = None
+    content_type: str | None = None
+
+
 class Request(Value, frozen=True, kw_only=True):
     """One request of the plan. `target` is the request target as sent (path and query).
 
+    The body is `body`, what `body_file` holds, or the multipart `form`.
     `chunk_bytes` sends the body in chunks of that size. `templated` replaces `{counter}`
     (different in every request of the run), `{random:1-100}` and `{uuid}` in target, header
     values and body, anew for each request.
@@ -80,6 +94,7 @@ class Request(Value, frozen=True, kw_only=True):
     headers: tuple[tuple[str, str], ...] = ()
     body: str | None = None
     body_file: str | None = None
+    form: tuple[FormPart, ...] = ()
     chunk_bytes: int | None = None
     templated: bool = False
     weight: int = 1
@@ -146,9 +161,11 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     """One load, complete: where, what, how, for how long, from which cores.
 
     `url` gives scheme, host and port; its path is not used (see `Request.target`).
-    `http+unix://` and a percent-encoded path name a unix socket. `addresses` are used round robin
-    instead of resolving the host, `source_addresses` to connect from. `connections_per_s` opens the
-    first connections at that rate instead of all at once. `proxy` is `http://host:port`.
+    `http+unix://` and a percent-encoded path name a unix socket. `addresses` (`ip`, `ip:port` or
+    `unix:/path`) are used round robin instead of resolving the host, whose addresses are of
+    `address_family`; `source_addresses` to connect from. `connections_per_s` opens the first
+    connections at that rate instead of all at once. `proxy` is `http://host:port`. `redirects` are
+    followed within the URL's scheme, host and port, as part of their request.
     An open loop warms up at the rate its first stage begins with; its stages begin with the
     measured phase, and the last rate holds until the stop.
 
@@ -172,9 +189,11 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     pipeline: int = 1
     requests_per_connection: int | None = None
     addresses: tuple[str, ...] = ()
+    address_family: Literal["any", "ipv4", "ipv6"] = "any"
     source_addresses: tuple[str, ...] = ()
     connections_per_s: float | None = None
     proxy: str | None = None
     cookies: bool = False
+    redirects: int = 0
     tls: Tls = Tls()
     seed: int = 0
