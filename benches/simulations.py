@@ -16,13 +16,16 @@ from numpy.typing import NDArray
 from assay.stats import mean, paired_median_ratio, paired_ratio, shown_faster
 from assay.stats.capacity import CapacitySearch
 from assay.stats.sequential import settled
-from assay.stats.steady import steady_state, warm_enough
+from assay.stats.steady import steady_state
+from assay.study import WarmUp
+from assay.trial.warmup import warmed_up
 from assay.values.estimate import Estimate
 from assay.values.measurement import Window
 
 Numbers = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Numbers]
 SEED = 20261121
+WARM_UP = WarmUp(min_ns=2_000_000_000, max_ns=40_000_000_000)
 
 
 # --- what machines do to trials ----------------------------------------------------------
@@ -235,7 +238,7 @@ def warm_ups(time_constant_s: float, runs: int) -> tuple[float, float]:
     times, levels = [], []
     for _ in range(runs):
         series = as_windows(7000 * level * (1 + rng.normal(0, 0.03, 400)))
-        count = next((n for n in range(5, 400, 5) if warm_enough(series[:n], 40_000_000_000)), 400)
+        count = next((n for n in range(1, 400) if warmed_up(series[:n], WARM_UP)), 400)
         times.append(count / 10)
         levels.append(level[count - 1])
     return float(np.median(times)), float(np.median(levels))

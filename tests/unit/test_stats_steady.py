@@ -9,7 +9,7 @@ import pytest
 import ruptures
 from numpy.typing import NDArray
 
-from assay.stats.steady import SteadyState, steady_state, warm_enough
+from assay.stats.steady import SteadyState, steady_state
 from assay.values.measurement import Window
 
 WIDTH = 100_000_000
@@ -145,31 +145,3 @@ def test_the_partition_is_that_of_pelt() -> None:
     scaled = trace / np.std(np.diff(trace)) * np.sqrt(2)
     pelt = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(scaled).predict(pen=6 * np.log(len(trace)))
     assert [(at - 5_000_000_000) // WIDTH for at in state.changes_ns] == [int(end) for end in pelt[:-1]]
-
-
-def ended(level: Trace, seed: int, bound_s: float = 30) -> float:
-    """Seconds after which the warm-up of this trace is let go, asked every half second."""
-    series = windows(noisy(level, np.random.default_rng(seed), 0.03, 0.3))
-    for count in range(5, len(series) + 1, 5):
-        if warm_enough(series[:count], int(bound_s * 1e9)):
-            return count / 10
-    return float("inf")
-
-
-SECONDS = np.arange(300) / 10
-
-
-def test_a_warm_server_is_not_warmed_for_nothing() -> None:
-    assert np.median([ended(np.full(300, 7000.0), seed) for seed in range(20)]) <= 2.5
-
-
-def test_a_jit_gets_what_it_needs() -> None:
-    warming = 7000 * (1 - 0.7 * np.exp(-SECONDS / 1.5))
-    times = [ended(warming, seed) for seed in range(20)]
-    assert min(times) >= 5  # at 5 s the trace is at 97.5 % of its level
-    assert max(times) < 25
-
-
-def test_the_bound_ends_what_never_settles() -> None:
-    assert ended(7000 * (1 + SECONDS / 5), 1, bound_s=12) == pytest.approx(12, abs=0.51)
-    assert warm_enough([], 0) and not warm_enough([], 1)

@@ -81,8 +81,8 @@ class TestCeiling:
             (60_000, 0.5, None),
             (75_000, 0.5, "flagged"),
             (95_000, 0.5, "withheld"),
-            (75_000, 0.99, "note"),  # the server is seen to be the bottleneck: one grade milder
-            (95_000, 0.99, "flagged"),
+            (75_000, 0.99, "flagged"),  # also where the server is seen to be saturated
+            (95_000, 0.99, "withheld"),
         ],
     )
     def test_share_of_the_null_server(self, rate: int, server_busy: float, severity: str | None) -> None:
@@ -132,6 +132,14 @@ class TestLittlesLaw:
     def test_tolerance_of_five_percent(self, factor: float, hit: bool) -> None:
         times = uniform_histogram(100_000, factor * 6.4e6)
         assert ("M1" in found(changed(service_time=times))) == hit
+
+    def test_connections_that_the_generator_kept_waiting_are_told_from_failures(self) -> None:
+        times = uniform_histogram(100_000, 0.9 * 6.4e6)
+        finding = found(changed(service_time=times))["M1"]
+        assert "kept each connection waiting 640 µs" in finding.evidence
+        assert "more threads" in finding.remedy
+        failing = found(measurement(failed=50, service_time=times))["M1"]
+        assert "waiting" not in failing.evidence and "errors" in failing.remedy
 
     def test_two_connections_are_forgiven(self) -> None:
         times = uniform_histogram(100_000, 0.3e6)  # 3 in flight of 4

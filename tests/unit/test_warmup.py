@@ -1,64 +1,84 @@
-"""When a server counts as warm."""
+"""When a server counts as warm, asked of every window as it comes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
+import numpy as np
+from numpy.typing import NDArray
 
 from assay.study import WarmUp
-from assay.trial.warmup import is_warm
+from assay.trial.warmup import NO_WARM_UP, warmed_up
 from assay.values.measurement import Window
+from assay.values.trial import WarmUpSeen
 
 MS = 1_000_000
-RULE = WarmUp(min_ns=1_500 * MS, max_ns=6_000 * MS)
+RULE = WarmUp(min_ns=2_000 * MS, max_ns=30_000 * MS)
+SECONDS = np.arange(300) / 10
 
 
-def windows(rates: Sequence[float], length_ms: int = 100) -> list[Window]:
+def windows(counts: Sequence[float] | NDArray[np.float64]) -> list[Window]:
     return [
         Window(
-            start_ns=place * length_ms * MS,
-            length_ns=length_ms * MS,
+            start_ns=place * 100 * MS,
+            length_ns=100 * MS,
             phase="warmup",
-            started=0,
-            completed=round(rate * length_ms / 1000),
+            started=round(count),
+            completed=round(count),
             failed=0,
             bytes_read=0,
         )
-        for place, rate in enumerate(rates)
+        for place, count in enumerate(counts)
     ]
 
 
-def warm_after_ms(rates: Sequence[float], rule: WarmUp = RULE) -> int | None:
-    seen = windows(rates)
-    return next((100 * n for n in range(1, len(seen) + 1) if is_warm(seen[:n], rule)), None)
+def ended(
+    level: Sequence[float] | NDArray[np.float64], seed: int = 1, rule: WarmUp = RULE, noise: float = 0.03
+) -> tuple[float, WarmUpSeen | None]:
+    """Seconds until it is let go, and how."""
+    drawn = np.random.default_rng(seed).normal(0, noise, len(level))
+    series = windows(np.asarray(level) * (1 + drawn))
+    for count in range(len(series) + 1):
+        seen = warmed_up(series[:count], rule)
+        if seen is not None:
+            return count / 10, seen
+    return float("inf"), None
 
 
-def test_a_level_server_is_warm_after_four_slices() -> None:
-    assert warm_after_ms([1000] * 100) == 1900  # the fourth slice counts from 80 % of its length on
+def test_a_warm_server_is_not_warmed_for_nothing() -> None:
+    assert np.median([ended(np.full(300, 7000.0), seed)[0] for seed in range(20)]) <= 2.5
+
+
+def test_a_jit_gets_what_it_needs() -> None:
+    warming = 7000 * (1 - 0.7 * np.exp(-SECONDS / 1.5))
+    ends = [ended(warming, seed) for seed in range(20)]
+    assert min(seconds for seconds, _ in ends) >= 4  # at 4 s the trace is at 95 % of its level
+    assert max(seconds for seconds, _ in ends) < 25
+    assert all(seen is not None and seen.steady for _, seen in ends)
+
+
+def test_a_step_is_watched_for_twice_as_long_again_and_told() -> None:
+    stepped = np.where(SECONDS < 1.5, 3000.0, 9000.0)
+    seconds, seen = ended(stepped, noise=0.01)
+    assert 4.5 <= seconds < 7
+    assert seen is not None and seen.steady and seen.changes_ns == (1_500 * MS,)
+
+
+def test_the_bound_ends_what_never_settles_and_says_why() -> None:
+    seconds, seen = ended(7000 * (1 + SECONDS / 5), rule=WarmUp(min_ns=0, max_ns=12_000 * MS))
+    assert seconds == 12
+    assert seen is not None and not seen.steady and seen.reason and seen.bound_ns == 12_000 * MS
 
 
 def test_the_least_time_is_kept() -> None:
-    assert warm_after_ms([1000] * 100, WarmUp(min_ns=3_000 * MS, max_ns=6_000 * MS)) == 3000
-
-
-def test_a_server_that_gets_faster_is_warm_when_it_is_level() -> None:
-    climbing = [100 * (n + 1) for n in range(25)]
-    assert warm_after_ms([*climbing, *([2500] * 75)]) == 2500 + 1900
-
-
-def test_the_bound_ends_an_unsteady_warm_up() -> None:
-    assert warm_after_ms([1000, 1000, 1000, 1000, 1000, 2000, 2000, 2000, 2000, 2000] * 10) == 6000
+    assert ended(np.full(300, 7000.0), rule=WarmUp(min_ns=8_000 * MS, max_ns=20_000 * MS))[0] >= 8
 
 
 def test_a_server_that_answers_nothing_is_not_warm_before_the_bound() -> None:
-    assert warm_after_ms([0] * 100) == 6000
+    seconds, seen = ended(np.zeros(300), rule=WarmUp(min_ns=0, max_ns=6_000 * MS))
+    assert seconds == 6
+    assert seen is not None and not seen.steady and "nothing was answered" in seen.reason
 
 
-@pytest.mark.parametrize("seen", [0, 1])
-def test_without_a_warm_up_all_is_measured(seen: int) -> None:
-    assert is_warm(windows([1000] * seen), WarmUp(min_ns=0, max_ns=0))
-
-
-def test_nothing_seen_is_not_warm() -> None:
-    assert not is_warm([], RULE)
+def test_without_a_warm_up_all_is_measured() -> None:
+    assert ended([1000.0], rule=WarmUp(min_ns=0, max_ns=0)) == (0, NO_WARM_UP)

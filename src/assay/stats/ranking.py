@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from assay.stats.ratios import Blocks, paired_test
 
@@ -47,13 +47,19 @@ def shown_faster(cases: Mapping[str, Blocks], noise_floor: float = NOISE_FLOOR) 
     return shown
 
 
-def tiers(cases: Mapping[str, Blocks], noise_floor: float = NOISE_FLOOR) -> dict[str, int]:
+Shown = Callable[[Mapping[str, Blocks], float], set[tuple[str, str]]]
+"""The pairs (faster, slower) whose difference is shown, given a noise floor."""
+
+
+def tiers(
+    cases: Mapping[str, Blocks], noise_floor: float = NOISE_FLOOR, shown_by: Shown = shown_faster
+) -> dict[str, int]:
     """The tier of each case, counted from 1.
 
     A case's tier is one more than the highest tier of the cases shown faster than it, so nothing
     shown faster shares its tier or stands below it.
     """
-    shown = shown_faster(cases, noise_floor)
+    shown = shown_by(cases, noise_floor)
     places: dict[str, int] = {}
     # A shown pair orders its geometric means over common blocks; with every block complete that
     # order has no cycle. Blocks lost by failures could make one: the pending set then still empties.

@@ -16,13 +16,15 @@ reaches 1/alpha with probability at most alpha. The interval is all values with 
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from assay.stats.estimates import CONFIDENCE
 from assay.stats.ranking import NOISE_FLOOR
+from assay.stats.ratios import Blocks, log_ratios
 from assay.values.estimate import Estimate
 
 PRIOR_VARIANCE = 2.0
@@ -31,17 +33,25 @@ PRIOR_VARIANCE = 2.0
 FEWEST_BLOCKS = 4
 """Nothing is settled earlier: a deviation of three values or fewer is mostly luck."""
 
+MOST_BLOCKS = 10_000
+"""Where the search for a number of blocks gives up: no one runs as many."""
 
-def always_valid_ratio(log_ratios: Sequence[float], alpha: float = 1 - CONFIDENCE) -> Estimate | None:
+_UPPER_FIFTH = 0.8416
+"""Standard normal quantile of 0.8: what must be added to be seen in four of five runs."""
+
+ALPHA = 1 - CONFIDENCE
+
+
+def always_valid_ratio(logs: Sequence[float], alpha: float = ALPHA) -> Estimate | None:
     """The ratio with an interval that may be looked at after every block; None without a block.
 
     Where there are too few blocks for a finite interval, `low` and `high` are None.
     """
-    n = len(log_ratios)
+    n = len(logs)
     if n == 0:
         return None
-    centre = statistics.fmean(log_ratios)
-    half = _half_width(log_ratios, alpha)
+    centre = statistics.fmean(logs)
+    half = _half_width(logs, alpha)
     return Estimate(
         value=math.exp(centre),
         low=None if half is None else math.exp(centre - half),
@@ -53,14 +63,14 @@ def always_valid_ratio(log_ratios: Sequence[float], alpha: float = 1 - CONFIDENC
 
 
 def settled(
-    log_ratios: Sequence[float], sought: float, noise_floor: float = NOISE_FLOOR
+    logs: Sequence[float], sought: float, noise_floor: float = NOISE_FLOOR, alpha: float = ALPHA
 ) -> Literal["different", "alike"] | None:
     """Whether the question is settled: different, alike to within `sought`, or not yet (None).
 
     Different: the interval excludes 1, and the effect exceeds the noise floor. Alike: the interval
     lies within a factor of 1 + `sought` of 1, so a difference that large is excluded.
     """
-    ratio = always_valid_ratio(log_ratios)
+    ratio = always_valid_ratio(logs, alpha)
     if ratio is None or ratio.low is None or ratio.high is None or ratio.n < FEWEST_BLOCKS:
         return None
     apart = ratio.low > 1 or ratio.high < 1
@@ -70,14 +80,71 @@ def settled(
     return "alike" if within else None
 
 
-def _half_width(log_ratios: Sequence[float], alpha: float) -> float | None:
-    """Solve B_n = 1/alpha for t; None while even an infinite t would not reach it."""
-    n = len(log_ratios)
+def per_pair(cases: int) -> float:
+    """The error that each pair of so many cases is allowed, so that all pairs together keep 5 % (Bonferroni)."""
+    return ALPHA / max(1, math.comb(cases, 2))
+
+
+def shown_faster_by_now(
+    cases: Mapping[str, Blocks], noise_floor: float = NOISE_FLOOR
+) -> set[tuple[str, str]]:
+    """The pairs (faster, slower) whose difference is shown, whenever one looks."""
+    alpha = per_pair(len(cases))
+    shown = set()
+    for a, b in itertools.combinations(cases, 2):
+        logs = log_ratios(cases[a], cases[b])
+        if settled(logs, 0.0, noise_floor, alpha) == "different":
+            shown.add((a, b) if statistics.fmean(logs) > 0 else (b, a))
+    return shown
+
+
+def detectable_by_now(
+    logs: Sequence[float], noise_floor: float = NOISE_FLOOR, alpha: float = ALPHA
+) -> float | None:
+    """The ratio above 1 that a run of this length and noise would have shown four times of five.
+
+    A true ratio r is shown when its estimate is beyond both the interval's half-width and the noise
+    floor; the estimate scatters by the deviation over the root of n. None where no length of this noise
+    gives a finite interval yet.
+    """
+    half = _half_width(logs, alpha)
+    if half is None:
+        return None
+    scatter = _UPPER_FIFTH * statistics.stdev(logs) / math.sqrt(len(logs))
+    return math.exp(max(half, math.log1p(noise_floor)) + scatter)
+
+
+def blocks_to_settle(logs: Sequence[float], sought: float, alpha: float = ALPHA) -> int | None:
+    """How many blocks of this noise would probably settle the question; None where it cannot be told.
+
+    Settled when the half-width is below the effect as seen, or small enough to exclude a difference
+    of `sought`: whichever comes first.
+    """
+    if len(logs) < 2:
+        return None
+    deviation, effect = statistics.stdev(logs), abs(statistics.fmean(logs))
+    wanted = max(effect, math.log1p(sought) - effect)
+    for n in range(FEWEST_BLOCKS, MOST_BLOCKS):
+        factor = _reach(n, alpha)
+        if factor is not None and factor * deviation <= wanted:
+            return n
+    return None
+
+
+def _half_width(logs: Sequence[float], alpha: float) -> float | None:
+    factor = _reach(len(logs), alpha)
+    return None if factor is None else factor * statistics.stdev(logs)
+
+
+def _reach(n: int, alpha: float) -> float | None:
+    """The half-width in deviations: B_n = 1/alpha solved for t, over the root of n.
+
+    None while even an infinite t would not reach it.
+    """
     if n < 2:
         return None
     k = 1 + n * PRIOR_VARIANCE
     reach = (math.sqrt(k) / alpha) ** (2 / n)
     if reach >= k:
         return None
-    t = math.sqrt((n - 1) * (reach - 1) / (1 - reach / k))
-    return t * statistics.stdev(log_ratios) / math.sqrt(n)
+    return math.sqrt((n - 1) * (reach - 1) / (1 - reach / k)) / math.sqrt(n)

@@ -39,7 +39,6 @@ TENTHS_DEVIATE = 0.15
 WARM_HALVES_DIFFER = 0.03
 WARM_STANDARD_ERRORS = 1.0
 """While warming up, growth must have slowed to 3 %, and noise excuses less: to wait is cheap."""
-LEAST_WARM_UP_NS = 2_000_000_000
 RELATIVE_NOISE_FLOOR = 0.002
 """A series without noise has no scale for a change; nothing below this share of its level is one."""
 
@@ -115,19 +114,13 @@ def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> St
     )
 
 
-def warm_enough(windows: Sequence[Window], bound_ns: int, least_ns: int = LEAST_WARM_UP_NS) -> bool:
-    """Whether a warm-up that has shown these windows may end: it is steady, or at its bound.
+def warm_up_state(windows: Sequence[Window]) -> SteadyState:
+    """Judge a warm-up by what it has shown so far: steady means that measuring may begin.
 
-    Asked while the load runs, as often as new windows come. A server that was warm all along is
-    let go after `least_ns`; one that changed its level is watched for twice as long again after that.
-    A change that comes later than this looks is caught by `steady_state` of the measured windows.
+    Asked while the load runs, as often as new windows come. Because the last change of level must lie
+    in the first third, a server that changed its level is watched for twice as long again after that.
     """
-    if not windows:
-        return bound_ns <= 0
-    elapsed = windows[-1].start_ns + windows[-1].length_ns - windows[0].start_ns
-    if elapsed >= bound_ns:
-        return True
-    return elapsed >= least_ns and _judge(windows, WARM_HALVES_DIFFER, WARM_STANDARD_ERRORS).steady
+    return _judge(windows, WARM_HALVES_DIFFER, WARM_STANDARD_ERRORS)
 
 
 def _whole(windows: Sequence[Window]) -> Sequence[Window]:

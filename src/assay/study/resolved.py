@@ -20,18 +20,11 @@ _REQUESTS_GUESS_PER_S = 1000.0
 
 
 class WarmUp(Value, frozen=True, kw_only=True):
-    """A bounded rule: warm when the rates of the last `level_slices` slices differ from their mean by at
-    most `tolerance`, not before `min_ns` and at the latest after `max_ns`. 0 means no warm-up.
-
-    It ends the warm-up of a server whose throughput has become level for two seconds; it cannot see a
-    slow drift or a step that comes later.
-    """
+    """The bounds of a warm-up that ends when throughput is steady: not before `min_ns`, at the latest after
+    `max_ns`; 0 means no warm-up."""
 
     min_ns: int
     max_ns: int
-    slice_ns: int = 500_000_000
-    level_slices: int = 4
-    tolerance: float = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,7 @@ from assay.trial.observer import Interrupted, Observer, Silent
 from assay.trial.one_trial import Bench, failed_trial, run_trial
 from assay.trial.prepare import prepare_all
 from assay.trial.schedule import Slot, order, remaining
+from assay.trial.warmup import preload
 from assay.values.run import Run, TrialDone
 from assay.values.trial import Trial
 
@@ -50,6 +51,7 @@ def run_study(
         _raise_limits(observer)
         with _on_client_cores(study.split):
             prepared = _prepared(study, settings, observer)
+            preload()
             with Services(study.services, settings, study.split, run_file.logs) as services:
                 bench = Bench(split=study.split, logs=run_file.logs, observer=observer, services=services)
                 for slot in slots:

@@ -19,10 +19,10 @@ from assay.sut.server import RunningServer
 from assay.sut.services import Services
 from assay.trial.observer import Observer
 from assay.trial.schedule import Slot
-from assay.trial.warmup import is_warm
+from assay.trial.warmup import warmed_up
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
-from assay.values.trial import ContractSeen, Failure, HostSeen, ServerSeen, ServiceSeen, Trial
+from assay.values.trial import ContractSeen, Failure, HostSeen, ServerSeen, ServiceSeen, Trial, WarmUpSeen
 
 _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
@@ -46,6 +46,7 @@ class _Loaded:
     cpu_ns: int
     host: HostSeen
     services: tuple[ServiceSeen, ...]
+    warm_up: WarmUpSeen | None
 
 
 def run_trial(case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
@@ -116,6 +117,7 @@ def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, 
         ),
         host=loaded.host,
         services=loaded.services,
+        warm_up=loaded.warm_up,
     )
 
 
@@ -153,18 +155,18 @@ def _edge(running: RunningServer, bench: Bench) -> _Edge:
 def _load(case: ResolvedCase, plan: LoadPlan, running: RunningServer, slot: Slot, bench: Bench) -> _Loaded:
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer = bench.observer
-    cold = plan.warmup_max_ns == 0
+    warm_up = warmed_up((), case.warm_up)
     begin = _edge(running, bench)
     load = engine.start(plan)
     try:
-        observer.phase(slot, "measure" if cold else "warm-up")
-        warm, sampled_s = cold, time.monotonic()
+        observer.phase(slot, "warm-up" if warm_up is None else "measure")
+        sampled_s = time.monotonic()
         while not load.wait(_LOOK_S):
             snapshot = load.snapshot()
             observer.snapshot(slot, snapshot)
             _check_alive(running, bench)
-            if not warm and is_warm(snapshot.windows, case.warm_up):
-                begin, warm = _edge(running, bench), True
+            if warm_up is None and (warm_up := warmed_up(snapshot.windows, case.warm_up)) is not None:
+                begin = _edge(running, bench)
                 load.begin_measuring()
                 observer.phase(slot, "measure")
             if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
@@ -174,7 +176,7 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: RunningServer, slot: Slot
         _sample(running, bench)
         measured = load.result()
         services = bench.services.seen(begin.services_ns, end.services_ns, measured.measured_ns)
-        return _Loaded(measured, end.server_ns - begin.server_ns, seen, services)
+        return _Loaded(measured, end.server_ns - begin.server_ns, seen, services, warm_up)
     except BaseException:
         load.stop()
         while not load.wait(_LOOK_S):

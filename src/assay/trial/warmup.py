@@ -1,39 +1,42 @@
-"""When a server is warm: a pure function of the windows seen so far."""
+"""When a server is warm: asked while the load runs, of the windows seen so far. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 
+from assay.stats.steady import FEWEST_WINDOWS, warm_up_state
 from assay.study.resolved import WarmUp
 from assay.values.measurement import Window
+from assay.values.trial import WarmUpSeen
+
+NO_WARM_UP = WarmUpSeen(steady=False, bound_ns=0, reason="none was asked for")
 
 
-def is_warm(windows: Sequence[Window], rule: WarmUp) -> bool:
-    """Whether the load may be measured from here on. `windows` are those of the warm-up, in order."""
-    if not windows:
-        return rule.max_ns == 0
-    elapsed_ns = windows[-1].start_ns + windows[-1].length_ns - windows[0].start_ns
-    if elapsed_ns >= rule.max_ns:
-        return True
-    if elapsed_ns < rule.min_ns:
-        return False
-    last = slice_rates(windows, rule.slice_ns)[-rule.level_slices :]
-    mean = sum(last) / len(last) if last else 0.0
-    return (
-        len(last) == rule.level_slices
-        and mean > 0
-        and max(abs(r - mean) for r in last) <= rule.tolerance * mean
+def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
+    """How the warm-up ends, or None while it goes on. `windows` are those of the warm-up, in order.
+
+    It ends when throughput is shown to be steady, not before `rule.min_ns`, and at `rule.max_ns` in any
+    case. A change of level that comes later than this looks is caught by rule S2.
+    """
+    if rule.max_ns == 0:
+        return NO_WARM_UP
+    elapsed_ns = windows[-1].start_ns + windows[-1].length_ns - windows[0].start_ns if windows else 0
+    at_bound = elapsed_ns >= rule.max_ns
+    if not at_bound and elapsed_ns < rule.min_ns:
+        return None
+    state = warm_up_state(windows)
+    silent = state.steady and state.level_per_s == 0
+    steady, reason = state.steady and not silent, "nothing was answered" if silent else state.reason
+    if not steady and not at_bound:
+        return None
+    return WarmUpSeen(steady=steady, bound_ns=rule.max_ns, reason=reason, changes_ns=state.changes_ns)
+
+
+def preload() -> None:
+    """Load what the judgement needs before there is a load: numpy and ruptures take up to a second of CPU,
+    which the generator's core cannot spare once it is asked."""
+    steps = (
+        Window(start_ns=n, length_ns=1, phase="warmup", started=0, completed=n % 3, failed=0, bytes_read=0)
+        for n in range(2 * FEWEST_WINDOWS)
     )
-
-
-def slice_rates(windows: Sequence[Window], slice_ns: int) -> list[float]:
-    """Answers a second in each whole slice of `slice_ns`."""
-    begin = windows[0].start_ns
-    rates = []
-    for _, group in groupby(windows, key=lambda window: (window.start_ns - begin) // slice_ns):
-        inside = list(group)
-        length_ns = sum(window.length_ns for window in inside)
-        if length_ns >= 0.8 * slice_ns:
-            rates.append(sum(window.completed for window in inside) / length_ns * 1e9)
-    return rates
+    warm_up_state(tuple(steps))

@@ -86,6 +86,16 @@ class HostSeen(Value, frozen=True, kw_only=True):
     throttled_ns: int | None = None
 
 
+class WarmUpSeen(Value, frozen=True, kw_only=True):
+    """How a warm-up ended: with steady throughput, or at its bound (0: there was none), and `reason` says
+    what was not steady. `changes_ns` are the changes of level within it, from the first request on."""
+
+    steady: bool
+    bound_ns: int
+    reason: str = ""
+    changes_ns: tuple[int, ...] = ()
+
+
 class Failure(Value, frozen=True, kw_only=True):
     """Why a trial has no measurement: the stage it failed in, one line, and the log's end."""
 
@@ -109,3 +119,4 @@ class Trial(Value, frozen=True, kw_only=True):
     contract: ContractSeen | None = None
     host: HostSeen | None = None
     services: tuple[ServiceSeen, ...] = ()
+    warm_up: WarmUpSeen | None = None

@@ -51,11 +51,18 @@ def judge_claim(claim: Claim, run: RunSeen, findings: Sequence[Finding], floor: 
         published_ratio=claim.comparisons[0].published_ratio if single else None,
         measured=parts[0].measured if single else None,
         reason="; ".join(
-            part.reason if single else f"{pair.a} / {pair.b}: {part.verdict}, {part.reason}"
+            part.reason
+            if single
+            else f"{_name(run, pair.a)} / {_name(run, pair.b)}: {part.verdict}, {part.reason}"
             for pair, part in zip(claim.comparisons, parts, strict=True)
         )
         or "the claim compares nothing",
     )
+
+
+def _name(run: RunSeen, case: str) -> str:
+    seen = run.find(case)
+    return seen.name if seen else case
 
 
 def _together(verdicts: Sequence[Verdict]) -> Verdict:
@@ -69,7 +76,7 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     if a is None or b is None:
         return _Part("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
     limits = _limits_of_the_faster(pair, findings)
-    obstacle = _obstacle(pair, findings, bounded=bool(limits))
+    obstacle = _obstacle(pair, run, findings, bounded=bool(limits))
     if obstacle:
         return _Part("inconclusive", obstacle)
     values = by_block(a.trials, pair.metric), by_block(b.trials, pair.metric)
@@ -79,7 +86,7 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
         return _Part("inconclusive", f"{n} blocks hold both cases; {LEAST_BLOCKS} are needed", ratio)
     verdict = _verdict(pair, ratio.value, ratio.low, ratio.high, floor)
     if limits:
-        return _bounded(pair, verdict, ratio, limits)
+        return _bounded(pair, _name(run, _faster(pair) or ""), verdict, ratio, limits)
     reason = _reason(pair, verdict, ratio.low, ratio.high, floor)
     flags = dict.fromkeys(
         f.code for case in (pair.a, pair.b) for f in concerning(findings, case) if f.severity == "flagged"
@@ -99,16 +106,18 @@ def _limits_of_the_faster(pair: Comparison, findings: Sequence[Finding]) -> tupl
     return understated_by(findings, faster) if faster else ()
 
 
-def _bounded(pair: Comparison, verdict: Verdict, ratio: Estimate, limits: Sequence[str]) -> _Part:
+def _bounded(
+    pair: Comparison, faster: str, verdict: Verdict, ratio: Estimate, limits: Sequence[str]
+) -> _Part:
     """What a ratio tells whose greater side is known from below only."""
     told: Verdict = "supported" if verdict == "supported" else "inconclusive"
     low, high = (ratio.low, None) if pair.relation == "more" else (None, ratio.high)
     edge = f"at least {low:.3g}" if low is not None else f"at most {high:.3g}"
-    reason = f"{edge}: the generator set the pace of {_faster(pair)} ({', '.join(limits)}), which may do more"
+    reason = f"{edge}: the generator set the pace of {faster} ({', '.join(limits)}), which may do more"
     return _Part(told, reason, msgspec.structs.replace(ratio, low=low, high=high))
 
 
-def _obstacle(pair: Comparison, findings: Sequence[Finding], *, bounded: bool) -> str:
+def _obstacle(pair: Comparison, run: RunSeen, findings: Sequence[Finding], *, bounded: bool) -> str:
     """Why the figures of this pair are no results, or nothing.
 
     `bounded`: the case that is said to be faster is known from below, which is enough.
@@ -123,7 +132,7 @@ def _obstacle(pair: Comparison, findings: Sequence[Finding], *, bounded: bool) -
         if withheld(findings, case, "times" if timed else "everything"):
             takers = ("everything", "times") if timed else ("everything",)
             codes = dict.fromkeys(f.code for f in concerning(findings, case) if f.withholds in takers)
-            return f"the figures of {case} are withheld: {', '.join(codes)}"
+            return f"the figures of {_name(run, case)} are withheld: {', '.join(codes)}"
     if pair.metric != "peak_memory" and comparison_withheld(findings, pair.a, pair.b):
         return "the comparison of the two is withheld"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
@@ -101,7 +101,7 @@ def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Fi
         if seen.case.role not in rule.exempt:
             hits = [rule.check(load, limits) for load in seen.loads]
             found.extend(_merged(rule, Subject(case=seen.case.id), hits))
-    yield from _shared(rule, found, sum(bool(seen.loads) for seen in run.cases))
+    yield from _shared(rule, found, {seen.case.id: seen.name for seen in run.cases if seen.loads})
 
 
 def _apply_to_cases(rule: CaseRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
@@ -136,13 +136,14 @@ def _merged(rule: Rule, subject: Subject, answers: list[Hit | None]) -> Iterator
     yield finding
 
 
-def _shared(rule: Rule, found: list[Finding], cases: int) -> list[Finding]:
+def _shared(rule: Rule, found: list[Finding], names: Mapping[str, str]) -> list[Finding]:
     """A shared cause that meets every case alike is said once, by its worst case."""
     severities = {finding.severity for finding in found}
+    cases = len(names)
     if not rule.shared or cases < 2 or len(found) < cases or len(severities) > 1:
         return found
     most = max(found, key=lambda finding: finding.trials)
-    evidence = f"all {cases} cases, {most.subject.case} for example: {most.evidence}"
+    evidence = f"all {cases} cases, {names[most.subject.case or '']} for example: {most.evidence}"
     return [msgspec.structs.replace(most, subject=Subject(), evidence=evidence)]
 
 

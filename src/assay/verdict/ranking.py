@@ -99,8 +99,9 @@ def _kept_out(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> Ite
         for pair in itertools.combinations(rivals, 2)
         if any(finding.severity != "note" for finding in between(findings, *pair))
     }
+    names = {seen.case.id: seen.name for seen in group}
     for case in _incomparable(rivals, clashes):
-        others = sorted(other for pair in clashes if case in pair for other in pair - {case})
+        others = sorted(names[other] for pair in clashes if case in pair for other in pair - {case})
         yield case, f"may not be compared with {', '.join(others)}"
 
 

@@ -37,6 +37,7 @@ def see_run(run: Run) -> RunSeen:
             replace(
                 _see_trial(case, trial, trial.measurement, run.header.environment),
                 fastest_mhz=fastest,
+                warm_up=trial.warm_up,
                 tail_quoted=case.id in quoted,
             )
             for trial in trials
@@ -101,7 +102,6 @@ def see_load(
         open_load=opened,
         threads=plan.threads,
         duration_ns=measurement.measured_ns,
-        warmed_to_bound=0 < plan.warmup_max_ns <= measurement.warmup_ns,
         rate_per_s=rate_per_s(measurement),
         started=measurement.started,
         completed=measurement.completed,

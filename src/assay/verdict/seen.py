@@ -14,7 +14,7 @@ from assay.stats import by_block
 from assay.values.measurement import Books, Outcome, Window
 from assay.values.plan import Open
 from assay.values.run import Environment, Header
-from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Trial
+from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Trial, WarmUpSeen
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Load:
     open_load: Open | None = None
     threads: int | None = None
     duration_ns: int | None = None
-    warmed_to_bound: bool = False
+    warm_up: WarmUpSeen | None = None
     rate_per_s: float | None = None
     started: int | None = None
     completed: int | None = None
@@ -88,12 +88,21 @@ class Load:
 
     @property
     def client_idle_share(self) -> float | None:
-        """The idle share of the generator: of its busiest thread, or of its cores if those are its own."""
+        """The idle share of the generator: of its busiest thread, or of its cores if those are its own.
+
+        Threads that share cores are never busy for all of their time: the cores are what they exhaust.
+        """
         if not self.worker_busy_shares:
             return None
-        idle = 1 - max(self.worker_busy_shares)
+        idle = max(0.0, 1 - max(*self.worker_busy_shares, self.crowded_share))
         alone = bool(self.client_cpus) and not self.cores_shared
         return min(idle, self.host.client_cpus_idle_share) if alone and self.host is not None else idle
+
+    @property
+    def crowded_share(self) -> float:
+        """What all generator threads together used of the generator's cores."""
+        cores = len(self.client_cpus) or self.machine_cores
+        return sum(self.worker_busy_shares) / cores if cores else 0.0
 
     @property
     def server_busy_share(self) -> float | None:
@@ -123,6 +132,12 @@ class CaseSeen:
     loads: tuple[Load, ...]
 
     @property
+    def name(self) -> str:
+        """What a reader knows it by; with its workload and load where the study has several."""
+        server, at, where = self.case.id.partition("@")
+        return f"{self.case.label or server}{at}{where}"
+
+    @property
     def measured(self) -> tuple[Trial, ...]:
         """The trials that have a measurement."""
         return tuple(trial for trial in self.trials if trial.measurement is not None)
@@ -146,12 +161,6 @@ class CaseSeen:
     def server_busy_share(self) -> float | None:
         """Mean busy share of the server's cores over the loads that know it."""
         shares = [share for load in self.loads if (share := load.server_busy_share) is not None]
-        return sum(shares) / len(shares) if shares else None
-
-    @property
-    def client_idle_share(self) -> float | None:
-        """Mean idle share of the generator over the loads that know it."""
-        shares = [share for load in self.loads if (share := load.client_idle_share) is not None]
         return sum(shares) / len(shares) if shares else None
 
     @property

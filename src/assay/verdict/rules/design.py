@@ -15,7 +15,9 @@ def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit
     """D1. A difference below the noise floor is none that any comparison would claim."""
     for seen in run.cases:
         original = run.find(seen.case.control_of) if seen.case.control_of else None
-        ratio = original and paired_ratio(seen.throughput_by_block, original.throughput_by_block)
+        if original is None:
+            continue
+        ratio = paired_ratio(seen.throughput_by_block, original.throughput_by_block)
         if not ratio or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
             continue
         if abs(math.log(ratio.value)) <= math.log1p(limits["floor"]):
@@ -24,7 +26,7 @@ def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit
             Subject(),
             Hit(
                 "flagged",
-                f"{seen.case.control_of} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself",
+                f"{original.name} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself",
                 {"ratio": ratio.value, "low": ratio.low, "high": ratio.high},
             ),
         )

@@ -51,14 +51,15 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     ended = (load.completed or 0) + (load.failed or 0)
     if not load.kept_alive or not load.connections_reopened or not ended:
         return None
-    share = load.connections_reopened / ended
+    closed = load.connections_reopened - (load.failed or 0)  # a request that fails costs its connection
+    share = closed / ended
     if share <= limits["reopened"]:
         return None
     return Hit(
-        "withheld" if share > limits["not_kept"] else "note",
+        "withheld",
         f"keep-alive was asked for, but for {counted(ended, 'request')} "
-        f"{counted(load.connections_reopened, 'connection')} had to be opened again ({percent(share)})",
-        {"reopened": float(load.connections_reopened), "share": share, "limit": limits["reopened"]},
+        f"{counted(closed, 'connection')} had to be opened again ({percent(share)})",
+        {"reopened": float(closed), "share": share, "limit": limits["reopened"]},
         gravity=share,
     )
 
@@ -66,9 +67,8 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
 W5 = LoadRule(
     code="W5",
     title="not the protocol that was asked for",
-    severities=("withheld", "note"),
+    severities=("withheld",),
     thresholds=(
-        Threshold("not_kept", 0.5, "share", "share of requests on a new connection from which none is kept"),
         Threshold(
             "reopened",
             0.011,
@@ -100,7 +100,7 @@ def unequal_means(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
     ]
     if not differences:
         return None
-    return Hit("flagged", f"{a.case.id} and {b.case.id} have unequal means: {', '.join(differences)}")
+    return Hit("flagged", f"{a.name} and {b.name} have unequal means: {', '.join(differences)}")
 
 
 def _given(seen: CaseSeen, what: str) -> str | None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from assay.values.finding import Severity, Subject
+from assay.values.finding import Subject
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
-from assay.verdict.words import duration, percent, rate
-
-G1_IDLE = 0.20
-M7_BUSY = 0.90
+from assay.verdict.words import counted, duration, percent, rate
 
 
 def generator_saturated(load: Load, limits: Limits) -> Hit | None:
@@ -26,11 +23,15 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     if idle is None or idle >= limits["idle"]:
         return None
     busiest = max(load.worker_busy_shares)
+    threads = len(load.worker_busy_shares)
     limit = f"(at least {percent(limits['idle'])} must stay idle)"
     figures = {"idle_share": idle, "busiest_thread": busiest, "limit": limits["idle"]}
     if 1 - busiest < limits["idle"]:
         evidence = f"the busiest generator thread used {percent(busiest)} of its core {limit}"
         return Hit("withheld", evidence, figures, gravity=-idle)
+    if 1 - load.crowded_share < limits["idle"]:
+        evidence = f"{counted(threads, 'thread')} used {percent(load.crowded_share)} of the generator's cores"
+        return Hit("withheld", f"{evidence} {limit}", figures, gravity=-idle)
     return Hit(
         "withheld",
         f"the generator's cores were only {percent(idle)} idle, its threads used {percent(busiest)} {limit}",
@@ -61,7 +62,7 @@ G1 = LoadRule(
     title="the generator was saturated",
     severities=("withheld",),
     thresholds=(
-        Threshold("idle", G1_IDLE, "share", "idle share that each generator core must keep"),
+        Threshold("idle", 0.20, "share", "idle share that each generator core must keep"),
         Threshold("send_lag", 1e6, "ns", "p99 of send lag that a spinning pacer may have"),
         Threshold(
             "send_lag_share", 0.1, "share", "or this share of the p99 of response time, if that is more"
@@ -87,7 +88,7 @@ G1 = LoadRule(
 
 
 def generator_stalled(load: Load, limits: Limits) -> Hit | None:
-    """G2: times lose their meaning first; a pause that is a good part of the run takes all."""
+    """G2: times lose their meaning first; a pause as large as the noise floor takes all."""
     longest = max(load.worker_stalls_ns, default=0)
     if longest <= limits["stall"] or not load.duration_ns:
         return None
@@ -97,21 +98,21 @@ def generator_stalled(load: Load, limits: Limits) -> Hit | None:
         f"the generator stood still for {duration(longest)} (at most {duration(limits['stall'])})",
         {"stall_ns": float(longest), "limit_ns": limits["stall"]},
         gravity=longest,
-        about="everything" if share > limits["share"] else "times",
+        about="everything" if share >= limits["share"] else "times",
     )
 
 
 G2 = LoadRule(
     code="G2",
     title="the generator stalled",
-    severities=("withheld", "note"),
+    severities=("withheld",),
     about="times",
     thresholds=(
         Threshold(
             "stall", 100e6, "ns", "longest time a generator thread may not come round although it was due"
         ),
         Threshold(
-            "share", 0.02, "share", "share of the run above which a stall takes all figures, not only times"
+            "share", 0.01, "share", "share of the run from which a stall takes all figures, not only times"
         ),
     ),
     meaning=(
@@ -124,17 +125,12 @@ G2 = LoadRule(
     ),
     source="Hyperfoil's jitter watchdog",
     example="A virtual machine whose host took the core away for 300 ms in the middle of a trial.",
-    exempt=frozenset({"ceiling"}),
-    passing=True,
     check=generator_stalled,
 )
 
 
 def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
-    """G5, closed loops only: an open loop offers what it was asked to.
-
-    One grade milder where the server is shown to have been the bottleneck (G1 and M7 both content).
-    """
+    """G5, closed loops only: an open loop offers what it was asked to."""
     ceiling = run.ceiling_for(case)
     if ceiling is None or not case.loads or not all(load.closed for load in case.loads):
         return None
@@ -143,15 +139,8 @@ def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     if most <= 0 or reached <= limits["flagged"] * most:
         return None
     share = reached / most
-    near = share > limits["withheld"]
-    busy, idle = case.server_busy_share, case.client_idle_share
-    server_bound = busy is not None and idle is not None and busy >= M7_BUSY and idle >= G1_IDLE
-    if server_bound:  # seen by both CPU clocks: it was the server that was saturated, not the generator
-        severity: Severity = "flagged" if near else "note"
-    else:
-        severity = "withheld" if near else "flagged"
     return Hit(
-        severity,
+        "withheld" if share > limits["withheld"] else "flagged",
         f"{rate(reached)} is {percent(share)} of the {rate(most)} that the null server reached here",
         {"share": share, "ceiling_per_s": most, "limit": limits["flagged"]},
         gravity=share,
@@ -161,7 +150,7 @@ def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
 G5 = CaseRule(
     code="G5",
     title="close to the generator's ceiling",
-    severities=("flagged", "withheld", "note"),
+    severities=("flagged", "withheld"),
     thresholds=(
         Threshold(
             "flagged", 0.70, "share", "share of the null server's throughput above which a case is flagged"
@@ -227,12 +216,12 @@ def suspiciously_equal(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, 
         idle = [load.client_idle_share for seen in level for load in seen.loads]
         known = [share for share in idle if share is not None]
         servers = {seen.case.server for seen in level}
+        named = ", ".join(sorted(seen.name for seen in level))
         if len(servers) < limits["servers"] or not known:
             continue
         busy = 1 - statistics.fmean(known)
         if busy < limits["busy"]:
             continue
-        named = ", ".join(sorted(servers))
         for seen in level:
             yield (
                 Subject(case=seen.case.id),

@@ -80,7 +80,7 @@ def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
 def _others(load: Load) -> float | None:
     """Cores kept busy by neither client nor server.
 
-    The kernel's own network work may count as nobody's, which is why less than half a core says nothing.
+    The kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
     """
     if load.host is None or load.host.busy_cores is None or load.server is None or not load.duration_ns:
         return None
@@ -95,7 +95,7 @@ H2 = LoadRule(
     thresholds=(
         Threshold("steal", 0.01, "share", "CPU time that the host may take away"),
         Threshold("throttled", 0.01, "share", "time for which the control group may be throttled"),
-        Threshold("others", 0.5, "count", "cores that other programs may keep busy"),
+        Threshold("others", 0.2, "count", "cores that other programs may keep busy"),
         Threshold(
             "frequency", 0.05, "share", "drop of the clock below that of the run's fastest trial (a note)"
         ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, Threshold
-from assay.verdict.rules.generator import M7_BUSY
 from assay.verdict.seen import CaseSeen, Load, RunSeen, intended_between
 from assay.verdict.words import duration, percent
 
@@ -130,7 +129,7 @@ M7 = CaseRule(
     title="not server-bound",
     severities=("flagged",),
     thresholds=(
-        Threshold("busy", M7_BUSY, "share", "busy share of the server's cores from which it set the pace"),
+        Threshold("busy", 0.90, "share", "busy share of the server's cores from which it set the pace"),
     ),
     meaning=(
         "The server had CPU time to spare, so something else set the pace, and that is what the figure "

@@ -16,6 +16,9 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
 
     A run sees a request that crosses its edge either whole or not at all, which can move the
     left side by as much as mean time / duration; that much is allowed on top of the tolerance.
+
+    More than the connections is impossible. Fewer means that connections stood idle: after failures,
+    or because the generator, busy with the rest of a batch of answers, had not sent their next request.
     """
     if not load.closed or not load.connections or not load.duration_ns or load.service_time is None:
         return None
@@ -27,13 +30,25 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     if off <= allowed:
         return None
     per_s = load.service_time.count / (load.duration_ns / 1e9)
+    seen = f"{rate(per_s)} x {duration(cycle_ns)} is {in_flight:,.1f} requests in flight"
+    idle = load.connections - in_flight
+    held_back = idle > 0 and not load.failed and not load.connections_reopened
+    each_ns = idle / per_s * 1e9 if held_back and per_s else 0.0
+    wait = f"; the generator kept each connection waiting {duration(each_ns)} for its next request"
     return Hit(
         "withheld",
-        f"{rate(per_s)} x {duration(cycle_ns)} is {in_flight:,.1f} requests in flight, "
-        f"not the {counted(load.connections, 'connection')} (tolerance {allowed:,.1f})",
+        f"{seen}, not the {counted(load.connections, 'connection')} (tolerance {allowed:,.1f})"
+        + (wait if held_back else ""),
         {"in_flight": in_flight, "connections": float(load.connections), "tolerance": allowed},
         gravity=off / load.connections,
+        remedy=_HELD_BACK if held_back else "",
     )
+
+
+_HELD_BACK = (
+    "nothing failed, so it was the generator: give it more time (cores of its own, more threads), or ask "
+    "for fewer connections; until then these are the times of a lighter load than the one that was named"
+)
 
 
 M1 = LoadRule(
@@ -46,9 +61,9 @@ M1 = LoadRule(
         Threshold("connections", 2.0, "count", "allowed deviation in connections, if that is more"),
     ),
     meaning=(
-        "In a closed loop throughput times mean time must give the number of connections. It does not, so"
-        " requests are missing from the times (time-outs, failures, connections that stood idle), or "
-        "times were measured wrongly."
+        "In a closed loop throughput times mean time must give the number of connections. It does not: "
+        "connections stood idle (after failures, or because the generator had not sent their next "
+        "request), or times were measured wrongly."
     ),
     remedy="look at the errors and time-outs first; do not quote these times",
     source="Little's law; tolerance ours",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.stats import requests_needed
 from assay.stats.steady import FEWEST_WINDOWS, steady_state
+from assay.values.trial import WarmUpSeen
 from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import Load
 from assay.verdict.words import counted, duration, percent
@@ -50,20 +51,31 @@ def unsteady(load: Load, limits: Limits) -> Hit | None:
     if not state.window_ns:
         return None  # windows of a last, partial second
     figures = {"halves_difference": state.halves_difference, "quartile_drift": state.quartile_drift}
-    bound = "; the warm-up had reached its bound" if load.warmed_to_bound else ""
+    at_bound = load.warm_up is not None and load.warm_up.bound_ns > 0 and not load.warm_up.steady
+    bound = "; the warm-up had reached its bound" if at_bound else ""
     if not state.steady:
         return Hit(
             "flagged", f"no steady state: {state.reason}{bound}", figures, gravity=1 + state.halves_difference
         )
     begin = load.windows[0].start_ns
     if state.from_ns <= begin or load.rate_per_s is None:
-        return None
+        return _bound_reached(load.warm_up, figures) if at_bound and load.warm_up else None
     off = abs(load.rate_per_s - state.level_per_s) / state.level_per_s if state.level_per_s else 0.0
     evidence = (
         f"the first {duration(state.from_ns - begin)} were still warm-up: {percent(off)} of the mean{bound}"
     )
     grave = off > limits["included"]
     return Hit("flagged" if grave else "note", evidence, figures | {"moved": off}, gravity=off)
+
+
+def _bound_reached(warm_up: WarmUpSeen, figures: dict[str, float]) -> Hit:
+    """What was measured is steady, so this is a note; but nobody has seen the warm-up end."""
+    return Hit(
+        "note",
+        f"the warm-up was ended at its bound of {duration(warm_up.bound_ns)} ({warm_up.reason}); what was "
+        "measured after it is steady",
+        figures,
+    )
 
 
 S2 = LoadRule(

@@ -89,7 +89,8 @@ S4 = CaseRule(
 def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """S5: once for the run where no candidate has enough, otherwise for each case that lacks some."""
     least = int(limits["trials"])
-    counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate}
+    # A case that was never measured has another trouble, and its row says which.
+    counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate and seen.measured}
     short = {case: count for case, count in counts.items() if count < least}
     if not short:
         return

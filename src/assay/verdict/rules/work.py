@@ -119,7 +119,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
     encodings = _encodings(a), _encodings(b)
     if None not in encodings and encodings[0] != encodings[1]:
         ours, theirs = (", ".join(sorted(seen or ())) or "no encoding" for seen in encodings)
-        return Hit("withheld", f"{a.case.id} answers with {ours}, {b.case.id} with {theirs}", {}, gravity=1.0)
+        return Hit("withheld", f"{a.name} answers with {ours}, {b.name} with {theirs}", {}, gravity=1.0)
     sizes = _bytes_per_answer(a), _bytes_per_answer(b)
     if sizes[0] is None or sizes[1] is None:
         return None
@@ -128,7 +128,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
         return None
     return Hit(
         "withheld",
-        f"{sizes[0]:,.0f} B an answer from {a.case.id}, {sizes[1]:,.0f} B from {b.case.id} "
+        f"{sizes[0]:,.0f} B an answer from {a.name}, {sizes[1]:,.0f} B from {b.name} "
         f"({percent(difference)} apart; at most {percent(limits['bytes_difference'])} is equal work)",
         {"bytes": sizes[0], "other_bytes": sizes[1], "difference": difference},
         gravity=difference,
