@@ -6,6 +6,7 @@ import pytest
 
 from assay.cli import address
 from assay.errors import InputError
+from assay.values.plan import Closed, LoadPlan, StopAtCount
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,40 @@ def test_loopback_and_private_addresses_are_ours(ours: str) -> None:
 @pytest.mark.parametrize("other", ["8.8.8.8", "172.32.0.1", "2001:db8::1", "::ffff:8.8.8.8", "203.0.113.7"])
 def test_all_others_are_not(other: str) -> None:
     assert address.outsiders(("127.0.0.1", other)) == (other,)
+
+
+def plan(
+    url: str = "http://127.0.0.1/", addresses: tuple[str, ...] = (), proxy: str | None = None
+) -> LoadPlan:
+    load, stop = Closed(connections=1), StopAtCount(count=1)
+    return LoadPlan(url=url, load=load, stop=stop, addresses=addresses, proxy=proxy)
+
+
+@pytest.mark.parametrize(
+    ("plan", "hops"),
+    [
+        (plan(), ("127.0.0.1",)),
+        (
+            plan(addresses=("10.0.0.1", "10.0.0.2:81", "[::1]", "[::1]:82")),
+            ("10.0.0.1", "10.0.0.2", "::1", "::1"),
+        ),
+        (plan(addresses=("unix:/s",)), ("unix:/s",)),
+        (plan("http://8.8.8.8/", proxy="http://127.0.0.1:3128"), ("127.0.0.1", "8.8.8.8")),
+    ],
+)
+def test_where_a_plan_leads(plan: LoadPlan, hops: tuple[str, ...]) -> None:
+    assert address.reached(plan) == hops
+
+
+def test_a_unix_socket_is_on_this_machine_and_ours() -> None:
+    assert address.is_this_machine(("unix:/s",))
+    assert address.outsiders(("unix:/s",)) == ()
+
+
+def test_a_password_in_the_url_is_refused_and_not_repeated() -> None:
+    with pytest.raises(InputError, match="--user") as refusal:
+        address.resolve("http://ada:secret@127.0.0.1/")
+    assert "secret" not in str(refusal.value)
 
 
 def test_a_literal_resolves_to_itself() -> None:

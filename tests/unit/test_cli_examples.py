@@ -13,7 +13,16 @@ from assay.cli.main import overview
 from assay.cli.parser import Parser
 
 ROOT = Path(__file__).parents[2]
+FILES = ("mix.jsonl", "ca.pem")
+"""What examples name and a user would have."""
 REDIRECT = {"|", "||", ">", ">>", "&&", "2>"}
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in FILES:
+        (tmp_path / name).touch()
 
 
 def parse(command: str) -> None:

@@ -70,6 +70,38 @@ def test_never_more_threads_than_connections() -> None:
     assert plan_of("-c", "1").threads == 1
 
 
+def https_plan_of(*flags: str) -> LoadPlan:
+    parser = Parser("assay load", "test")
+    load_flags.add_to(parser)
+    return load_flags.plan_from(parser.read(["https://127.0.0.1/", *flags]))
+
+
+def test_versions_of_tls_lie_between_the_two_named() -> None:
+    assert https_plan_of().tls.versions == ("1.2", "1.3")
+    assert https_plan_of("--tls-min", "1.3").tls.versions == ("1.3",)
+    assert https_plan_of("--tls-max", "1.2").tls.versions == ("1.2",)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--tls-min", "1.3", "--tls-max", "1.2"),
+        ("--cert", "/dev/null"),
+        ("--key", "/dev/null"),
+        ("--insecure", "--cacert", "/dev/null"),
+    ],
+)
+def test_tls_flags_that_make_no_sense_together_are_refused(flags: tuple[str, ...]) -> None:
+    with pytest.raises(InputError) as refusal:
+        https_plan_of(*flags)
+    assert refusal.value.remedy
+
+
+def test_addresses_may_be_written_with_brackets_and_ports() -> None:
+    flags = ("--address", "::1", "--address", "[::1]:81", "--address", "127.0.0.1:82")
+    assert plan_of(*flags).addresses == ("::1", "[::1]:81", "127.0.0.1:82")
+
+
 @pytest.mark.parametrize(
     "flags",
     [
@@ -79,6 +111,30 @@ def test_never_more_threads_than_connections() -> None:
         ("--arrivals", "poisson"),
         ("--rate", "5", "--think-time", "1s"),
         ("-b", "x", "--body-file", "/dev/null"),
+        ("-b", "x", "-F", "a=b"),
+        ("--chunked", "4"),
+        ("-b", "x", "--chunked", "4", "--template"),
+        ("-b", "x", "--chunked", "4", "--http1.0"),
+        ("--user", "a:b", "--bearer", "c"),
+        ("--user", "a:b", "-H", "authorization: c"),
+        ("--accept-encoding", "gzip", "-H", "Accept-Encoding: br"),
+        ("--order", "random"),
+        ("--requests", "/dev/null", "-b", "x"),
+        ("--requests", "/dev/null"),  # the URL has a path
+        ("--expect-body", "a", "--expect-match", "b"),
+        ("--check-every", "5"),
+        ("--pipeline", "2", "--rate", "5"),
+        ("--pipeline", "2", "--follow", "1"),
+        ("--pipeline", "2", "--no-keep-alive"),
+        ("--no-keep-alive", "--requests-per-connection", "2"),
+        ("--address", "127.0.0.1", "--resolve", "127.0.0.1:8080:127.0.0.2"),
+        ("--resolve", "example.test:8080:127.0.0.2"),
+        ("--resolve", "127.0.0.1:80:127.0.0.2"),
+        ("--address", "127.0.0.1", "-4"),
+        ("-4", "-6"),
+        ("--address", "127.0.0.1", "--proxy", "127.0.0.1:3128"),
+        ("--insecure",),  # the URL is http
+        ("--cacert", "/dev/null"),
     ],
 )
 def test_flags_that_exclude_each_other_are_refused(flags: tuple[str, ...]) -> None:
@@ -95,6 +151,18 @@ def test_flags_that_exclude_each_other_are_refused(flags: tuple[str, ...]) -> No
         (("-c", "none"), "--connections: 'none' is not a whole number above zero"),
         (("--arrivals", "gamma"), "poisson"),
         (("extra",), "unexpected argument 'extra'"),
+        (("--user", "ada"), "--user: write it as NAME:PASSWORD"),
+        (("--bearer", "a b"), "--bearer: a token"),
+        (("-F", "name"), "--form: 'name' is not a field"),
+        (("-F", "a=@/dev/null;kind=x"), "'kind=x' is neither type=… nor filename=…"),
+        (("--expect-header", "a b: c"), "--expect-header: 'a b: c' is not a header"),
+        (("--address", "localhost"), "--address: 'localhost' is not an address"),
+        (("--address", "1.2.3.4:99999"), "is not an address"),
+        (("--source", "::1:x"), "--source: '::1:x' is not an address"),
+        (("--resolve", "a:80"), "--resolve: 'a:80' is not like"),
+        (("--proxy", "https://a:1"), "--proxy: 'https://a:1' is not a proxy"),
+        (("--unix-socket", "/dev/null"), "--unix-socket: /dev/null: is not a socket"),
+        (("--tls-min", "1.1"), "--tls-min"),
     ],
 )
 def test_a_wrong_flag_is_named_with_what_would_be_right(flags: tuple[str, ...], said: str) -> None:

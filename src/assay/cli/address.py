@@ -8,6 +8,10 @@ import socket
 from urllib.parse import urlsplit
 
 from assay.errors import InputError
+from assay.values.plan import LoadPlan
+
+_FAMILIES = {"any": socket.AF_UNSPEC, "ipv4": socket.AF_INET, "ipv6": socket.AF_INET6}
+_UNIX = "unix:"
 
 
 def full_url(word: str) -> str:
@@ -21,11 +25,36 @@ def target_of(url: str) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def resolve(url: str) -> tuple[str, ...]:
-    """The addresses of the URL's host, in the resolver's order; InputError where there are none."""
-    host, port = _host_and_port(url)
+def first_hops(plan: LoadPlan) -> tuple[str, ...]:
+    """The addresses that the plan connects to; InputError where a name has none."""
+    if plan.proxy is not None:
+        return resolve(plan.proxy, plan.address_family)
+    if plan.addresses:
+        host_and_port(plan.url)
+        return tuple(_without_port(address) for address in plan.addresses)
+    return resolve(plan.url, plan.address_family)
+
+
+def reached(plan: LoadPlan) -> tuple[str, ...]:
+    """Every address that the load reaches: those it connects to, and what is behind a proxy.
+
+    A name that only the proxy can look up stands for itself.
+    """
+    hops = first_hops(plan)
+    if plan.proxy is None:
+        return hops
+    host, _ = host_and_port(plan.url)
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return hops + resolve(plan.url)
+    except InputError:
+        return (*hops, host)
+
+
+def resolve(url: str, family: str = "any") -> tuple[str, ...]:
+    """The addresses of the URL's host, in the resolver's order; InputError where there are none."""
+    host, port = host_and_port(url)
+    try:
+        found = socket.getaddrinfo(host, port, family=_FAMILIES[family], type=socket.SOCK_STREAM)
     except (socket.gaierror, UnicodeError) as problem:
         reason = problem.strerror if isinstance(problem, socket.gaierror) else "not a host name"
         raise InputError(f"cannot resolve {host!r}: {reason}", "check the host in the URL") from None
@@ -39,7 +68,16 @@ def outsiders(addresses: tuple[str, ...]) -> tuple[str, ...]:
 
 def is_this_machine(addresses: tuple[str, ...]) -> bool:
     """Whether the server would share this machine with the client: its address can be bound here."""
-    return any(_can_bind(address) for address in addresses)
+    return any(address.startswith(_UNIX) or _can_bind(address) for address in addresses)
+
+
+def _without_port(address: str) -> str:
+    """The address itself: 127.0.0.1:80 and [::1]:80 are ways to write one with a port."""
+    if address.startswith(_UNIX):
+        return address
+    if address.startswith("["):
+        return address[1:].partition("]")[0]
+    return address.partition(":")[0] if address.count(":") == 1 else address
 
 
 def _can_bind(address: str) -> bool:
@@ -53,7 +91,13 @@ def _can_bind(address: str) -> bool:
 
 
 def _is_ours(text: str) -> bool:
-    address = ipaddress.ip_address(text.partition("%")[0])
+    if text.startswith(_UNIX):
+        return True
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        # A name that nobody here can look up.
+        return False
     address = getattr(address, "ipv4_mapped", None) or address
     # The unspecified address (0.0.0.0) reaches this machine.
     if address.is_loopback or address.is_link_local or address.is_unspecified:
@@ -69,7 +113,8 @@ _PRIVATE = tuple(
 )
 
 
-def _host_and_port(url: str) -> tuple[str, int]:
+def host_and_port(url: str) -> tuple[str, int]:
+    """The URL's host and port, the port always said; InputError where it is no http URL."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -77,4 +122,6 @@ def _host_and_port(url: str) -> tuple[str, int]:
         raise InputError(f"{url!r} is not a URL: {problem}") from None
     if parts.scheme not in ("http", "https") or not host:
         raise InputError(f"{url!r} is not an http URL", "write it like http://127.0.0.1:8080/path")
+    if parts.username is not None:
+        raise InputError("the URL holds a user name", "give it as --user NAME:PASSWORD")
     return host, port or (443 if parts.scheme == "https" else 80)

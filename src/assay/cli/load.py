@@ -42,22 +42,26 @@ def configure(parser: Parser) -> None:
             "      -H 'Content-Type: application/json' --expect-status 201",
             "POST a body; only 201 is a right answer",
         ),
+        ("assay load http://127.0.0.1:8080/ --requests mix.jsonl --order weighted", "a mix of requests"),
+        (
+            "assay load https://app.test/ --resolve app.test:443:127.0.0.1 --cacert ca.pem",
+            "TLS with an authority of your own, to a server that DNS does not know yet",
+        ),
         ("assay load http://127.0.0.1:8080/ --json | jq .throughput_per_s", "one figure for a script"),
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the load and report it."""
-    addresses = address.resolve(address.full_url(args.url))
     plan = load_flags.plan_from(args)
+    outside = address.outsiders(address.reached(plan))
     engine.check(plan)
-    outside = address.outsiders(addresses)
     if outside and not args.yes and not _allowed(args.url, outside):
         raise InputError("nothing was sent")
     running = engine.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
-    here = address.is_this_machine(addresses)
+    here = address.is_this_machine(address.first_hops(plan))
     return _report(
         plan,
         running.result(),
@@ -77,7 +81,7 @@ def _look_at_host(plan: LoadPlan) -> Watch:
 
 
 def _allowed(url: str, outside: Sequence[str]) -> bool:
-    where = f"{url} is {outside[0]}, neither loopback nor private"
+    where = f"{url} leads to {outside[0]}, neither loopback nor private"
     return console.confirm(f"{where}: do you have its owner's leave to load it?", "--yes")
 
 

@@ -1,94 +1,33 @@
-"""The flags of `assay load` as a table, and the plan they make.
+"""The flags of `assay load`, and the plan they make.
 
-A flag names the place in the plan where its value goes: adding one is adding a line.
-Only the load's shape and its end are put together by hand, since several flags share them.
+The table says where each flag's value goes. Put together here is what several flags share:
+the load's shape, its end, the requests, the way to the server. Where flags exclude each other
+the error says which, and what to do.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from assay.cli import words
-from assay.cli.address import full_url, target_of
+from assay.cli.address import full_url, host_and_port, target_of
+from assay.cli.load_table import (
+    DEFAULT_CONNECTIONS,
+    DEFAULT_DURATION_NS,
+    DEFAULT_STATUSES,
+    GROUPS,
+    TLS,
+    Flag,
+)
 from assay.cli.parser import Parser
 from assay.errors import InputError
 from assay.values.plan import LoadPlan
 
-DEFAULT_CONNECTIONS = 64
-DEFAULT_DURATION_NS = 10_000_000_000
-"""Ten seconds: the shortest measured window that S7 does not flag."""
-DEFAULT_STATUSES = "2xx,3xx"
-
-
-@dataclass(frozen=True)
-class Flag:
-    """`names` of the flag, the place `into` the plan (dotted), how its word is read, its help.
-
-    `parse` None makes a switch, whose presence sets `switch`.
-    """
-
-    names: tuple[str, ...]
-    into: str
-    parse: Callable[[str], Any] | None
-    metavar: str
-    help: str
-    repeat: bool = False
-    switch: Any = True
-
-    @property
-    def dest(self) -> str:
-        """The attribute of the parsed arguments: the long name."""
-        return self.names[-1].lstrip("-").replace("-", "_")
-
-
-HOW_MUCH = (
-    Flag(("-c", "--connections"), "load.connections", words.whole, "N",
-         f"connections kept busy [{DEFAULT_CONNECTIONS}]; with --rate, at most so many"),
-    Flag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]"),
-    Flag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead"),
-    Flag(("-t", "--threads"), "threads", words.whole, "N", "engine threads [half the cores]"),
-    Flag(("--cpus",), "cpus", words.cpus, "LIST", "pin the threads to these cores: 0,2 or 0-3"),
-    Flag(("--warm-up",), "warmup_max_ns", words.time_ns, "TIME", "load for so long before measuring [0s]"),
-    Flag(("--think-time",), "load.think_time_ns", words.time_ns, "TIME",
-         "pause of a connection between an answer and its next request [0s]"),
-)  # fmt: skip
-
-AT_A_RATE = (
-    Flag(("-r", "--rate"), "load.rate", words.rate_per_s, "RATE",
-         "open loop: send RATE requests a second, whatever the server does"),
-    Flag(("--stage",), "load.stages", words.stage, "TIME:RATE[..RATE]",
-         "open loop in stages; repeatable: 10s:1000, 30s:1000..5000", repeat=True),
-    Flag(("--arrivals",), "load.arrivals", str, "{constant,poisson}",
-         "open loop: even or random gaps between requests [constant]"),
-    Flag(("--pacer",), "load.pacer", str, "{spin,sleep}",
-         "open loop: punctual and busy, or cheap and up to 1 ms late [spin]"),
-)  # fmt: skip
-
-WHAT = (
-    Flag(("-m", "--method"), "request.method", words.method, "METHOD",
-         "request method [GET; POST with a body]"),
-    Flag(("-H", "--header"), "request.headers", words.header, "'NAME: VALUE'",
-         "add a request header; repeatable", repeat=True),
-    Flag(("-b", "--body"), "request.body", str, "TEXT", "request body"),
-    Flag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
-    Flag(("--expect-status",), "request.expect.status", words.statuses, "CODES",
-         f"status codes of right answers [{DEFAULT_STATUSES}]; any checks none"),
-    Flag(("--timeout",), "timeout_ns", words.time_ns, "TIME", "give a request up after so long [5s]"),
-    Flag(("--no-keep-alive",), "keep_alive", None, "", "a new connection for each request", switch=False),
-    Flag(("--http",), "http_version", str, "{1.1,1.0}", "protocol version [1.1]"),
-    Flag(("--pipeline",), "pipeline", words.whole, "N", "requests in flight on a connection [1]"),
-    Flag(("--requests-per-connection",), "requests_per_connection", words.whole, "N",
-         "reconnect after so many requests"),
-    Flag(("--seed",), "seed", words.natural, "N", "seed of everything random [0]"),
-)  # fmt: skip
-
-GROUPS = (("how much", HOW_MUCH), ("at a rate", AT_A_RATE), ("what is sent", WHAT))
+Tree: TypeAlias = dict[str, Any]
 
 
 def add_to(parser: Parser) -> None:
@@ -101,7 +40,7 @@ def add_to(parser: Parser) -> None:
 
 
 def _add(group: argparse._ArgumentGroup, flag: Flag) -> None:
-    settings: dict[str, Any] = {"dest": flag.dest, "help": flag.help, "default": argparse.SUPPRESS}
+    settings: Tree = {"dest": flag.dest, "help": flag.help, "default": argparse.SUPPRESS}
     if flag.parse is None:
         group.add_argument(*flag.names, action="store_const", const=flag.switch, **settings)
     elif flag.metavar.startswith("{"):
@@ -112,43 +51,153 @@ def _add(group: argparse._ArgumentGroup, flag: Flag) -> None:
         group.add_argument(*flag.names, type=flag.parse, metavar=flag.metavar, action=action, **settings)
 
 
-def plan_from(args: argparse.Namespace, addresses: Iterable[str] = ()) -> LoadPlan:
+def plan_from(args: argparse.Namespace) -> LoadPlan:
     """The plan that the parsed flags ask for; InputError where they exclude each other."""
     given = vars(args)
-    tree: dict[str, Any] = {"request": {"expect": {}}, "load": {}, "stop": {}}
+    tree: Tree = {"request": {}, "expect": {}, "sent": {}, "route": {}, "load": {}, "stop": {}, "tls": {}}
     for _, flags in GROUPS:
         for flag in flags:
             if flag.dest in given:
                 _put(tree, flag.into, given[flag.dest])
     tree["url"] = full_url(args.url)
-    tree["request"]["target"] = target_of(tree["url"])
-    tree["requests"] = [_request(tree.pop("request"))]
+    tree |= _requests(tree.pop("request"), tree.pop("expect"), tree.pop("sent"), tree["url"])
+    tree |= _route(tree.pop("route"), tree["url"], through_proxy="proxy" in tree)
+    tree["tls"] = _tls(tree["tls"], tree["url"], [flag for flag in TLS if flag.dest in given])
     tree["load"] = _load(tree["load"], tree["stop"])
     tree["stop"] = _stop(tree["stop"], tree["load"])
+    _check_connections(tree)
     tree.setdefault("threads", _threads(tree))
-    tree["addresses"] = list(addresses)
     return msgspec.convert(tree, LoadPlan)
 
 
-def _put(tree: dict[str, Any], place: str, value: object) -> None:
+def _put(tree: Tree, place: str, value: object) -> None:
     *path, last = place.split(".")
     for step in path:
         tree = tree.setdefault(step, {})
     tree[last] = value
 
 
-def _request(request: dict[str, Any]) -> dict[str, Any]:
-    has_body = "body" in request or "body_file" in request
-    if "body" in request and "body_file" in request:
-        raise InputError("--body and --body-file exclude each other", "give one of them")
+def _exclude(given: Tree, names: dict[str, str], remedy: str = "give one of them") -> None:
+    """InputError where more than one of `names` (key → flag) is given."""
+    found = [flag for key, flag in names.items() if key in given]
+    if len(found) > 1:
+        raise InputError(f"{found[0]} and {found[1]} exclude each other", remedy)
+
+
+# --- what is sent -----------------------------------------------------------------------
+
+
+def _requests(request: Tree, expect: Tree, sent: Tree, url: str) -> Tree:
+    """The plan's `requests` and their order."""
+    common = {"headers": _headers(request, sent), "expect": _expect(expect)}
+    if "file" in sent:
+        for name in ("method", "body", "body_file", "form", "chunk_bytes"):
+            if name in request:
+                flag = {"chunk_bytes": "chunked"}.get(name, name).replace("_", "-")
+                raise InputError(f"--{flag} and --requests exclude each other", "say it in the file")
+        if target_of(url) != "/":
+            raise InputError("--requests names the paths itself", "leave the path out of the URL")
+        from assay.cli import load_requests
+
+        found = load_requests.read(sent["file"], common, templated="templated" in request)
+        return {"requests": found.requests, "request_order": found.order(sent.get("order"))}
+    if "order" in sent:
+        raise InputError("--order needs several requests", "add --requests FILE")
+    bodies = {"body": "--body", "body_file": "--body-file", "form": "--form"}
+    _exclude(request, bodies)
+    has_body = bool(bodies.keys() & request.keys())
+    if "chunk_bytes" in request and not has_body:
+        raise InputError("--chunked needs a body", "add --body, --body-file or --form")
+    if "chunk_bytes" in request and "templated" in request:
+        raise InputError("--chunked and --template exclude each other", "give one of them")
     request.setdefault("method", "POST" if has_body else "GET")
-    request["expect"].setdefault("status", words.statuses(DEFAULT_STATUSES))
-    if not request["expect"]["status"]:
-        del request["expect"]
-    return request
+    return {"requests": [request | common | {"target": target_of(url)}]}
 
 
-def _load(load: dict[str, Any], stop: dict[str, Any]) -> dict[str, Any]:
+def _headers(request: Tree, sent: Tree) -> list[tuple[str, str]]:
+    """The headers given, and those that other flags stand for."""
+    headers = list(request.get("headers", ()))
+    _exclude(sent, {"basic": "--user", "bearer": "--bearer"})
+    for name, key, flag in (
+        ("Authorization", "basic", "--user"),
+        ("Authorization", "bearer", "--bearer"),
+        ("Accept-Encoding", "accept_encoding", "--accept-encoding"),
+    ):
+        if key not in sent:
+            continue
+        if any(given.lower() == name.lower() for given, _ in headers):
+            raise InputError(f"{flag} and --header {name!r} exclude each other", "give one of them")
+        headers.append((name, sent[key]))
+    return headers
+
+
+def _expect(expect: Tree) -> Tree | None:
+    """What a right answer is; None where nothing is checked."""
+    _exclude(
+        expect,
+        {"equals": "--expect-body", "matches": "--expect-match", "length": "--expect-length"},
+    )
+    expect.setdefault("status", words.statuses(DEFAULT_STATUSES))
+    for kind, field in (("equals", "text"), ("matches", "pattern"), ("length", "bytes")):
+        if kind in expect:
+            expect["body"] = {"kind": kind, field: expect.pop(kind)}
+    if "check_every" in expect and not ("body" in expect or "headers" in expect):
+        raise InputError(
+            "--check-every thins out the checks of headers and bodies",
+            "add --expect-header, --expect-body, …",
+        )
+    return expect if expect["status"] or len(expect) > 1 else None
+
+
+# --- where it goes ----------------------------------------------------------------------
+
+
+def _route(route: Tree, url: str, *, through_proxy: bool) -> Tree:
+    """The plan's addresses and their family."""
+    ways = {"unix": "--unix-socket", "address": "--address", "resolve": "--resolve"}
+    _exclude(route, ways)
+    families = {"ipv4": "--ipv4", "ipv6": "--ipv6"}
+    _exclude(route, families)
+    way = next((flag for key, flag in ways.items() if key in route), None)
+    family = next((key for key in families if key in route), "any")
+    if way and through_proxy:
+        raise InputError(f"{way} and --proxy exclude each other", "the proxy finds the server itself")
+    if way and family != "any":
+        raise InputError(f"{way} and --{family} exclude each other", "the address says its family")
+    return {"addresses": _addresses(route, url), "address_family": family}
+
+
+def _addresses(route: Tree, url: str) -> list[str]:
+    if "unix" in route:
+        return [route["unix"]]
+    if "resolve" not in route:
+        return list(route.get("address", ()))
+    wanted, said = host_and_port(url), route["resolve"]
+    if (said["host"], said["port"]) != wanted:
+        raise InputError(
+            f"--resolve speaks of {said['host']}:{said['port']}, the URL of {wanted[0]}:{wanted[1]}",
+            "write the URL's host and port",
+        )
+    return list(said["addresses"])
+
+
+def _tls(tls: Tree, url: str, given: list[Flag]) -> Tree:
+    if given and not url.lower().startswith("https://"):
+        raise InputError(f"{given[0].names[-1]} belongs to an https URL", "write https://… or leave it out")
+    least, most = tls.pop("least", "1.2"), tls.pop("most", "1.3")
+    if least > most:
+        raise InputError("--tls-min is above --tls-max", "no version is left")
+    if ("certificate_file" in tls) != ("key_file" in tls):
+        raise InputError("--cert and --key need each other", "give both")
+    if "insecure" in tls and "ca_file" in tls:
+        raise InputError("--insecure and --cacert exclude each other", "give one of them")
+    return tls | {"versions": [version for version in ("1.2", "1.3") if least <= version <= most]}
+
+
+# --- how much ---------------------------------------------------------------------------
+
+
+def _load(load: Tree, stop: Tree) -> Tree:
     """Closed unless a rate or stages were asked for."""
     if "rate" in load and "stages" in load:
         raise InputError("--rate and --stage exclude each other", "a rate held for a time is a stage")
@@ -169,9 +218,8 @@ def _load(load: dict[str, Any], stop: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "open", "max_connections": connections} | load
 
 
-def _stop(stop: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
-    if "ns" in stop and "count" in stop:
-        raise InputError("--duration and --count exclude each other", "give one of them")
+def _stop(stop: Tree, load: Tree) -> Tree:
+    _exclude(stop, {"ns": "--duration", "count": "--count"})
     if "count" in stop:
         return {"kind": "requests"} | stop
     if load["kind"] == "open":
@@ -179,7 +227,25 @@ def _stop(stop: dict[str, Any], load: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "duration", "ns": DEFAULT_DURATION_NS} | stop
 
 
-def _threads(tree: dict[str, Any]) -> int:
+def _check_connections(tree: Tree) -> None:
+    """What cannot be had together on a connection."""
+    pipelines = tree.get("pipeline", 1) > 1
+    if pipelines and tree["load"]["kind"] == "open":
+        raise InputError("--pipeline belongs to a closed loop", "leave out --rate and --stage")
+    if pipelines:
+        for key, flag in (("keep_alive", "--no-keep-alive"), ("redirects", "--follow")):
+            if key in tree:
+                raise InputError(f"--pipeline and {flag} exclude each other", "give one of them")
+    if "keep_alive" in tree and "requests_per_connection" in tree:
+        raise InputError(
+            "--no-keep-alive and --requests-per-connection exclude each other", "give one of them"
+        )
+    chunked = any("chunk_bytes" in request for request in tree["requests"])
+    if chunked and "http_version" in tree:
+        raise InputError("--chunked and --http1.0 exclude each other", "HTTP/1.0 knows no chunks")
+
+
+def _threads(tree: Tree) -> int:
     """Half the cores, at least one: the server under test usually runs on the other half.
 
     Never more threads than connections, since a connection belongs to one thread; exactly

@@ -73,6 +73,11 @@ def _figures(
     reopened = f", {fmt.count(seen.reopened)} reopened" if seen.reopened else ""
     opened = f"{fmt.count(seen.opened)} of {fmt.count(seen.asked)} opened"
     yield "connections", f"{opened}, {fmt.count(seen.answered)} answered{reopened}"
+    coded = {name: count for name, count in measured.encodings.items() if name != "identity"}
+    if coded:
+        yield "coded", ", ".join(f"{fmt.safe(name)}: {fmt.count(count)}" for name, count in coded.items())
+    if not is_withheld(findings, "times"):
+        yield from _parts_of_the_time(measured)
     if measured.missed_starts:
         yield "missed", f"{fmt.count(measured.missed_starts)} requests could not be started"
     if measured.send_lag is not None:
@@ -82,6 +87,25 @@ def _figures(
             f"p99 {fmt.time(lag.value_ns if lag else None)}, most {fmt.time(measured.send_lag.max_ns)}",
         )
     yield "client", _client(measured.workers)
+
+
+def _parts_of_the_time(measured: Measurement) -> Iterable[tuple[str, str]]:
+    """What comes before an answer is complete: the connection, the handshake, the first byte."""
+    if measured.connect_time.count:
+        yield "connect", _spread(measured.connect_time)
+    if measured.handshake_time is not None and measured.handshake_time.count:
+        yield "handshake", _spread(measured.handshake_time)
+    for agreed, count in measured.handshakes.items():
+        yield "", f"{fmt.count(count)} × {fmt.safe(agreed)}"
+    if measured.first_byte_time.count:
+        yield "first byte", _spread(measured.first_byte_time)
+
+
+def _spread(times: Histogram) -> str:
+    """The median, the tail where enough were measured, and the longest."""
+    named = zip(("p50", "p99"), quantiles(times, (0.5, 0.99)), strict=True)
+    said = [f"{name} {fmt.time(found.value_ns)}" for name, found in named if found is not None]
+    return ", ".join([*said, f"most {fmt.time(times.max_ns)}"])
 
 
 def _client(workers: Sequence[Worker]) -> str:

@@ -15,12 +15,14 @@ from assay.values.plan import LoadPlan
 
 FORMAT = 1
 """Raised whenever a key changes its meaning or goes."""
+_SECRET = {"authorization", "proxy-authorization", "cookie"}
+_HIDDEN = "(hidden)"
 
 
 def encode(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]) -> str:
     """Write the document, indented. Withheld figures are null; what was seen is in `measurement`."""
     times = not is_withheld(findings, "times")
-    response = measurement.response_time
+    response, shaken = measurement.response_time, measurement.handshake_time
     document = {
         "format": FORMAT,
         "hallmark": all(finding.severity == "note" for finding in findings),
@@ -29,11 +31,28 @@ def encode(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]
         "failed": measurement.failed,
         "service_time_ns": _percentiles(measurement.service_time, findings) if times else None,
         "response_time_ns": _percentiles(response, findings) if times and response is not None else None,
+        "connect_time_ns": _percentiles(measurement.connect_time, findings) if times else None,
+        "handshake_time_ns": _percentiles(shaken, findings) if times and shaken is not None else None,
+        "first_byte_time_ns": _percentiles(measurement.first_byte_time, findings) if times else None,
         "findings": findings,
-        "plan": plan,
+        "plan": _without_secrets(plan),
         "measurement": measurement,
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+
+
+def _without_secrets(plan: LoadPlan) -> LoadPlan:
+    """The plan as it may be shown to others: credentials in headers are left out."""
+    requests = tuple(
+        msgspec.structs.replace(
+            request,
+            headers=tuple(
+                (name, _HIDDEN if name.lower() in _SECRET else value) for name, value in request.headers
+            ),
+        )
+        for request in plan.requests
+    )
+    return msgspec.structs.replace(plan, requests=requests)
 
 
 def _percentiles(times: Histogram, findings: Sequence[Finding]) -> dict[str, Any]:

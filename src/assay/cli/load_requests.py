@@ -1,0 +1,149 @@
+"""`--requests FILE`: several requests, one line of JSON each.
+
+    {"path": "/", "weight": 9}
+    {"method": "POST", "path": "/users", "json": {"name": "ada"}, "expect": {"status": 201}}
+
+Empty lines are left out. What a line does not say (headers, expectation) the flags say.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import msgspec
+
+from assay.cli import words
+from assay.errors import InputError
+
+Tree: TypeAlias = dict[str, Any]
+
+
+class ExpectLine(msgspec.Struct, forbid_unknown_fields=True):
+    """What a right answer is. Status as a number, a list, or in words: "2xx"."""
+
+    status: int | list[int] | str | None = None
+    headers: dict[str, str | None] = {}
+    body: str | None = None
+    matches: str | None = None
+    length: int | None = None
+    check_every: int = 1
+
+
+class RequestLine(msgspec.Struct, forbid_unknown_fields=True):
+    """One line. The body is `body`, `json` (any value, sent as JSON) or what `body_file` holds."""
+
+    path: str
+    method: str | None = None
+    headers: dict[str, str | list[str]] = {}
+    body: str | None = None
+    json: Any = msgspec.UNSET
+    body_file: str | None = None
+    chunk_bytes: int | None = None
+    template: bool | None = None
+    weight: int | None = None
+    expect: ExpectLine | None = None
+
+
+@dataclass(frozen=True)
+class Found:
+    """The requests of a file, as the plan wants them, and whether they are weighted."""
+
+    requests: list[Tree]
+    weighted: bool
+
+    def order(self, asked: str | None) -> str:
+        """The plan's order. Drawing evenly takes the weights away."""
+        asked = asked or ("weighted" if self.weighted else "sequential")
+        if asked == "random":
+            for request in self.requests:
+                request["weight"] = 1
+        return "sequential" if asked == "sequential" else "random"
+
+
+def read(path: str, common: Tree, *, templated: bool) -> Found:
+    """Read the file; InputError names the line. `common` is what the flags say of every request."""
+    decoder = msgspec.json.Decoder(RequestLine)
+    requests, weighted = [], False
+    try:
+        lines = Path(path).read_bytes().splitlines()
+    except OSError as problem:
+        raise InputError(f"{path}: {(problem.strerror or str(problem)).lower()}") from None
+    for number, text in enumerate(lines, 1):
+        if not text.strip():
+            continue
+        try:
+            line = decoder.decode(text)
+            request = _request(line, common, Path(path).parent)
+        except (msgspec.DecodeError, ValueError, argparse.ArgumentTypeError) as problem:
+            raise InputError(f"{path}, line {number}: {problem}", 'write it like {"path": "/a"}') from None
+        weighted |= line.weight is not None
+        request["templated"] = templated if line.template is None else line.template
+        requests.append(request)
+    if not requests:
+        raise InputError(f"{path} holds no request", 'write lines like {"path": "/a"}')
+    return Found(requests, weighted)
+
+
+def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:
+    headers = [(name, value) for name, said in line.headers.items() for value in _listed(said)]
+    own = {name.lower() for name, _ in headers}
+    headers += [(name, value) for name, value in common["headers"] if name.lower() not in own]
+    bodies = [
+        name for name in ("body", "json", "body_file") if getattr(line, name) not in (None, msgspec.UNSET)
+    ]
+    if len(bodies) > 1:
+        raise ValueError(f"{bodies[0]} and {bodies[1]} exclude each other")
+    request: Tree = {
+        "target": line.path,
+        "method": words.method(line.method or ("POST" if bodies else "GET")),
+        "headers": headers,
+        "weight": 1 if line.weight is None else line.weight,
+        "expect": _expect(line.expect, common),
+    }
+    if line.body is not None:
+        request["body"] = line.body
+    if line.json is not msgspec.UNSET:
+        request["body"] = msgspec.json.encode(line.json).decode()
+        if "content-type" not in own:
+            request["headers"].append(("Content-Type", "application/json"))
+    if line.body_file is not None:
+        request["body_file"] = words.readable_file(str(folder / line.body_file))
+    if line.chunk_bytes is not None:
+        request["chunk_bytes"] = line.chunk_bytes
+    if request["weight"] < 0:
+        raise ValueError("weight must be 0 or more")
+    return request
+
+
+def _expect(line: ExpectLine | None, common: Tree) -> Tree | None:
+    """The line's own expectation, else that of the flags; its status too where it says none."""
+    default: Tree | None = common["expect"]
+    if line is None:
+        return default
+    expect: Tree = {
+        "status": _statuses(line.status) if line.status is not None else (default or {}).get("status", ()),
+        "headers": [{"name": name, "pattern": pattern} for name, pattern in line.headers.items()],
+        "check_every": line.check_every,
+    }
+    bodies = {
+        "equals": ("text", line.body),
+        "matches": ("pattern", line.matches),
+        "length": ("bytes", line.length),
+    }
+    found = [{"kind": kind, field: value} for kind, (field, value) in bodies.items() if value is not None]
+    if len(found) > 1:
+        raise ValueError("of body, matches and length only one can be expected")
+    return expect | {"body": found[0] if found else None}
+
+
+def _statuses(said: int | list[int] | str) -> tuple[int, ...]:
+    if isinstance(said, str):
+        return words.statuses(said)
+    return tuple(said) if isinstance(said, list) else (said,)
+
+
+def _listed(said: str | list[str]) -> list[str]:
+    return said if isinstance(said, list) else [said]

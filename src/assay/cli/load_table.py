@@ -1,0 +1,153 @@
+"""The flags of `assay load` as a table.
+
+A flag names the place in the tree of settings where its value goes: adding one is adding a
+line. `load_flags` makes the plan of that tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from assay.cli import load_words, words
+
+DEFAULT_CONNECTIONS = 64
+DEFAULT_DURATION_NS = 10_000_000_000
+"""Ten seconds: the shortest measured window that S7 does not flag."""
+DEFAULT_STATUSES = "2xx,3xx"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """`names` of the flag, the place `into` the tree (dotted), how its word is read, its help.
+
+    `parse` None makes a switch, whose presence sets `switch`.
+    """
+
+    names: tuple[str, ...]
+    into: str
+    parse: Callable[[str], Any] | None
+    metavar: str
+    help: str
+    repeat: bool = False
+    switch: Any = True
+
+    @property
+    def dest(self) -> str:
+        """The attribute of the parsed arguments: the long name."""
+        return self.names[-1].lstrip("-").replace("-", "_")
+
+
+HOW_MUCH = (
+    Flag(("-c", "--connections"), "load.connections", words.whole, "N",
+         f"connections kept busy [{DEFAULT_CONNECTIONS}]; with --rate, at most so many"),
+    Flag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]"),
+    Flag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead"),
+    Flag(("-t", "--threads"), "threads", words.whole, "N", "engine threads [half the cores]"),
+    Flag(("--cpus",), "cpus", words.cpus, "LIST", "pin the threads to these cores: 0,2 or 0-3"),
+    Flag(("--warm-up",), "warmup_max_ns", words.time_ns, "TIME", "load for so long before measuring [0s]"),
+    Flag(("--think-time",), "load.think_time_ns", words.time_ns, "TIME",
+         "pause of a connection between an answer and its next request [0s]"),
+)  # fmt: skip
+
+AT_A_RATE = (
+    Flag(("-r", "--rate"), "load.rate", words.rate_per_s, "RATE",
+         "open loop: send RATE requests a second, whatever the server does"),
+    Flag(("--stage",), "load.stages", words.stage, "TIME:RATE[..RATE]",
+         "open loop in stages; repeatable: 10s:1000, 30s:1000..5000", repeat=True),
+    Flag(("--arrivals",), "load.arrivals", str, "{constant,poisson}",
+         "open loop: even or random gaps between requests [constant]"),
+    Flag(("--pacer",), "load.pacer", str, "{spin,sleep}",
+         "open loop: punctual and busy, or cheap and up to 1 ms late [spin]"),
+)  # fmt: skip
+
+WHAT = (
+    Flag(("-m", "--method"), "request.method", words.method, "METHOD",
+         "request method [GET; POST with a body]"),
+    Flag(("-H", "--header"), "request.headers", words.header, "'NAME: VALUE'",
+         "add a request header; repeatable", repeat=True),
+    Flag(("-b", "--body"), "request.body", str, "TEXT", "request body"),
+    Flag(("--body-file",), "request.body_file", words.readable_file, "PATH", "request body from a file"),
+    Flag(("-F", "--form"), "request.form", load_words.form_part, "NAME=TEXT|NAME=@PATH",
+         "field of a multipart form; repeatable; after a PATH ;type=… and ;filename=… may follow",
+         repeat=True),
+    Flag(("--chunked",), "request.chunk_bytes", words.whole, "BYTES",
+         "stream the body in chunks of so many bytes, without a Content-Length"),
+    Flag(("-u", "--user"), "sent.basic", load_words.basic, "NAME:PASSWORD", "basic authorisation"),
+    Flag(("--bearer",), "sent.bearer", load_words.bearer, "TOKEN", "bearer authorisation"),
+    Flag(("--accept-encoding",), "sent.accept_encoding", load_words.header_value, "CODINGS",
+         "ask for a coded body: gzip, br, …"),
+    Flag(("--template",), "request.templated", None, "",
+         "replace {counter}, {random:1-100} and {uuid} in path, headers and body, each time anew"),
+    Flag(("--requests",), "sent.file", words.readable_file, "FILE",
+         'several requests, a line of JSON each: {"path": "/a", "weight": 3, …}'),
+    Flag(("--order",), "sent.order", str, "{sequential,weighted,random}",
+         "their order: as in the file, each as often in a row as its weight says; drawn by weight; "
+         "drawn evenly [weighted where the file has weights, else sequential]"),
+    Flag(("--http1.0",), "http_version", None, "", "speak HTTP/1.0", switch="1.0"),
+    Flag(("--seed",), "seed", words.natural, "N", "seed of everything random [0]"),
+)  # fmt: skip
+
+WHAT_IS_RIGHT = (
+    Flag(("--expect-status",), "expect.status", words.statuses, "CODES",
+         f"status codes of right answers [{DEFAULT_STATUSES}]; any checks none"),
+    Flag(("--expect-header",), "expect.headers", load_words.expected_header, "'NAME[: REGEX]'",
+         "a header that right answers have; repeatable", repeat=True),
+    Flag(("--expect-body",), "expect.equals", str, "TEXT", "the decoded body is exactly TEXT"),
+    Flag(("--expect-match",), "expect.matches", str, "REGEX", "REGEX is found in the decoded body"),
+    Flag(("--expect-length",), "expect.length", words.natural, "BYTES", "the decoded body is so long"),
+    Flag(("--check-every",), "expect.check_every", words.whole, "N",
+         "check headers and body of every N-th answer only [1]; the status of all"),
+)  # fmt: skip
+
+CONNECTIONS = (
+    Flag(("--timeout",), "timeout_ns", words.time_ns, "TIME", "give a request up after so long [5s]"),
+    Flag(("--no-keep-alive",), "keep_alive", None, "", "a new connection for each request", switch=False),
+    Flag(("--requests-per-connection",), "requests_per_connection", words.whole, "N",
+         "reconnect after so many requests"),
+    Flag(("--pipeline",), "pipeline", words.whole, "N", "requests in flight on a connection [1]"),
+    Flag(("--connect-rate",), "connections_per_s", words.rate_per_s, "RATE",
+         "open the first connections at this rate, not all at once"),
+    Flag(("--cookies",), "cookies", None, "", "keep cookies, for each connection its own"),
+    Flag(("--follow",), "redirects", words.whole, "N",
+         "follow up to N redirects of a request, within the URL's host"),
+)  # fmt: skip
+
+WHERE = (
+    Flag(("--unix-socket",), "route.unix", load_words.unix_socket, "PATH", "connect to this socket"),
+    Flag(("--address",), "route.address", load_words.address, "IP[:PORT]",
+         "connect here, whatever the URL's host resolves to; repeatable: used in turn", repeat=True),
+    Flag(("--resolve",), "route.resolve", load_words.resolution, "HOST:PORT:IP[,IP…]",
+         "the addresses of the URL's host, in the manner of curl"),
+    Flag(("-4", "--ipv4"), "route.ipv4", None, "", "use IPv4 addresses of the host only"),
+    Flag(("-6", "--ipv6"), "route.ipv6", None, "", "use IPv6 addresses of the host only"),
+    Flag(("--source",), "source_addresses", load_words.address, "IP",
+         "connect from this address; repeatable: used in turn", repeat=True),
+    Flag(("-x", "--proxy"), "proxy", load_words.proxy, "[http://]HOST:PORT",
+         "go through a proxy, by CONNECT for https"),
+)  # fmt: skip
+
+TLS = (
+    Flag(("--cacert",), "tls.ca_file", words.readable_file, "PATH",
+         "trust these authorities (PEM) instead of the system's"),
+    Flag(("--cert",), "tls.certificate_file", words.readable_file, "PATH", "client certificate (PEM)"),
+    Flag(("--key",), "tls.key_file", words.readable_file, "PATH", "its key (PEM)"),
+    Flag(("--sni",), "tls.server_name", str, "NAME", "ask for, and check, this name [the URL's host]"),
+    Flag(("--alpn",), "tls.alpn", load_words.alpn, "LIST",
+         "offer these protocols; none offers none [http/1.1]"),
+    Flag(("--tls-min",), "tls.least", str, "{1.2,1.3}", "lowest version [1.2]"),
+    Flag(("--tls-max",), "tls.most", str, "{1.2,1.3}", "highest version [1.3]"),
+    Flag(("-k", "--insecure"), "tls.insecure", None, "", "accept any certificate"),
+    Flag(("--no-resumption",), "tls.resumption", None, "", "a full handshake each time", switch=False),
+)  # fmt: skip
+
+GROUPS = (
+    ("how much", HOW_MUCH),
+    ("at a rate", AT_A_RATE),
+    ("what is sent", WHAT),
+    ("what a right answer is", WHAT_IS_RIGHT),
+    ("connections", CONNECTIONS),
+    ("where it goes", WHERE),
+    ("TLS, for an https URL", TLS),
+)
