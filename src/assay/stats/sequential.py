@@ -81,7 +81,7 @@ def settled(
 
 
 def per_pair(cases: int) -> float:
-    """The error that each pair of so many cases is allowed, so that all pairs together keep 5 % (Bonferroni)."""
+    """The error that each pair of so many cases is allowed: all together keep 5 % (Bonferroni)."""
     return ALPHA / max(1, math.comb(cases, 2))
 
 

@@ -42,13 +42,15 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A server that can be started. `built_s` is None where nothing had to be built."""
+    """A server that can be started. `built_s` is None where nothing had to be built; `only_port` is the
+    one port that it can be started on, where it cannot be told another."""
 
     spec: ServerSpec
     places: Places
     version: str
     requirements: tuple[Checked, ...]
     built_s: float | None
+    only_port: int | None = None
 
 
 def prepare(

@@ -14,6 +14,7 @@ from assay.sut.contract import Answer, BodyRule, Contract, Route
 
 _TIMEOUT_S = 10.0
 _SHOWN = 100
+_MOST_STATUSES = 4
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,7 @@ def wrong(contract: Contract, route: Route, response: Response) -> str:
     """What is wrong with an answer, in one line; empty where it is right."""
     answer = route.answer
     if response.status not in answer.statuses:
-        wanted = " or ".join(str(status) for status in answer.statuses)
-        return f"status {response.status} instead of {wanted}"
+        return f"status {response.status} instead of {_statuses(answer.statuses)}"
     for name, pattern in answer.headers.items():
         value = response.headers.get(name.lower())
         if value is None:
@@ -84,6 +84,13 @@ def test(contract: Contract, routes: Iterable[Route], host: str, port: int) -> t
         if problem:
             problems.append(f"{route.name} ({route.method} {route.target}): {problem}")
     return asked, tuple(problems)
+
+
+def _statuses(statuses: tuple[int, ...]) -> str:
+    """A few by their codes, many by their classes: "204 or 404", "2xx or 3xx"."""
+    if len(statuses) > _MOST_STATUSES:
+        return " or ".join(dict.fromkeys(f"{status // 100}xx" for status in statuses))
+    return " or ".join(map(str, statuses))
 
 
 def _send(connection: http.client.HTTPConnection, contract: Contract, route: Route) -> None:

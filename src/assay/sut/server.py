@@ -49,6 +49,7 @@ class RunningServer:
     kept: Kept
     sampler: Sampler
     start_ns: int
+    host: str = HOST
 
     @property
     def url(self) -> str:
@@ -61,6 +62,10 @@ class RunningServer:
         if code is None:
             return None
         return ServerFailed("load", f"the server {exit_in_words(code)} under load", self.kept.log_tail())
+
+    def log_tail(self) -> str:
+        """The last lines that it wrote."""
+        return self.kept.log_tail()
 
     def stop(self) -> None:
         """End it and all it started. ServerFailed (stage "stop") where its port stays taken."""
@@ -81,9 +86,12 @@ def start(
 ) -> RunningServer:
     """Start a server and wait until it answers `route` rightly.
 
-    A port that was taken in the meantime is tried once more with another. ServerFailed with stage "start"
+    A port that was taken in the meantime is tried once more with another, unless the server insists on it.
+    ServerFailed with stage "start"
     (it ended, or never listened) or "contract" (it listens and answers wrongly), with its log's end.
     """
+    if prepared.only_port is not None:
+        return _start_on(prepared.only_port, prepared, contract, route, cpus, log, env or {})
     try:
         return _start_on(pick_port(), prepared, contract, route, cpus, log, env or {})
     except _PortTaken:
@@ -149,8 +157,18 @@ def _wait_until_ready(kept: Kept, contract: Contract, route: Route, port: int, t
     if listening:
         said = f"no right answer to {route.method} {route.target} within {timeout_s:g} s: {problem}"
         raise ServerFailed("contract", said, kept.log_tail())
+    elsewhere = _elsewhere(kept)
     said = f"the server did not listen on {HOST}:{port} within {timeout_s:g} s"
+    if elsewhere:
+        said += f", but on {', '.join(elsewhere)}: it has to take the port that it is given (PORT)"
     raise ServerFailed("start", said, kept.log_tail())
+
+
+def _elsewhere(kept: Kept) -> list[str]:
+    try:
+        return sorted(_listened_on(kept))
+    except psutil.AccessDenied:
+        return []
 
 
 def _ended(kept: Kept, code: int, port: int) -> ServerFailed:
@@ -163,18 +181,26 @@ def _ended(kept: Kept, code: int, port: int) -> ServerFailed:
 
 def _check_owner(kept: Kept, port: int) -> None:
     """That the answers on the port are this server's: another program may have come first."""
-    for process in kept.tree():
-        try:
-            found = process.net_connections(kind="tcp")
-        except psutil.NoSuchProcess:
-            continue
-        except psutil.AccessDenied:
-            return  # a server under another user: it cannot be looked at
-        if any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in found):
+    try:
+        if any(address.rpartition(":")[2] == str(port) for address in _listened_on(kept)):
             return
+    except psutil.AccessDenied:
+        return  # a server under another user: it cannot be looked at
     raise _PortTaken(
         "start", f"port {port} is answered by a program that is not this server", kept.log_tail()
     )
+
+
+def _listened_on(kept: Kept) -> set[str]:
+    """Every address that the server's processes listen on. AccessDenied where they are another user's."""
+    found: set[str] = set()
+    for process in kept.tree():
+        try:
+            sockets = process.net_connections(kind="tcp")
+        except psutil.NoSuchProcess:
+            continue
+        found |= {f"{one.laddr.ip}:{one.laddr.port}" for one in sockets if one.status == psutil.CONN_LISTEN}
+    return found
 
 
 def _listens(port: int) -> bool:

@@ -48,8 +48,8 @@ def run_study(
     slots = remaining(slots_of(study), {(trial.case, trial.block) for trial in trials})
     try:
         observer.study_started(study, header.run_id, slots)
-        _raise_limits(observer)
-        with _on_client_cores(study.split):
+        raise_limits(observer)
+        with on_client_cores(study.split):
             prepared = _prepared(study, settings, observer)
             preload()
             with Services(study.services, settings, study.split, run_file.logs) as services:
@@ -69,7 +69,8 @@ def run_study(
 
 def slots_of(study: ResolvedStudy) -> tuple[Slot, ...]:
     """Every trial of the study in its order."""
-    return order([case.case.id for case in study.cases], study.blocks, study.seed)
+    only = {case.case.id: case.case.blocks for case in study.cases if case.case.blocks}
+    return order([case.case.id for case in study.cases], study.blocks, study.seed, only)
 
 
 def _prepared(
@@ -117,14 +118,15 @@ def _untried(case: ResolvedCase, slot: Slot) -> Trial:
     )
 
 
-def _raise_limits(observer: Observer) -> None:
+def raise_limits(observer: Observer) -> None:
+    """Allow as many open files as there may be, and say so."""
     was, now = host.raise_descriptor_limit()
     if was != now:
         observer.note(f"raised the limit of open files from {was} to {now}")
 
 
 @contextlib.contextmanager
-def _on_client_cores(split: CoreSplit) -> Iterator[None]:
+def on_client_cores(split: CoreSplit) -> Iterator[None]:
     """Keep the harness off the servers' cores; put back what was."""
     if not split.client:
         yield

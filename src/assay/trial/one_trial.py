@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
 from assay.sut.server import RunningServer
 from assay.sut.services import Services
+from assay.sut.standing import Standing, StandingServer
 from assay.trial.observer import Observer
 from assay.trial.schedule import Slot
 from assay.trial.warmup import warmed_up
@@ -26,6 +28,10 @@ from assay.values.trial import ContractSeen, Failure, HostSeen, ServerSeen, Serv
 
 _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
+_UNFIT = re.compile(r"[^\w.+@-]+")
+"""What a case's name may hold and its log's name should not."""
+
+Running = RunningServer | StandingServer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +55,7 @@ class _Loaded:
     warm_up: WarmUpSeen | None
 
 
-def run_trial(case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
+def run_trial(case: ResolvedCase, prepared: Prepared | Standing, slot: Slot, bench: Bench) -> Trial:
     """Run one trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
     started_ns = time.time_ns()
     trial = Trial(
@@ -58,7 +64,7 @@ def run_trial(case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) 
         block=slot.block,
         position=slot.position,
         started_at_unix_ns=started_ns,
-        plan=_plan(case, bench, port=0),
+        plan=_plan(case, bench, case.plan.url),
     )
     try:
         return _measured(trial, case, prepared, slot, bench)
@@ -74,27 +80,36 @@ def failed_trial(trial: Trial, failed: ServerFailed) -> Trial:
     return msgspec.structs.replace(trial, failure=failure)
 
 
-def _measured(trial: Trial, case: ResolvedCase, prepared: Prepared, slot: Slot, bench: Bench) -> Trial:
-    routes = _tested_routes(case)
-    bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
-    bench.observer.phase(slot, "start")
-    running = server.start(
+def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: str) -> Running:
+    """The server, ready: started, or met where it stands. ServerFailed where that does not work out."""
+    if isinstance(prepared, Standing):
+        return prepared.meet(case.contract, case.routes[0])
+    return server.start(
         prepared,
         case.contract,
         case.routes[0],
         cpus=bench.split.server,
-        log=bench.logs / f"{slot.case.replace('/', '-')}-{slot.block}.log",
+        log=bench.logs / f"{_UNFIT.sub('-', log)[:120]}.log",
         env=bench.services.env,
     )
+
+
+def _measured(
+    trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, slot: Slot, bench: Bench
+) -> Trial:
+    routes = _tested_routes(case)
+    bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
+    bench.observer.phase(slot, "start")
+    running = start(case, prepared, bench, f"{slot.case}-{slot.block}")
     try:
         bench.observer.phase(slot, "contract")
-        before, wrong = probe.test(case.contract, routes, server.HOST, running.port)
+        before, wrong = probe.test(case.contract, routes, running.host, running.port)
         if wrong:
-            raise ServerFailed("contract", _wrong_answers(before, wrong), running.kept.log_tail())
-        plan = _plan(case, bench, running.port)
+            raise ServerFailed("contract", _wrong_answers(before, wrong), running.log_tail())
+        plan = _plan(case, bench, running.url)
         loaded = _load(case, plan, running, slot, bench)
         bench.observer.phase(slot, "contract again")
-        after, wrong_after = probe.test(case.contract, routes, server.HOST, running.port)
+        after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
         _check_alive(running, bench)
         bench.observer.phase(slot, "stop")
     finally:
@@ -128,10 +143,8 @@ def _tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
     return case.contract.routes_of(case.server.routes)
 
 
-def _plan(case: ResolvedCase, bench: Bench, port: int) -> LoadPlan:
-    return msgspec.structs.replace(
-        case.plan, url=f"http://{server.HOST}:{port}/" if port else case.plan.url, cpus=bench.split.client
-    )
+def _plan(case: ResolvedCase, bench: Bench, url: str) -> LoadPlan:
+    return msgspec.structs.replace(case.plan, url=url, cpus=bench.split.client)
 
 
 def _wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
@@ -148,11 +161,11 @@ class _Edge:
     watch: host.Watch
 
 
-def _edge(running: RunningServer, bench: Bench) -> _Edge:
+def _edge(running: Running, bench: Bench) -> _Edge:
     return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), host.Watch(bench.split))
 
 
-def _load(case: ResolvedCase, plan: LoadPlan, running: RunningServer, slot: Slot, bench: Bench) -> _Loaded:
+def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, bench: Bench) -> _Loaded:
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer = bench.observer
     warm_up = warmed_up((), case.warm_up)
@@ -184,12 +197,12 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: RunningServer, slot: Slot
         raise
 
 
-def _sample(running: RunningServer, bench: Bench) -> None:
+def _sample(running: Running, bench: Bench) -> None:
     running.sampler.sample()
     bench.services.sample()
 
 
-def _check_alive(running: RunningServer, bench: Bench) -> None:
+def _check_alive(running: Running, bench: Bench) -> None:
     failed = running.died()
     if failed is not None:
         raise failed
@@ -198,7 +211,10 @@ def _check_alive(running: RunningServer, bench: Bench) -> None:
         raise ServerFailed("service", f"{gone} under load")
 
 
-def _server_seen(running: RunningServer, loaded: _Loaded, split: CoreSplit) -> ServerSeen:
+def _server_seen(running: Running, loaded: _Loaded, split: CoreSplit) -> ServerSeen | None:
+    """What was seen of the process; None where it is not ours to look at."""
+    if isinstance(running, StandingServer):
+        return None
     wall_ns = loaded.measurement.measured_ns * split.server_cores
     return ServerSeen(
         version=running.prepared.version,

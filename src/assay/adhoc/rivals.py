@@ -1,0 +1,110 @@
+"""From the words of a command line to rivals: commands to start, or URLs that answer already."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from assay.errors import InputError
+
+_PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""`${NAME}` is the shell's."""
+_SCAN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
+_RANGE = re.compile(r"(\d+)\.\.(\d+)")
+_MOST_IN_RANGE = 64
+_OURS = frozenset({"port", "host", "cores"})
+"""Placeholders that are filled in when a server is started."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scan:
+    """A placeholder and the values it takes in turn."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rival:
+    """One side of a comparison. `command` is a shell's, with the scans' `values` filled in; empty
+    where a server stands at `url` already."""
+
+    name: str
+    command: str = ""
+    url: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    def fill(self, text: str) -> str:
+        """`text` with this rival's scanned values in place of their names."""
+        return _fill(text, self.values)
+
+
+def parse_scan(word: str) -> Scan:
+    """A scan: `workers=1,2,4` or `workers=1..4`. ValueError says what would be right."""
+    found = _SCAN.fullmatch(word)
+    if found is None or found[1] in _OURS:
+        raise ValueError(f"{word!r} is not a scan such as workers=1,2,4 or workers=1..4")
+    values: list[str] = []
+    for part in found[2].split(","):
+        ends = _RANGE.fullmatch(part.strip())
+        if ends is None:
+            values.append(part.strip())
+        elif 0 <= int(ends[2]) - int(ends[1]) < _MOST_IN_RANGE:
+            values += map(str, range(int(ends[1]), int(ends[2]) + 1))
+        else:
+            raise ValueError(f"{part!r} is not a range of at most {_MOST_IN_RANGE} values")
+    if not all(values) or len(set(values)) < len(values):
+        raise ValueError(f"{word!r} has an empty value, or one twice")
+    return Scan(name=found[1], values=tuple(values))
+
+
+def rivals_of(words: Sequence[str], names: Sequence[str], scans: Sequence[Scan]) -> tuple[Rival, ...]:
+    """Each word as one rival, or as one for each combination of the scans that it names.
+
+    Raises InputError for a scan that no command uses, an empty command, and more names than commands.
+    """
+    if len(names) > len(words):
+        raise InputError(
+            f"{len(names)} names for {len(words)} commands", "give one --name a command, in order"
+        )
+    for scan in scans:
+        if not any(f"{{{scan.name}}}" in word for word in words):
+            raise InputError(
+                f"--scan {scan.name}: no command has {{{scan.name}}}", "write it where the value goes"
+            )
+    named = itertools.zip_longest(words, names)
+    found = [rival for word, name in named for rival in _expanded(word, name or "", scans)]
+    return tuple(_told_apart(found))
+
+
+def _expanded(word: str, name: str, scans: Sequence[Scan]) -> Iterator[Rival]:
+    text = " ".join(word.split())
+    if not text:
+        raise InputError("a command is empty", "write the command that starts the server in quotes")
+    used = [scan for scan in scans if f"{{{scan.name}}}" in text]
+    for values in itertools.product(*(scan.values for scan in used)):
+        chosen = {scan.name: value for scan, value in zip(used, values, strict=True)}
+        filled = _fill(text, chosen)
+        told = ", ".join(f"{key}={value}" for key, value in chosen.items())
+        called = f"{name} ({told})" if name and told else name or filled
+        if filled.startswith(("http://", "https://")):
+            yield Rival(name=called, url=filled, values=chosen)
+        else:
+            yield Rival(name=called, command=_fill(word, chosen), values=chosen)
+
+
+def _fill(text: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+
+
+def _told_apart(found: Sequence[Rival]) -> Iterator[Rival]:
+    """A name that several bear gets a number: two builds may well be started by one command line."""
+    seen: Counter[str] = Counter()
+    for rival in found:
+        seen[rival.name] += 1
+        number = seen[rival.name]
+        name = rival.name if number == 1 else f"{rival.name} ({number})"
+        yield Rival(name=name, command=rival.command, url=rival.url, values=rival.values)
