@@ -55,6 +55,11 @@ def show(renderable: RenderableType) -> None:
     write("\n".join(line.rstrip() for line in kept.getvalue().splitlines()))
 
 
+def say(renderable: RenderableType) -> None:
+    """Print something rendered on the way, on standard error."""
+    talk().print(renderable)
+
+
 def write(text: str) -> None:
     """Write text to standard output exactly as it is: JSON, Markdown, a schema."""
     with _said_if_full():

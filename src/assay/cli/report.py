@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console
@@ -11,6 +12,8 @@ from assay.errors import EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
+    from assay.report.profiles import Pair
+    from assay.settings import Settings
     from assay.values.run import Run
 
 
@@ -18,12 +21,15 @@ def configure(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("run", metavar="RUN", help="latest, a run's id or its beginning, or a path")
     parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    parser.add_argument("--beside", metavar="RUN",
+                        help="the run under the other profile of the study [that of its series]")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
     report_outputs.add_to(parser)
     parser.examples(
         ("assay report latest", "the end screen of the last run"),
         ("assay report latest --html report.html", "a page with charts"),
         ("assay report latest --markdown results.md --png charts/", "tables and pictures for a README"),
+        ("assay report heroes-2026 --beside heroes-2025", "published against fair, side by side"),
         ("assay report franklin-2026 --json | jq .judgement.ranking", "a run by the beginning of its id"),
     )
 
@@ -39,13 +45,27 @@ def run(args: argparse.Namespace) -> int:
     for text in read.notes:
         console.note(f"assay: {text}")
     stored = judged(read.run)
+    pair = _pair(stored, args.beside, path.parent.parent, settings)
     if args.json:
         show_json(stored)
-    elif not report_outputs.write_all(stored, args):
-        from assay.report import terminal
+    elif not report_outputs.write_all(stored, pair, args):
+        from assay.report import beside, terminal
 
         console.show(terminal.summary(stored, (("run record", str(path)),)))
+        if pair is not None:
+            console.show(beside.summary(pair))
     return EXIT_OK
+
+
+def _pair(stored: Run, word: str | None, folder: Path, settings: Settings) -> Pair | None:
+    """The run with the one that `word` names, or with that of the other profile in its series."""
+    from assay import store
+    from assay.report import profiles
+
+    if word is not None:
+        return profiles.pair(stored, judged(store.load(store.find(settings.results, word))))
+    other = store.other_profile(folder, stored.header)
+    return profiles.pair(stored, judged(other)) if other is not None and other.trials else None
 
 
 def judged(stored: Run) -> Run:

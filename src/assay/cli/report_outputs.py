@@ -7,14 +7,26 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assay.cli.output import OutputFile, write_files
 from assay.cli.parser import Parser
 from assay.errors import InputError
 from assay.values.run import Run
 
+if TYPE_CHECKING:
+    from assay.report.profiles import Pair
+
 Content = str | bytes
 Files = Iterable[tuple[str, bytes]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is written: a run, and its pair with the run under the other profile, if there is one."""
+
+    run: Run
+    pair: Pair | None
 
 
 @dataclass(frozen=True)
@@ -23,7 +35,7 @@ class OneFile:
 
     flag: str
     help: str
-    make: Callable[[Run], Content]
+    make: Callable[[Shown], Content]
 
 
 @dataclass(frozen=True)
@@ -32,67 +44,67 @@ class Folder:
 
     flag: str
     help: str
-    make: Callable[[Run], Files]
+    make: Callable[[Shown], Files]
 
 
-def _html(run: Run) -> Content:
+def _html(shown: Shown) -> Content:
     from assay.report import html
 
-    return html.render(run)
+    return html.render(shown.run, shown.pair)
 
 
-def _markdown(run: Run) -> Content:
-    from assay.report import markdown
+def _markdown(shown: Shown) -> Content:
+    from assay.report import markdown, markdown_pair
 
-    return markdown.render(run)
+    return markdown_pair.render(shown.pair) if shown.pair else markdown.render(shown.run)
 
 
-def _csv(run: Run) -> Content:
+def _csv(shown: Shown) -> Content:
     from assay.report.exports import table
 
-    return table.as_csv(run)
+    return table.as_csv(shown.run)
 
 
-def _parquet(run: Run) -> Content:
+def _parquet(shown: Shown) -> Content:
     from assay.report.exports import table
 
-    return table.as_parquet(run)
+    return table.as_parquet(shown.run)
 
 
-def _benchstat(run: Run) -> Content:
+def _benchstat(shown: Shown) -> Content:
     from assay.report.exports import benchmarks
 
-    return benchmarks.benchstat(run)
+    return benchmarks.benchstat(shown.run)
 
 
-def _bmf(run: Run) -> Content:
+def _bmf(shown: Shown) -> Content:
     from assay.report.exports import benchmarks
 
-    return benchmarks.bmf(run)
+    return benchmarks.bmf(shown.run)
 
 
-def _junit(run: Run) -> Content:
+def _junit(shown: Shown) -> Content:
     from assay.report.exports import junit
 
-    return junit.as_junit(run)
+    return junit.as_junit(shown.run)
 
 
-def _png(run: Run) -> Files:
+def _png(shown: Shown) -> Files:
     from assay.report.charts import charts, to_png
 
-    return ((f"{chart.name}.png", to_png(chart)) for chart in charts(run))
+    return ((f"{chart.name}.png", to_png(chart)) for chart in charts(shown.run))
 
 
-def _svg(run: Run) -> Files:
+def _svg(shown: Shown) -> Files:
     from assay.report.charts import charts, to_svg
 
-    return ((f"{chart.name}.svg", to_svg(chart).encode()) for chart in charts(run))
+    return ((f"{chart.name}.svg", to_svg(chart).encode()) for chart in charts(shown.run))
 
 
-def _hgrm(run: Run) -> Files:
+def _hgrm(shown: Shown) -> Files:
     from assay.report.exports import hgrm
 
-    return hgrm.files(run)
+    return hgrm.files(shown.run)
 
 
 OUTPUTS: tuple[OneFile | Folder, ...] = (
@@ -120,15 +132,16 @@ def add_to(parser: Parser) -> None:
     )
 
 
-def write_all(run: Run, args: argparse.Namespace) -> bool:
+def write_all(run: Run, pair: Pair | None, args: argparse.Namespace) -> bool:
     """Write every output that was asked for; False where none was."""
+    shown = Shown(run, pair)
     asked = [output for output in OUTPUTS if getattr(args, output.flag) is not None]
     for output in asked:
         word = getattr(args, output.flag)
         if isinstance(output, OneFile):
-            OutputFile(word).write(output.make(run))
+            OutputFile(word).write(output.make(shown))
         else:
-            write_files(Path(word), output.make(run))
+            write_files(Path(word), output.make(shown))
     if args.step_summary:
         _step_summary(run)
     return bool(asked) or args.step_summary

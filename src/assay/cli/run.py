@@ -3,197 +3,129 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.cli import words
-from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.cli import one_run, words
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.report.run_live import RunView
     from assay.settings import Settings
-    from assay.store import RunFile
-    from assay.values.run import Header, Run
-    from assay.values.trial import Trial
-
-Watched = Callable[["RunView"], "Run"]
+    from assay.values.series import Series
 
 
 def configure(parser: Parser) -> None:
     """Add the flags."""
-    parser.add_argument("study", nargs="?", metavar="STUDY", help="a study's name or the path of its file")
+    parser.add_argument("study", nargs="*", metavar="STUDY", help="a study's name or the path of its file")
+    parser.add_argument("--all", action="store_true", help="every study there is, one after the other")
     how = parser.add_argument_group("how it is run")
-    how.add_argument("--profile", choices=("fair", "published"), metavar="{fair,published}",
-                     help="equal terms, or the settings as published [fair]")  # fmt: skip
+    how.add_argument("--profile", choices=("fair", "published", "both"), metavar="{fair,published,both}",
+                     help="equal terms, the settings as published, or both side by side [fair]")  # fmt: skip
     how.add_argument("--quick", action="store_true", help="few, short trials: a first look, no ranking")
     how.add_argument("--blocks", type=words.whole, metavar="N", help="trials of each case [the study's]")
     how.add_argument("--seed", type=words.natural, metavar="N", help="seed of the order of trials [drawn]")
     how.add_argument("--server", action="append", default=[], metavar="NAME",
                      help="only this server (and the null server); repeatable")  # fmt: skip
-    how.add_argument("--resume", metavar="RUN", help="go on with a run that was cut off")
+    how.add_argument("--no-control", action="store_true",
+                     help="do not measure one server twice (A/A) to see what the run takes for a difference")  # fmt: skip
+    how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
     output = parser.add_argument_group("output")
     output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
-    output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
+    output.add_argument("--json", action="store_true", help="each whole run as JSON on standard output")
     parser.examples(
         ("assay run franklin", "the study, on equal terms"),
         ("assay run franklin --quick", "a first look in about a minute"),
         ("assay run franklin --profile published", "as published, flaws included"),
+        ("assay run heroes --profile both", "both, and what the flaws did to the ranking"),
         ("assay run franklin --server quotes/go --blocks 3", "one server, three trials"),
-        ("assay run --resume latest", "go on where a run was cut off"),
+        ("assay run --all", "every study, with a time estimate first"),
+        ("assay run --resume latest", "go on where a run, or a series of runs, was cut off"),
     )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run or resume the study."""
+    """Run or resume: one run, or a series of them."""
     from assay.settings import Settings
 
     settings = Settings.resolve(results=args.results)
     if args.resume:
         _refuse_with_resume(args)
         return _resume(args, settings)
+    names = _names(args, settings)
+    if len(names) == 1 and args.profile != "both":
+        return _start(names[0], args, settings)
+    from assay.cli import run_series
+
+    if args.server and len(names) > 1:
+        raise InputError("--server names servers of one study", "name one study, or leave --server out")
+    profiles = ("published", "fair") if args.profile == "both" else (args.profile or "fair",)
+    chosen = run_series.Chosen(args.quick, args.blocks, args.seed, tuple(args.server), as_json=args.json)
+    return run_series.start(names, profiles, chosen, settings)
+
+
+def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
+    from assay.study import list_studies
+
+    known = list(dict.fromkeys(path.stem for path in list_studies(settings)))
+    if args.all:
+        if args.study:
+            raise InputError(
+                f"--all is every study: {args.study[0]!r} is one of them", "leave one of the two out"
+            )
+        if not known:
+            raise InputError("there is no study here", "write one with `assay init NAME`")
+        return known
     if not args.study:
-        raise InputError("no study was named", f"one of: {_studies(settings)}")
-    return _start(args, settings)
+        raise InputError("no study was named", f"one of: {', '.join(known) or 'there is no study here'}")
+    return list(dict.fromkeys(args.study))
 
 
-def _start(args: argparse.Namespace, settings: Settings) -> int:
-    from assay import store
+def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
     from assay.study import load_study, resolve
-    from assay.trial import header_for, machine_lock, run_study
+    from assay.trial import machine_lock
 
     study = resolve(
-        load_study(args.study, settings),
+        load_study(name, settings),
         settings,
         profile=args.profile or "fair",
         quick=args.quick,
         blocks=args.blocks,
         seed=args.seed,
         servers=args.server,
+        control=not args.no_control,
     )
-    for text in study.notes:
-        console.note(text)
-    header = header_for(study, ("assay", *sys.argv[1:]))
-    with machine_lock(settings, study.name), store.create(settings.results, header) as run_file:
-        return _finish(args, header, run_file, (), lambda view: run_study(study, run_file, settings, view))
+    with machine_lock(settings, study.name):
+        return one_run.begin(study, settings, as_json=args.json).code
 
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:
     from assay import store
-    from assay.trial import machine_lock, resume, run_study
+    from assay.trial import machine_lock, resume
 
-    path = store.find(settings.results, args.resume)
+    series = store.find_series(settings.results, args.resume)
+    if series is None:
+        path = store.find(settings.results, args.resume)
+        series = _unfinished(settings, store.load(path).header.series)
+    if series is not None:
+        from assay.cli import run_series
+
+        return run_series.go_on(series, settings, as_json=args.json)
     with machine_lock(settings, path.parent.name), resume(path, settings) as resumed:
-        for text in resumed.notes:
-            console.note(f"assay: {text}")
-        before = resumed.run
-        if len(before.trials) >= len(before.header.cases) * before.header.blocks:
-            run_id = before.header.run_id
-            raise InputError(f"run {run_id} has ended", f"`assay report {run_id}` shows it")
-        return _finish(
-            args,
-            before.header,
-            resumed.run_file,
-            before.trials,
-            lambda view: run_study(resumed.study, resumed.run_file, settings, view, before=before),
-        )
+        return one_run.go_on(resumed, settings, as_json=args.json).code
 
 
-def _finish(
-    args: argparse.Namespace, header: Header, run_file: RunFile, before: Sequence[Trial], call: Watched
-) -> int:
-    """Run under the eyes of a view, judge what is there, also after Ctrl-C, keep that and show it."""
-    import msgspec
+def _unfinished(settings: Settings, series_id: str) -> Series | None:
+    """The series of that id, if something of it is still to come."""
+    from assay import store
 
-    from assay.trial import Interrupted
-    from assay.verdict import judge
-
-    interrupted: Interrupted | None = None
-    try:
-        with _watching(header, before) as view:
-            finished = call(view)
-    except Interrupted as ending:
-        interrupted, finished = ending, ending.run
-    if finished.trials:
-        judgement = judge(finished)
-        run_file.append(judgement)
-        finished = msgspec.structs.replace(finished, judgement=judgement)
-        _show(finished, run_file.path, as_json=args.json)
-    if interrupted is not None:
-        raise interrupted
-    return _exit_code(finished)
-
-
-def _exit_code(finished: Run) -> int:
-    """0 where every candidate's throughput may be shown; 1 where one is withheld or failed.
-
-    A server that this machine lacks something for was never part of the measuring: its row says so.
-    """
-    roles = {case.id: case.role for case in finished.header.cases}
-    ranking = finished.judgement.ranking if finished.judgement else ()
-    lacking = {trial.case for trial in finished.trials if trial.failure and trial.failure.stage == "requires"}
-    candidates = [
-        place for place in ranking if roles[place.case] == "candidate" and place.case not in lacking
-    ]
-    shown = all(place.throughput is not None and not place.withheld for place in candidates)
-    return EXIT_OK if candidates and shown else EXIT_WITHHELD
-
-
-@contextlib.contextmanager
-def _watching(header: Header, before: Sequence[Trial]) -> Iterator[RunView]:
-    from assay.report.run_live import RunView
-    from assay.verdict import judge
-
-    if not console.is_live():
-        yield RunView(header, console.note, judge, before=before)
-        return
-    from rich.live import Live
-
-    talk = console.talk()
-    with Live(console=talk, auto_refresh=False, transient=True) as live:
-        yield RunView(
-            header,
-            talk.print,
-            judge,
-            refresh=lambda view: live.update(view.render(), refresh=True),
-            before=before,
-        )
-
-
-def _show(finished: Run, path: Path, *, as_json: bool) -> None:
-    from assay.cli.output import OutputFile
-    from assay.cli.report import show_json
-    from assay.report import markdown, terminal
-
-    report = path.with_name("report.md")
-    OutputFile(str(report), announce=False).write(markdown.render(finished))
-    if as_json:
-        show_json(finished)
-        return
-    console.show(terminal.summary(finished, (("report", _short(report)), ("run record", _short(path)))))
-
-
-def _short(path: Path) -> str:
-    """The path as a person would type it."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
-
-
-def _studies(settings: Settings) -> str:
-    from assay.study import list_studies
-
-    return ", ".join(path.stem for path in list_studies(settings)) or "there is no study here"
+    series = store.find_series(settings.results, series_id)
+    open_parts = [part for part in series.parts if part.state in ("to do", "begun")] if series else []
+    return series if open_parts else None
 
 
 def _refuse_with_resume(args: argparse.Namespace) -> None:
     """A resumed run is the run that it was: nothing of it can be chosen again."""
-    chosen = ("study", "profile", "quick", "blocks", "server")
+    chosen = ("study", "all", "profile", "quick", "blocks", "server", "no_control")
     given = [name for name in chosen if getattr(args, name)]
     if args.seed is not None:
         given.append("seed")

@@ -13,12 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.report import answer, servers
+from assay.report import answer, beside, control, profiles, servers
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
 from assay.report.charts.chart import Spec, config
 from assay.report.findings import grouped
 from assay.report.load import shape
+from assay.report.profiles import Pair
 from assay.report.rows import (
     Row,
     Section,
@@ -39,8 +40,8 @@ _VEGA_LITE = "6.4"
 """The version whose specifications Altair writes."""
 
 
-def render(run: Run) -> str:
-    """Write the page."""
+def render(run: Run, pair: Pair | None = None) -> str:
+    """Write the page. `pair` is the run with that under the other profile, if there is one."""
     from markupsafe import Markup
 
     found = sections(run)
@@ -50,6 +51,7 @@ def render(run: Run) -> str:
         .get_template("report.html.jinja")
         .render(
             **_said(run, found),
+            beside=_beside(pair) if pair else None,
             charts=drawn,
             style=Markup(_own("report.css")),
             script=Markup(_own("report.js")),
@@ -82,7 +84,9 @@ def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
     return {
         "title": fmt.safe(answer.name(run)),
         "question": fmt.safe(answer.question(run), 2000),
-        "answers": [fmt.safe(sentence, 1000) for sentence in answer.answers(found)],
+        "answers": [
+            fmt.safe(sentence, 1000) for sentence in (*answer.answers(found), *control.sentences(run))
+        ],
         "standing": answer.standing(run),
         "hallmark": judgement is not None and judgement.hallmark,
         "which": fmt.safe(answer.title(run)),
@@ -138,6 +142,43 @@ def _value(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.value
 
 
+def _beside(pair: Pair) -> dict[str, Any]:
+    """The two profiles side by side, in words and cells."""
+    return {
+        "title": beside.TITLE,
+        "which": [(profile, fmt.safe(said)) for profile, said in beside.which(pair)],
+        "warnings": [fmt.safe(said, 500) for said in profiles.warnings(pair)],
+        "heads": _heads(beside.HEADS),
+        "tables": [
+            {
+                "title": fmt.safe(beside.title_of(table)),
+                "rows": [
+                    (not line.competes, [fmt.safe(cell, 80) for cell in beside.cells(line)])
+                    for line in sorted(table.lines, key=lambda line: not line.competes)
+                ],
+                "told": [fmt.safe(said, 1000) for said in profiles.told(table)],
+            }
+            for table in profiles.tables(pair)
+        ],
+        "note": beside.NOTE,
+        "claim_heads": _heads(beside.CLAIM_HEADS),
+        "claims": [
+            [fmt.safe(cell, 500) for cell in beside.claim_cells(line)] for line in profiles.claims(pair)
+        ],
+        "changes": [fmt.safe(said) for said in beside.changes(pair)],
+        "setting_heads": _heads(beside.SETTING_HEADS),
+        "settings": [
+            [fmt.safe(cell, 80) for cell in (line.name, line.setting, line.published, line.fair)]
+            for line in profiles.settings(pair)
+        ],
+    }
+
+
+def _heads(heads: Iterable[str]) -> list[tuple[str, bool]]:
+    """Each head, and whether its column is aligned right."""
+    return [(fmt.safe(head.removesuffix(":"), 60), head.endswith(":")) for head in heads]
+
+
 def _failures(found: Sequence[Section]) -> Iterator[dict[str, str]]:
     for row in (row for section in found for row in section.rows if row.failure):
         assert row.failure is not None  # chosen for it
@@ -188,7 +229,7 @@ def _tables(run: Run) -> Iterator[dict[str, Any]]:
         if rows:
             yield {
                 "title": title,
-                "heads": [(fmt.safe(head.removesuffix(":"), 60), head.endswith(":")) for head in heads],
+                "heads": _heads(heads),
                 "rows": [[fmt.safe(cell, 200) for cell in row] for row in rows],
             }
 

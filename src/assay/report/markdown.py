@@ -39,6 +39,18 @@ def summary(run: Run) -> str:
     return "\n".join(parts) + "\n"
 
 
+def measured(run: Run) -> Iterator[str]:
+    """The lines that tell what was measured, without title, question and single trials."""
+    found = sections(run)
+    yield from _answers(run, found)
+    yield from _failures(found)
+    yield from _claims(run)
+    yield from _findings(run)
+    yield from _tables(run)
+    yield from _circumstances(run)
+    yield ""
+
+
 def escape(text: str, longest: int = 500) -> str:
     """Make text from a server or a file plain: no markup, no line break, no table cell of its own."""
     return _SPECIAL.sub(r"\\\1", fmt.safe(text, longest))
@@ -61,6 +73,11 @@ def _opening(run: Run, found: Sequence[Section]) -> Iterator[str]:
     if answer.question(run):
         yield escape(answer.question(run), 2000)
         yield ""
+    yield from _answers(run, found)
+
+
+def _answers(run: Run, found: Sequence[Section]) -> Iterator[str]:
+    """The answers in a sentence each, what stands against them, and the results behind them."""
     for sentence in answer.answers(found):
         yield f"**{escape(sentence)}**"
         yield ""

@@ -2,13 +2,15 @@
 
 A run is a folder `results/<run_id>/` with `run.jsonl` (a header, then one line a trial, then the
 judgement) and `logs/` (what the servers wrote). A line is written and synced before the next trial
-starts; whatever ends the process, all lines but a torn last one stay readable.
+starts; whatever ends the process, all lines but a torn last one stay readable. A series of runs is a
+folder with a `series.json`, which names them.
 """
 
 from __future__ import annotations
 
 from assay.store.find import find, list_runs
 from assay.store.read import Stored, load, read
+from assay.store.series import find_series, other_profile, write_series
 from assay.store.write import RunFile, create, new_run_id, reopen
 
 __all__ = [
@@ -16,12 +18,15 @@ __all__ = [
     "Stored",
     "create",
     "find",
+    "find_series",
     "json_schema",
     "list_runs",
     "load",
     "new_run_id",
+    "other_profile",
     "read",
     "reopen",
+    "write_series",
 ]
 
 

@@ -56,7 +56,7 @@ class RunFile:
         except OSError as error:
             with contextlib.suppress(OSError):  # the reader drops a torn line too
                 os.ftruncate(self._descriptor, end)
-            raise _cannot_write(self.path, error) from error
+            raise cannot_write(self.path, error) from error
 
     def close(self) -> None:
         """Give the file free."""
@@ -86,7 +86,7 @@ def create(results: Path, header: Header) -> RunFile:
         (folder / LOGS).mkdir(parents=True)
         descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     file = RunFile(path, descriptor)
     try:
         _lock(file.path, descriptor)
@@ -111,7 +111,7 @@ def reopen(path: Path) -> tuple[RunFile, Stored]:
     try:
         descriptor = os.open(stored.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
     except OSError as error:
-        raise _cannot_write(stored.path, error) from error
+        raise cannot_write(stored.path, error) from error
     file = RunFile(stored.path, descriptor)
     try:
         _lock(stored.path, descriptor)
@@ -129,7 +129,7 @@ def _lock(path: Path, descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         if error.errno not in (errno.EAGAIN, errno.EACCES):
-            raise _cannot_write(path, error) from error
+            raise cannot_write(path, error) from error
         raise InputError(f"{path} is being written by another process", "wait until that run ends") from error
 
 
@@ -142,7 +142,8 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _cannot_write(path: Path, error: OSError) -> EnvironmentLacks:
+def cannot_write(path: Path, error: OSError) -> EnvironmentLacks:
+    """Why a record could not be written, in a line with its remedy."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         remedy = "make room; what was measured is kept, and `assay run --resume` goes on with it"
         return EnvironmentLacks(f"no room left to write {path}", remedy)

@@ -48,7 +48,8 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
     `study` is the study as resolved (profile applied), as plain data, so that the record can
     be reported and judged without the study file. The judgement reads two of its keys:
     `claims`, a list in the shape of `assay.values.claim.Claim` (with case ids), and `rules`,
-    `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "why"}}`.
+    `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "why"}}`. `series` is the id of the
+    series that the run is part of, if it is part of one.
     """
 
     format: int
@@ -63,6 +64,7 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
     study: dict[str, Any]
     cases: tuple[Case, ...]
     environment: Environment
+    series: str = ""
 
 
 class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):

@@ -1,0 +1,227 @@
+"""Several runs one after the other: every study, or one under both profiles, resumable as a whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.cli import one_run
+from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayError, InputError
+
+if TYPE_CHECKING:
+    from assay.report.series import Expected
+    from assay.settings import Settings
+    from assay.study import ResolvedStudy
+    from assay.values.run import Run
+    from assay.values.series import Part, Series
+    from assay.values.trial import Trial
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the command line says of all the runs."""
+
+    quick: bool
+    blocks: int | None
+    seed: int | None
+    servers: tuple[str, ...]
+    as_json: bool
+
+
+@dataclass(frozen=True)
+class _Coming:
+    """A part that can be run: its study, resolved; `to_do` are its trials that are still to come."""
+
+    study: ResolvedStudy
+    to_do: int
+
+    def expected(self, part: Part) -> Expected:
+        """What it is likely to take. A server that lacks something here is a row that costs no time."""
+        from assay.report.series import Expected
+        from assay.sut import check_all
+
+        cases = self.study.cases
+        lacking = {
+            case.server.name
+            for case in cases
+            if any(not one.fulfilled for one in check_all(case.server.requires))
+        }
+        each = [case.expected_s() for case in cases if case.server.name not in lacking]
+        share = self.to_do / len(cases)
+        least, most = (share * sum(seconds) for seconds in zip(*each, strict=True)) if each else (0.0, 0.0)
+        return Expected(part, len(cases), self.study.blocks, least, most, tuple(sorted(lacking)))
+
+
+def start(names: Sequence[str], profiles: Sequence[str], chosen: Chosen, settings: Settings) -> int:
+    """Run each study under each profile. InputError where none of them can be run."""
+    from assay import store
+    from assay.values.series import Part, Series
+
+    now_ns = time.time_ns()
+    series = Series(
+        series_id=store.new_run_id("series", now_ns),
+        created_unix_ns=now_ns,
+        quick=chosen.quick,
+        blocks=chosen.blocks,
+        seed=chosen.seed,
+        servers=chosen.servers,
+        parts=tuple(Part(study=name, profile=profile) for name in names for profile in profiles),
+    )
+    return _Runs(series, settings, chosen.as_json).run()
+
+
+def go_on(series: Series, settings: Settings, *, as_json: bool) -> int:
+    """Run what is still to come of a series that was cut off."""
+    if all(part.state in ("ended", "failed") for part in series.parts):
+        last = next((part.run for part in reversed(series.parts) if part.run), "latest")
+        raise InputError(f"series {series.series_id} has ended", f"`assay report {last}` shows its last run")
+    return _Runs(series, settings, as_json).run()
+
+
+class _Runs:
+    """A series under way. Its file is written anew at each step, so that it can always be gone on with."""
+
+    def __init__(self, series: Series, settings: Settings, as_json: bool) -> None:
+        self._series = series
+        self._settings = settings
+        self._as_json = as_json
+        self._code = EXIT_OK
+
+    def run(self) -> int:
+        """Every part that is still to come; 1 where one failed or withheld a figure."""
+        from assay.trial import machine_lock
+
+        coming = dict(self._coming())
+        if not any(isinstance(one, _Coming) for one in coming.values()):
+            raise next(one for one in coming.values() if isinstance(one, AssayError))
+        self._tell_estimate(coming)
+        with machine_lock(self._settings, self._series.series_id):
+            for place, one in coming.items():
+                self._part(place, one)
+        self._tell_end()
+        return self._code
+
+    def _coming(self) -> Iterator[tuple[int, _Coming | AssayError]]:
+        """Each part to come, resolved, or why it cannot be."""
+        for place, part in enumerate(self._series.parts):
+            if part.state in ("to do", "begun"):
+                try:
+                    yield place, self._resolved(part)
+                except AssayError as problem:
+                    yield place, problem
+
+    def _resolved(self, part: Part) -> _Coming:
+        from assay.study import load_study, resolve
+
+        series = self._series
+        study = resolve(
+            load_study(part.study, self._settings),
+            self._settings,
+            profile=part.profile,
+            quick=series.quick,
+            blocks=series.blocks,
+            seed=series.seed,
+            servers=series.servers,
+        )
+        return _Coming(study, study.trials - len(self._done(part)))
+
+    def _done(self, part: Part) -> Sequence[Trial]:
+        """The trials of a part that was cut off."""
+        from assay import store
+
+        return store.load(self._settings.results / part.run).trials if part.run else ()
+
+    def _part(self, place: int, one: _Coming | AssayError) -> None:
+        """One run; what goes wrong with it is told and kept, and does not stop the others."""
+        part = self._series.parts[place]
+        head = f"{part.study}, profile {part.profile}"
+        console.note(f"\n[{place + 1}/{len(self._series.parts)}] {head}")
+        try:
+            if isinstance(one, AssayError):
+                raise one
+            ended = self._run_part(place, one)
+        except AssayError as problem:
+            if problem.exit_code == EXIT_INTERRUPTED:
+                raise
+            console.error(problem)
+            self._set(place, state="failed", problem=str(problem))
+            self._code = EXIT_WITHHELD
+            return
+        self._set(place, state="ended")
+        self._code = max(self._code, ended.code)
+        self._side_by_side(ended.run)
+
+    def _run_part(self, place: int, one: _Coming) -> one_run.Ended:
+        from assay.trial import resume
+
+        run_id = self._series.parts[place].run
+        if not run_id:
+            return one_run.begin(
+                one.study,
+                self._settings,
+                as_json=self._as_json,
+                series=self._series.series_id,
+                begun=lambda new_id: self._set(place, state="begun", run=new_id),
+            )
+        path = self._settings.results / run_id
+        if one.to_do == 0:  # cut off between its last trial and its end
+            return one_run.ended(path, as_json=self._as_json)
+        with resume(path, self._settings) as resumed:
+            return one_run.go_on(resumed, self._settings, as_json=self._as_json)
+
+    def _set(self, place: int, **changes: object) -> None:
+        """Note how far a part has come, on the disk too."""
+        import msgspec
+
+        from assay import store
+
+        parts = list(self._series.parts)
+        parts[place] = msgspec.structs.replace(parts[place], **changes)
+        self._series = msgspec.structs.replace(self._series, parts=tuple(parts))
+        store.write_series(self._settings.results, self._series)
+
+    def _side_by_side(self, run: Run) -> None:
+        """Once a study has been run under both profiles: show the two, and write them down."""
+        from assay import store
+        from assay.cli.report import judged
+
+        other = store.other_profile(self._settings.results, run.header)
+        if other is None or not (other.trials and run.trials):
+            return
+        from assay.cli.output import write_files
+        from assay.report import beside, html, markdown_pair, profiles
+
+        pair = profiles.pair(run, judged(other))
+        if not self._as_json:
+            console.show(beside.summary(pair))
+        name = run.header.study_name
+        files = [
+            (f"{name}.md", markdown_pair.render(pair).encode()),
+            (f"{name}.html", html.render(pair.fair, pair).encode()),
+        ]
+        write_files(self._settings.results / self._series.series_id, files)
+
+    def _tell_estimate(self, coming: dict[int, _Coming | AssayError]) -> None:
+        from assay.report import series as shown
+
+        expected, refused = [], []
+        for place, one in coming.items():
+            part = self._series.parts[place]
+            if isinstance(one, AssayError):
+                refused.append((part, str(one)))
+            else:
+                expected.append(one.expected(part))
+        console.say(shown.estimate(expected, refused))
+
+    def _tell_end(self) -> None:
+        from assay import store
+        from assay.cli.report import judged
+        from assay.report import series as shown
+
+        results = self._settings.results
+        runs = {part.run: judged(store.load(results / part.run)) for part in self._series.parts if part.run}
+        if not self._as_json:
+            console.show(shown.summary(self._series, runs))

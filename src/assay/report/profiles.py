@@ -1,0 +1,293 @@
+"""A study under both profiles: what was published, that measured again, the same question asked fairly.
+
+Pure: from two stored runs to plain values, which the terminal, Markdown and the page show alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from assay.compare import environment_differences
+from assay.errors import InputError
+from assay.report.rows import Row, sections, short_name
+from assay.values.estimate import ClaimVerdict
+from assay.values.run import Run
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two runs of one study, one a profile."""
+
+    published: Run
+    fair: Run
+
+
+@dataclass(frozen=True)
+class Place:
+    """A rank. `shown` is False where it is the order of the bare figures: no interval stands behind it."""
+
+    number: int
+    shown: bool
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A server under one profile: its row there (None where it took no part), and its place."""
+
+    row: Row | None
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class ServerLine:
+    """One server: the printed figure, the published profile measured, the fair one measured."""
+
+    name: str
+    competes: bool
+    printed_per_s: float | None
+    printed_place: Place | None
+    published: Cell
+    fair: Cell
+
+
+@dataclass(frozen=True)
+class LoadTable:
+    """The servers at one load of each profile. `title` names the workload where there are several."""
+
+    title: str
+    published_load: str
+    fair_load: str
+    lines: tuple[ServerLine, ...]
+
+
+@dataclass(frozen=True)
+class ClaimLine:
+    """A claim under both profiles; None where a profile does not put it to the test."""
+
+    id: str
+    statement: str
+    printed_ratio: float | None
+    published: ClaimVerdict | None
+    fair: ClaimVerdict | None
+
+    @property
+    def changed(self) -> bool:
+        """Whether its verdict is another one in the fair profile."""
+        return (
+            self.published is not None
+            and self.fair is not None
+            and (self.published.verdict != self.fair.verdict)
+        )
+
+
+@dataclass(frozen=True)
+class SettingLine:
+    """A setting of a server that differs between the profiles; "–" where a profile does not name it."""
+
+    name: str
+    setting: str
+    published: str
+    fair: str
+
+
+def pair(one: Run, other: Run) -> Pair:
+    """The two as a pair. InputError where they are not one study under its two profiles."""
+    if one.header.study_name != other.header.study_name:
+        names = f"{one.header.study_name!r} and {other.header.study_name!r}"
+        raise InputError(f"the runs are of two studies, {names}", "name two runs of one study")
+    by_profile = {run.header.profile: run for run in (one, other)}
+    if set(by_profile) != {"published", "fair"}:
+        problem = f"both runs are of the profile {one.header.profile!r}"
+        raise InputError(problem, "name one run of each: published and fair")
+    return Pair(by_profile["published"], by_profile["fair"])
+
+
+def tables(found: Pair) -> tuple[LoadTable, ...]:
+    """A table for each closed load of the fair profile that two servers or more compete at.
+
+    It stands beside the published load of the same name, or else the first published load of its workload.
+    """
+    published, fair = _by_load(found.published), _by_load(found.fair)
+    workloads = {workload for workload, _ in fair}
+    made = []
+    for (workload, load), rows in fair.items():
+        closed = [row for row in rows.values() if row.closed_loop and row.case.role == "candidate"]
+        beside = (workload, load)
+        if beside not in published:
+            beside = next((key for key in published if key[0] == workload), beside)
+        if len(closed) < 2 or beside not in published:
+            continue
+        lines = tuple(_lines(found.published, beside, published[beside], rows))
+        made.append(LoadTable(workload if len(workloads) > 1 else "", beside[1], load, lines))
+    return tuple(made)
+
+
+def claims(found: Pair) -> tuple[ClaimLine, ...]:
+    """Every claim that one of the profiles puts to the test, in the study's order."""
+    published, fair = _verdicts(found.published), _verdicts(found.fair)
+    lines = []
+    for name in dict.fromkeys((*published, *fair)):
+        sides = [side[name] for side in (published, fair) if name in side]
+        ratio = next((side.published_ratio for side in sides if side.published_ratio is not None), None)
+        lines.append(ClaimLine(name, sides[0].statement, ratio, published.get(name), fair.get(name)))
+    return tuple(lines)
+
+
+def settings(found: Pair) -> tuple[SettingLine, ...]:
+    """What the fair profile sets otherwise, server by server."""
+    published, fair = _facts(found.published), _facts(found.fair)
+    lines = []
+    for name in published:
+        for fact in dict.fromkeys((*published[name], *fair.get(name, {}))):
+            sides = [_told(side.get(name, {}).get(fact)) for side in (published, fair)]
+            if name in fair and sides[0] != sides[1]:
+                lines.append(SettingLine(name, fact.replace("_", " "), *sides))
+    return tuple(lines)
+
+
+def warnings(found: Pair) -> tuple[str, ...]:
+    """Why the two runs should not be put side by side without a second thought; empty where they may."""
+    one, other = found.published.header, found.fair.header
+    said = []
+    if one.environment.machine_id != other.environment.machine_id:
+        hosts = f"{one.environment.hostname} and {other.environment.hostname}"
+        said.append(f"the two profiles were measured on two machines, {hosts}: compare ranks, not figures")
+    else:
+        changed = [what for what, *_ in environment_differences(one.environment, other.environment)]
+        said += (
+            [f"between the two runs the machine or the versions changed: {', '.join(changed)}"]
+            if changed
+            else []
+        )
+    for run in (found.published, found.fair):
+        if run.judgement is None or not run.judgement.complete:
+            said.append(f"the run of the profile {run.header.profile!r} did not end")
+    return tuple(said)
+
+
+def told(table: LoadTable) -> tuple[str, ...]:
+    """What became of the ranking, in sentences: the three orders, and each pair that turned round."""
+    printed = [(line.printed_place, line.name) for line in table.lines]
+    measured = [(line.published.place, line.name) for line in table.lines]
+    fair = [(line.fair.place, line.name) for line in table.lines]
+    orders = (
+        ("As published", printed),
+        ("The published settings measured here", measured),
+        ("The fair profile", fair),
+    )
+    said = [f"{title}: {_order(places)}." for title, places in orders if any(place for place, _ in places)]
+    return (*said, *_turned(table))
+
+
+def _turned(table: LoadTable) -> Iterator[str]:
+    """Pairs whose published order does not hold on fair terms."""
+    known = [line for line in table.lines if line.printed_place and line.competes]
+    known.sort(key=lambda line: line.printed_place.number if line.printed_place else 0)
+    for place, ahead in enumerate(known):
+        for behind in known[place + 1 :]:
+            first, second = ahead.fair.place, behind.fair.place
+            if first is None or second is None or first.number < second.number:
+                continue
+            if first.number == second.number:
+                now = "no difference is shown"
+            elif first.shown:
+                now = "it is behind"
+            else:
+                now = "its bare figure is lower (too few trials for a ranking)"
+            yield f"{ahead.name} was published ahead of {behind.name}; on fair terms {now}."
+
+
+def _order(places: Sequence[tuple[Place | None, str]]) -> str:
+    """Names in the order of their places; those that share one are joined."""
+    ranks: dict[int, list[str]] = {}
+    for place, name in places:
+        if place is not None:
+            ranks.setdefault(place.number, []).append(name)
+    return ", then ".join(" and ".join(ranks[number]) for number in sorted(ranks))
+
+
+def _lines(
+    run: Run, key: tuple[str, str], published: Mapping[str, Row], fair: Mapping[str, Row]
+) -> Iterator[ServerLine]:
+    """A line for each entry of either profile: what competes first, best on fair terms first."""
+    names = list(dict.fromkeys((*fair, *published)))
+    printed = {name: rate for name in names if (rate := _printed(run, name, key)) is not None}
+    by_figure = _bare(printed)
+    places = {"published": _places(published), "fair": _places(fair)}
+    lines = []
+    for name in names:
+        row = fair.get(name) or published[name]
+        lines.append(
+            ServerLine(
+                name=row.name,
+                competes=row.case.role == "candidate",
+                printed_per_s=printed.get(name),
+                printed_place=by_figure.get(name),
+                published=Cell(published.get(name), places["published"].get(name)),
+                fair=Cell(fair.get(name), places["fair"].get(name)),
+            )
+        )
+    yield from sorted(lines, key=_best_first)
+
+
+def _best_first(line: ServerLine) -> tuple[bool, int, int]:
+    last = 10**6
+    place, before = line.fair.place, line.published.place
+    return not line.competes, place.number if place else last, before.number if before else last
+
+
+def _places(rows: Mapping[str, Row]) -> dict[str, Place]:
+    """The tiers of a profile; where it has none, the order of the figures that may be shown."""
+    competing = {name: row for name, row in rows.items() if row.case.role == "candidate"}
+    tiers = {name: Place(row.tier, shown=True) for name, row in competing.items() if row.tier is not None}
+    return tiers or _bare({name: row.throughput.value for name, row in competing.items() if row.throughput})
+
+
+def _bare(rates: Mapping[str, float]) -> dict[str, Place]:
+    ordered = sorted(rates, key=lambda name: -rates[name])
+    return {name: Place(number, shown=False) for number, name in enumerate(ordered, start=1)}
+
+
+def _printed(run: Run, entry: str, key: tuple[str, str]) -> float | None:
+    """The published throughput of an entry: of several figures at one load the first."""
+    given = run.header.study.get("figures")
+    figures = given.get(entry, ()) if isinstance(given, dict) else ()
+    for figure in figures:
+        workload, load = figure.get("workload", ""), figure.get("load", "")
+        rate = figure.get("throughput_per_s")
+        if workload in ("", key[0]) and load in ("", key[1]) and isinstance(rate, int | float):
+            return float(rate)
+    return None
+
+
+def _by_load(run: Run) -> dict[tuple[str, str], dict[str, Row]]:
+    """The rows by workload and load, then by the study's entry; controls are left out."""
+    found: dict[tuple[str, str], dict[str, Row]] = {}
+    for section in sections(run):
+        for row in section.rows:
+            if row.case.role != "control":
+                entry = row.case.id.partition("@")[0]
+                found.setdefault((row.case.workload, row.case.load), {})[entry] = row
+    return found
+
+
+def _verdicts(run: Run) -> dict[str, ClaimVerdict]:
+    """Claims that the profile puts to the test: one without a comparison is none of its claims."""
+    tested = (
+        {claim.get("id") for claim in run.header.study.get("claims", ()) if claim.get("comparisons")}
+        if run.header.study.get("claims")
+        else None
+    )
+    verdicts = run.judgement.claims if run.judgement else ()
+    return {one.claim: one for one in verdicts if tested is None or one.claim in tested}
+
+
+def _facts(run: Run) -> dict[str, dict[str, str | int | float | bool]]:
+    return {short_name(case): case.facts for case in run.header.cases if case.role == "candidate"}
+
+
+def _told(fact: str | int | float | bool | None) -> str:
+    if isinstance(fact, bool):
+        return "yes" if fact else "no"
+    return "–" if fact is None else str(fact)

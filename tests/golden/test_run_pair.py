@@ -1,0 +1,192 @@
+"""A study under both profiles: what is set side by side, and how it looks."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+import sample_run
+from msgspec.structs import replace
+from test_run_output import Golden, hostile_run, rendered
+from test_run_page import TWO_MEGABYTES, tags_of
+
+from assay.errors import InputError
+from assay.report import beside, html, markdown_pair, profiles
+from assay.values.estimate import Ranked
+from assay.values.run import Run
+
+FIGURES = {
+    "quotes/java-vertx": [{"throughput_per_s": 106226.41}, {"throughput_per_s": 1.0, "note": "a later run"}],
+    "quotes/go": [{"load": "t12-c400", "throughput_per_s": 84765.94}],
+    "quotes/crystal": [{"load": "another", "throughput_per_s": 58458.0}],
+    "quotes/ruby-sinatra": [{"throughput_per_s": 3025.77}],
+}
+
+
+def published() -> Run:
+    """The study's published settings measured: too few trials for tiers, Ruby ahead of nobody."""
+    run = sample_run.run()
+    cases = tuple(replace(case, variant="published", load="t12-c400") for case in run.header.cases)
+    cases = (replace(cases[0], facts={"workers": 4, "request_log": True}), *cases[1:])
+    judgement = run.judgement
+    assert judgement is not None
+    ranking = tuple(replace(place, tier=None, reason="fewer than 6 trials") for place in judgement.ranking)
+    claims = tuple(replace(claim, verdict="inconclusive", measured=None) for claim in judgement.claims[:1])
+    return replace(
+        run,
+        header=replace(
+            run.header, profile="published", cases=cases, study=run.header.study | {"figures": FIGURES}
+        ),
+        judgement=replace(judgement, ranking=ranking, claims=claims),
+    )
+
+
+def fair() -> Run:
+    """The same on fair terms: Go and Java share the first tier, the order of the rest is as published."""
+    run = sample_run.run()
+    assert run.judgement is not None
+    tiers = {"quotes/java-vertx": 1, "quotes/go": 1, "quotes/ruby-sinatra": 3}
+    ranking = tuple(replace(place, tier=tiers.get(place.case)) for place in run.judgement.ranking)
+    return replace(run, judgement=replace(run.judgement, ranking=ranking))
+
+
+def pair() -> profiles.Pair:
+    return profiles.pair(fair(), published())
+
+
+def test_the_screen_of_both_profiles(golden: Golden) -> None:
+    text = rendered(beside.summary(pair()))
+    assert max(map(len, text.splitlines())) <= 80
+    golden("pair-80.txt", text)
+
+
+def test_the_markdown_of_both_profiles(golden: Golden) -> None:
+    golden("pair.md", markdown_pair.render(pair()))
+
+
+def test_a_published_figure_belongs_to_its_load_and_the_first_counts() -> None:
+    [table] = profiles.tables(pair())
+    printed = {line.name: line.printed_per_s for line in table.lines}
+    assert printed == {
+        "quotes/java-vertx": 106226.41,
+        "quotes/go": 84765.94,
+        "quotes/crystal": None,
+        "quotes/ruby-sinatra": 3025.77,
+        "quotes/null": None,
+    }
+
+
+def test_bare_figures_give_an_order_and_no_rank() -> None:
+    [table] = profiles.tables(pair())
+    java = next(line for line in table.lines if line.name == "quotes/java-vertx")
+    assert java.printed_place == profiles.Place(1, shown=False)
+    assert java.published.place == profiles.Place(1, shown=False)
+    assert java.fair.place == profiles.Place(1, shown=True)
+
+
+def test_a_pair_that_shares_a_tier_on_fair_terms_is_told() -> None:
+    [table] = profiles.tables(pair())
+    said = profiles.told(table)
+    assert "The fair profile: quotes/java-vertx and quotes/go, then quotes/ruby-sinatra." in said
+    turned = "quotes/java-vertx was published ahead of quotes/go; on fair terms no difference is shown."
+    assert said[-1] == turned
+
+
+def test_an_order_that_turned_round_is_told() -> None:
+    run = fair()
+    assert run.judgement is not None
+    turned = {"quotes/go": 1, "quotes/java-vertx": 2, "quotes/ruby-sinatra": 3}
+    ranking = tuple(replace(place, tier=turned.get(place.case)) for place in run.judgement.ranking)
+    found = profiles.pair(replace(run, judgement=replace(run.judgement, ranking=ranking)), published())
+    [table] = profiles.tables(found)
+    assert profiles.told(table)[-1].endswith("ahead of quotes/go; on fair terms it is behind.")
+
+
+def test_a_withheld_figure_has_no_place_and_says_why() -> None:
+    run = fair()
+    assert run.judgement is not None
+    finding = sample_run.finding("G1", "withheld", "quotes/go", withholds="everything")
+    found = profiles.pair(replace(run, judgement=replace(run.judgement, findings=(finding,))), published())
+    [table] = profiles.tables(found)
+    go = next(line for line in table.lines if line.name == "quotes/go")
+    assert beside.figure_words(go.fair) == "withheld: G1"
+
+
+def test_loads_of_one_name_stand_side_by_side() -> None:
+    def loaded(run: Run, *loads: str) -> Run:
+        cases = [
+            replace(case, id=f"{case.id}@{load}", load=load) for load in loads for case in run.header.cases
+        ]
+        trials = [replace(trial, case=f"{trial.case}@{load}") for load in loads for trial in run.trials]
+        assert run.judgement is not None
+        places: list[Ranked] = [
+            replace(place, case=f"{place.case}@{load}") for load in loads for place in run.judgement.ranking
+        ]
+        judgement = replace(run.judgement, ranking=tuple(places), findings=())
+        return replace(
+            run, header=replace(run.header, cases=tuple(cases)), trials=tuple(trials), judgement=judgement
+        )
+
+    found = profiles.pair(loaded(fair(), "c50", "c64"), loaded(published(), "c10", "c50"))
+    loads = [(table.published_load, table.fair_load) for table in profiles.tables(found)]
+    assert loads == [("c50", "c50"), ("c10", "c64")]
+
+
+def test_a_claim_that_changed_is_told() -> None:
+    changed, one_sided = profiles.claims(pair())
+    assert (changed.changed, one_sided.changed) == (True, False)
+    assert one_sided.published is None
+    assert list(beside.changes(pair())) == ["Claim (a): inconclusive as published, supported on fair terms."]
+
+
+def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> None:
+    run = fair()
+    study = run.header.study | {"claims": [{"id": "b", "comparisons": []}]}
+    lines = profiles.claims(profiles.Pair(published(), replace(run, header=replace(run.header, study=study))))
+    assert [line.id for line in lines] == ["a"]
+
+
+def test_what_the_fair_profile_sets_otherwise() -> None:
+    lines = [(line.name, line.setting, line.published, line.fair) for line in profiles.settings(pair())]
+    assert lines == [("quotes/go", "workers", "4", "1"), ("quotes/go", "request log", "yes", "no")]
+
+
+def test_two_machines_and_a_run_that_did_not_end_are_warned_of() -> None:
+    run = published()
+    assert run.judgement is not None
+    elsewhere = replace(run.header.environment, machine_id="another", hostname="elsewhere")
+    other = replace(
+        run,
+        header=replace(run.header, environment=elsewhere),
+        judgement=replace(run.judgement, complete=False),
+    )
+    machines, unfinished = profiles.warnings(profiles.pair(fair(), other))
+    assert "two machines" in machines
+    assert unfinished == "the run of the profile 'published' did not end"
+
+
+def test_two_runs_that_are_no_pair_are_refused() -> None:
+    with pytest.raises(InputError, match="both runs are of the profile 'fair'"):
+        profiles.pair(fair(), fair())
+    other = replace(published(), header=replace(published().header, study_name="heroes"))
+    with pytest.raises(InputError, match="two studies"):
+        profiles.pair(fair(), other)
+
+
+def test_the_page_holds_both_and_stays_small() -> None:
+    page = html.render(fair(), pair())
+    assert 'id="beside"' in page
+    assert "on fair terms no difference is shown" in page
+    assert len(page.encode()) < TWO_MEGABYTES
+    assert 'id="beside"' not in html.render(fair())
+
+
+def test_markup_from_a_record_stays_text_in_a_pair() -> None:
+    hostile = hostile_run()
+    study = msgspec.json.decode(msgspec.json.encode(hostile.header.study))
+    other = replace(hostile, header=replace(hostile.header, profile="published", study=study))
+    found = profiles.pair(hostile, other)
+    page = html.render(hostile, found)
+    assert tags_of(page).scripts == 3
+    assert "<script>alert" not in page
+    assert "<script>" not in markdown_pair.render(found)
+    assert "\x1b" not in rendered(beside.summary(found))
