@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import PurePath
 
 import assay
-from assay import console
+from assay import console, dropin
 from assay.cli import verbs
 from assay.cli.boundary import guarded
 from assay.cli.parser import Parser
 from assay.errors import EXIT_OK, InputError
 
+_DROP_INS = "Speak another tool's language"
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the process's exit code is what is returned."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    words = list(argv) if argv is not None else _spoken(sys.argv)
     console.use_any_encoding()
     return guarded(lambda: _dispatch(words), words)
+
+
+def _spoken(argv: list[str]) -> list[str]:
+    """The words after the program's name; a link with a drop-in's name is its verb."""
+    tool = dropin.find(PurePath(argv[0]).name)
+    return [tool.name, *argv[1:]] if tool else argv[1:]
 
 
 def _dispatch(words: list[str]) -> int:
@@ -25,6 +34,9 @@ def _dispatch(words: list[str]) -> int:
         return _help(words[1:])
     if words[0] in ("-V", "--version", "version"):
         return _version()
+    tool = dropin.find(words[0])
+    if tool is not None:
+        return tool.main(words[1:])
     verb = verbs.find(words[0])
     if verb is None:
         raise _unknown(words[0])
@@ -54,9 +66,10 @@ def overview() -> str:
         "Assay weighs web servers honestly: it drives load, runs whole comparisons of",
         "servers, and says of every number whether it can be believed.",
     ]
-    width = max(len(verb.name) for verb in verbs.VERBS)
+    listed = [*verbs.VERBS, *(verbs.Verb(tool.name, tool.purpose, _DROP_INS) for tool in dropin.TOOLS)]
+    width = max(len(verb.name) for verb in listed)
     group = ""
-    for verb in verbs.VERBS:
+    for verb in listed:
         if verb.group != group:
             group = verb.group
             lines += ["", f"{group}:"]
@@ -77,7 +90,8 @@ def overview() -> str:
 def _unknown(word: str) -> InputError:
     from difflib import get_close_matches
 
-    near = get_close_matches(word, [verb.name for verb in verbs.VERBS], n=1, cutoff=0.5)
+    names = [verb.name for verb in (*verbs.VERBS, *dropin.TOOLS)]
+    near = get_close_matches(word, names, n=1, cutoff=0.5)
     what = "flag" if word.startswith("-") else "verb"
     remedy = f"did you mean {near[0]!r}?" if near else "`assay --help` lists the verbs"
     return InputError(f"unknown {what} {word!r}", remedy)

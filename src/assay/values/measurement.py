@@ -78,6 +78,7 @@ class Worker(Value, frozen=True, kw_only=True):
     """What one engine thread did in the measured phase, by its own CPU clock.
 
     `largest_stall_ns` is the longest time its loop did not come round although it was due.
+    `completed_by_window` is its part of the measured windows.
     """
 
     cpu: int | None
@@ -85,6 +86,7 @@ class Worker(Value, frozen=True, kw_only=True):
     cpu_ns: int
     largest_stall_ns: int
     completed: int
+    completed_by_window: tuple[int, ...] = ()
 
 
 class Measurement(Value, frozen=True, kw_only=True):

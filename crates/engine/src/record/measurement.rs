@@ -104,7 +104,7 @@ pub struct Connections {
 }
 
 /// What one engine thread did in the measured phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Worker {
     /// The core it is pinned to.
@@ -117,6 +117,9 @@ pub struct Worker {
     pub largest_stall_ns: u64,
     /// Requests it completed.
     pub completed: u64,
+    /// Those of each measured window.
+    #[serde(default)]
+    pub completed_by_window: Vec<u64>,
 }
 
 /// One execution of a plan. `books`, `connections` and `windows` cover the whole run, all else the

@@ -249,6 +249,10 @@ fn workers(ledgers: &Ledgers, cpus: &[Option<u32>]) -> Vec<Worker> {
         cpu_ns: ledger.cpu_ns.get(),
         largest_stall_ns: ledger.largest_stall_ns.get(),
         completed: ledger.totals.completed.get(),
+        completed_by_window: ledger.notes().windows[Phase::Measured as usize]
+            .iter()
+            .map(|slice| slice.completed)
+            .collect(),
     };
     ledgers.iter().zip(cpus).map(seen).collect()
 }

@@ -1,0 +1,106 @@
+"""What every drop-in does between its flags and its report: offer the load, and judge it.
+
+A drop-in keeps its tool's manners: its report goes to standard output, Ctrl-C ends the load
+early and the report is printed as always, and an exit code is what the tool would give. What we add goes
+to standard error: one line a finding.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay import engine
+
+if TYPE_CHECKING:
+    from assay.engine import EngineRun
+    from assay.values.finding import Finding
+    from assay.values.measurement import Measurement, Snapshot
+    from assay.values.plan import LoadPlan
+
+_REFRESH_S = 0.2
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How the environment wants the drop-ins: resolved once, before anything else.
+
+    `strict` reproduces the tool's own arithmetic (ASSAY_STRICT=1); `quiet` keeps the findings
+    to ourselves (ASSAY_QUIET=1).
+    """
+
+    strict: bool
+    quiet: bool
+
+    @classmethod
+    def of_environment(cls) -> Manners:
+        """Read the two variables; "" and "0" are off."""
+        on = {name for name in ("ASSAY_STRICT", "ASSAY_QUIET") if os.environ.get(name, "0") not in ("", "0")}
+        return cls(strict="ASSAY_STRICT" in on, quiet="ASSAY_QUIET" in on)
+
+
+@dataclass(frozen=True)
+class Offered:
+    """A load that has ended: what was asked for, what came of it, and what is to be said of it."""
+
+    plan: LoadPlan
+    measurement: Measurement
+    findings: tuple[Finding, ...]
+
+
+def offer(
+    plan: LoadPlan,
+    manners: Manners,
+    watch: Callable[[Snapshot], None] | None = None,
+    start: Callable[[LoadPlan], EngineRun] = engine.start,
+) -> Offered:
+    """Offer the load to its end, or until Ctrl-C, and judge it.
+
+    `watch` is given a snapshot every 0.2 s. `AssayError` where nothing was sent.
+    """
+    running = start(plan)
+    if manners.quiet:
+        return Offered(plan, _ended(running, watch), ())
+    # Imported while the load already runs: nothing of it is needed to send the first request.
+    from assay.host import Watch
+    from assay.sut.cores import CoreSplit
+
+    host = Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
+    measurement = _ended(running, watch)
+    from assay.cli import address
+    from assay.verdict import judge_load
+
+    findings = judge_load(
+        plan,
+        measurement,
+        cores=os.cpu_count() or 1,
+        same_machine=address.is_this_machine(address.first_hops(plan)),
+        host=host.seen(),
+    )
+    return Offered(plan, measurement, findings)
+
+
+def _ended(running: EngineRun, watch: Callable[[Snapshot], None] | None) -> Measurement:
+    """Wait for the end; Ctrl-C brings it about. A second Ctrl-C gives the load up."""
+    try:
+        while not running.wait(_REFRESH_S):
+            if watch is not None:
+                watch(running.snapshot())
+    except KeyboardInterrupt:
+        running.stop()
+    return running.result()
+
+
+def tell(tool: str, findings: Iterable[Finding]) -> None:
+    """Say the findings on standard error, one line each, gravest first."""
+    from assay import console
+    from assay.report.format import safe
+
+    sys.stdout.flush()
+    for finding in findings:
+        titled = "" if finding.evidence.startswith(finding.title) else f"{finding.title}: "
+        line = f"{titled}{finding.evidence}; {finding.remedy}"
+        console.note(f"assay {tool}: {finding.severity} {finding.code}: {safe(line, 1000)}")

@@ -1,0 +1,79 @@
+"""From wrk's flags to a `LoadPlan`."""
+
+from __future__ import annotations
+
+import socket
+
+from assay.dropin.wrk.flags import Flags
+from assay.dropin.wrk.url import Url
+from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, Tls
+
+NS_PER_S = 1_000_000_000
+LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
+
+
+class Unreachable(Exception):
+    """The URL's host has no address, or none that accepts a connection; the line is wrk's."""
+
+
+def reachable(url: Url) -> str:
+    """The first address of the URL's host that accepts a connection, as "ip:port"."""
+    where = f"{url.host}:{url.service}"
+    try:
+        found = socket.getaddrinfo(url.host, url.service, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as problem:
+        reason = problem.strerror if isinstance(problem, socket.gaierror) else str(problem)
+        raise Unreachable(f"unable to resolve {where} {reason}") from None
+    reason = ""
+    for family, kind, protocol, _, address in found:
+        try:
+            with socket.socket(family, kind, protocol) as knock:
+                knock.connect(address)
+        except OSError as problem:
+            reason = problem.strerror or str(problem)
+            continue
+        ip, port = address[0], address[1]
+        return f"[{ip!s}]:{port}" if family == socket.AF_INET6 else f"{ip!s}:{port}"
+    raise Unreachable(f"unable to connect to {where} {reason}")
+
+
+def request_headers(flags: Flags) -> dict[str, str]:
+    """The header fields of `-H`, the last of a name winning, and `Host`.
+
+    wrk sends them in the order of a Lua table, which differs from run to run; we send them as given.
+    """
+    headers = {"Host": flags.url.authority}
+    for text in flags.headers:
+        name, colon, value = text.partition(":")
+        if colon and value.startswith(" "):
+            headers[name] = value[1:]
+    return headers
+
+
+def plan(flags: Flags, address: str, strict: bool) -> LoadPlan:
+    """The load that the flags ask for, on the server at `address`.
+
+    wrk looks at no clock until an answer comes, so a late one is late and not lost: in strict mode
+    the engine waits as long as it can. wrk also leaves connections that its threads cannot share
+    evenly unopened; so does strict mode.
+    """
+    url = flags.url
+    connections = flags.connections - (flags.connections % flags.threads if strict else 0)
+    return LoadPlan(
+        url=f"{'https' if url.tls else 'http'}://{url.authority}",
+        requests=(Request(target=url.path, headers=tuple(request_headers(flags).items())),),
+        load=_load(flags, connections),
+        stop=StopAfter(ns=flags.duration_s * NS_PER_S),
+        threads=flags.threads,
+        timeout_ns=LONGEST_TIMEOUT_NS if strict else max(1_000_000, flags.timeout_s * NS_PER_S),
+        addresses=(address,),
+        tls=Tls(insecure=True, alpn=()),
+    )
+
+
+def _load(flags: Flags, connections: int) -> Closed | Open:
+    if flags.rate_per_s is None:
+        return Closed(connections=connections)
+    rate_per_s = float(flags.rate_per_s)
+    stage = Stage(duration_ns=flags.duration_s * NS_PER_S, from_per_s=rate_per_s, to_per_s=rate_per_s)
+    return Open(stages=(stage,), max_connections=connections)
