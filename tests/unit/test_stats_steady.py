@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 import ruptures
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from assay.stats.partition import partition
 from assay.stats.steady import SteadyState, steady_state
 from assay.values.measurement import Window
 
@@ -137,11 +140,33 @@ def test_constant_and_silent_servers_do_not_break_it() -> None:
     assert steady_state(windows([0.0] * 50)).level_per_s == 0
 
 
-def test_the_partition_is_that_of_pelt() -> None:
-    """The C search is the textbook objective: PELT with squared error, by the same library."""
+def test_changes_lie_where_pelt_finds_them() -> None:
     rng = np.random.default_rng(8)
     trace = np.concatenate([rng.normal(50, 1, 30), rng.normal(60, 1, 50), rng.normal(45, 1, 40)])
     state = steady_state(windows(trace * 100))
     scaled = trace / np.std(np.diff(trace)) * np.sqrt(2)
     pelt = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(scaled).predict(pen=6 * np.log(len(trace)))
     assert [(at - 5_000_000_000) // WIDTH for at in state.changes_ns] == [int(end) for end in pelt[:-1]]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=40)
+    | st.lists(st.integers(0, 3), min_size=4, max_size=40),
+    st.floats(0.01, 1e3),
+)
+def test_no_cut_is_better_than_the_partition(values: list[float], penalty: float) -> None:
+    """Cuts of equal worth may differ from the library's, so their worth is compared."""
+    series = np.array(values, dtype=float)
+
+    def worth(ends: Sequence[int]) -> float:
+        starts = [0, *ends[:-1]]
+        parts = [series[start:end] for start, end in zip(starts, ends, strict=True)]
+        return float(sum(((part - part.mean()) ** 2).sum() + penalty for part in parts))
+
+    ours = partition(series, penalty)
+    library = ruptures.KernelCPD(kernel="linear", min_size=2).fit(series.reshape(-1, 1)).predict(pen=penalty)
+    assert ours[-1] == len(series)
+    assert all(b - a >= 2 for a, b in zip([0, *ours], ours, strict=False))
+    slack = 1e-6 * (1 + float((series**2).sum()))
+    assert worth(ours) <= worth([int(end) for end in library]) + slack

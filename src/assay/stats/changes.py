@@ -6,6 +6,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from assay.stats.partition import partition
+
 FEWEST = 6
 """Below this many runs a change cannot be told from noise."""
 
@@ -21,17 +23,14 @@ _MAD_TO_DEVIATION = 1.4826
 def level_changes(values: Sequence[float]) -> list[int]:
     """The indices at which a new level begins, oldest value first; positive values only.
 
-    Exact segmentation with a squared-error cost (PELT) on the logarithms, so that a change is a
+    Exact segmentation with a squared-error cost on the logarithms, so that a change is a
     ratio. Noise is estimated from neighbours' differences, which a change of level touches once.
     """
     if len(values) < FEWEST or min(values) <= 0:
         return []
     import numpy as np
-    import ruptures
 
     logs = [math.log(value) for value in values]
     steps = [abs(after - before) for before, after in zip(logs, logs[1:], strict=False)]
     noise = max(_MAD_TO_DEVIATION * statistics.median(steps) / math.sqrt(2), NOISE_FLOOR)
-    series = np.array(logs).reshape(-1, 1) / noise
-    search = ruptures.Pelt(model="l2", min_size=2, jump=1).fit(series)
-    return list(search.predict(pen=PENALTY * math.log(len(values))))[:-1]
+    return partition(np.array(logs) / noise, PENALTY * math.log(len(values)))[:-1]

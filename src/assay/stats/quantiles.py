@@ -7,6 +7,8 @@ merged: the requests of one trial are not independent samples of the case.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -85,12 +87,10 @@ def _by_rank(decoded: HdrHistogram, unit_ns: int) -> Callable[[float], float]:
     One pass over the counts for all ranks: the library's own lookup passes over them each time.
     As is usual for HdrHistogram, a bucket stands for its highest value.
     """
-    import numpy as np
-
-    cumulative = np.cumsum(np.ctypeslib.as_array(decoded.counts))
+    cumulative = list(itertools.accumulate(decoded.counts))
 
     def at(rank: float) -> float:
-        index = int(np.searchsorted(cumulative, min(max(rank, 1), cumulative[-1])))
+        index = bisect.bisect_left(cumulative, min(max(rank, 1), cumulative[-1]))
         return float(decoded.get_highest_equivalent_value(decoded.get_value_from_index(index)) * unit_ns)
 
     return at

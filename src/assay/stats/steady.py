@@ -18,6 +18,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from assay.stats.partition import partition
 from assay.values.measurement import Window
 
 if TYPE_CHECKING:
@@ -146,16 +147,8 @@ def _changepoints(series: Series, width_ns: int) -> tuple[Series, int, list[int]
 
 
 def _partition(series: Series, weight: float) -> list[int]:
-    """Ends of the segments that minimise squared error + weight * ln n * segments, in noise units.
-
-    `KernelCPD` with a linear kernel is the same objective as PELT with a squared-error cost, and in C.
-    """
-    import numpy as np
-    import ruptures
-
-    scaled = (series - series.mean()) / _noise(series)
-    search = ruptures.KernelCPD(kernel="linear", min_size=2).fit(scaled.reshape(-1, 1))
-    return [int(end) for end in search.predict(pen=weight * np.log(len(series)))]
+    """Ends of the segments that minimise squared error + weight * ln n * segments, in noise units."""
+    return partition(series / _noise(series), weight * math.log(len(series)))
 
 
 def _noise(series: Series) -> float:

@@ -33,7 +33,7 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
 
 
 def preload() -> None:
-    """Load what the judgement needs before there is a load: numpy and ruptures take up to a second of CPU,
+    """Load what the judgement needs before there is a load: numpy takes a tenth of a second of CPU,
     which the generator's core cannot spare once it is asked."""
     steps = (
         Window(start_ns=n, length_ns=1, phase="warmup", started=0, completed=n % 3, failed=0, bytes_read=0)
