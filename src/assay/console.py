@@ -80,10 +80,19 @@ def _said_if_full() -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
+        give_up_output()
         raise
     except OSError as problem:
+        give_up_output()
         reason = (problem.strerror or str(problem)).lower()
         raise EnvironmentLacks(f"cannot write to standard output: {reason}") from None
+
+
+def give_up_output() -> None:
+    """Drop what standard output could not take; Python would try again at exit, and complain itself."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def use_any_encoding() -> None:

@@ -94,25 +94,47 @@ def test_ctrl_c_is_130_without_a_word(capsys: Captured, monkeypatch: pytest.Monk
     assert "Traceback" not in capsys.readouterr().err
 
 
+BUFFERS = pytest.mark.parametrize("unbuffered", ["", "1"])
+"""Python keeps what a buffer could not write, and tries again at its end."""
+
+
+def with_buffers(unbuffered: str) -> dict[str, str]:
+    return os.environ | {"PYTHONUNBUFFERED": unbuffered}
+
+
+@BUFFERS
 @pytest.mark.parametrize("words", [["rules"], ["schema", "run"]])
-def test_a_reader_that_goes_away_is_no_error(words: list[str]) -> None:
+def test_a_reader_that_goes_away_is_no_error(words: list[str], unbuffered: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "assay.cli.main", *words]
     with os.fdopen(writer, "wb") as out:
         ended = subprocess.run(
-            command, stdout=out, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+            command,
+            stdout=out,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+            env=with_buffers(unbuffered),
         )
     assert ended.stderr == ""
     assert ended.returncode == 141
 
 
-def test_a_full_disk_behind_standard_output_is_said() -> None:
+@BUFFERS
+def test_a_full_disk_behind_standard_output_is_said(unbuffered: str) -> None:
     for words in (["rules"], ["schema", "run"], ["--version"]):
         command = [sys.executable, "-m", "assay.cli.main", *words]
         with Path("/dev/full").open("w") as full:
             ended = subprocess.run(
-                command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+                command,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=60,
+                env=with_buffers(unbuffered),
             )
         assert ended.returncode == 2
         assert ended.stderr == "assay: cannot write to standard output: no space left on device\n"
