@@ -31,6 +31,13 @@ def test_what_remains_keeps_its_order(cases: list[str], blocks: int, seed: int, 
     assert list(left) == sorted(left, key=lambda slot: slot.number)
 
 
+def test_a_case_may_be_in_some_blocks_only() -> None:
+    slots = order("ab", 4, 1, {"b": (1, 3)})
+    assert [(slot.case, slot.block) for slot in slots if slot.case == "b"] == [("b", 1), ("b", 3)]
+    assert sorted(slot.block for slot in slots if slot.case == "a") == [0, 1, 2, 3]
+    assert [slot.number for slot in slots] == list(range(6))
+
+
 def test_the_seed_settles_the_order_for_good() -> None:
     """Written down: a change would make every run that was cut off impossible to resume."""
     assert [slot.case for slot in order("abcd", 2, 1)] == EXPECTED

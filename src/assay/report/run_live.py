@@ -29,7 +29,7 @@ _BAR_WIDTH = 24
 MOST_CASES = 12
 """Cases listed at once: with the lines around them they fit 24 rows."""
 
-_DOING = {
+DOING = {
     "start": "starting",
     "contract": "testing its answers",
     "warm-up": "warming up",
@@ -80,7 +80,7 @@ class RunView:
     def study_started(self, study: ResolvedStudy, run_id: str, slots: Sequence[Slot]) -> None:
         """Say how much there is to do."""
         self._slots = slots
-        share = len(slots) / max(1, len(study.cases) * study.blocks)
+        share = len(slots) / max(1, study.trials)
         low, high = study.expected_s()
         self._expected_s = {case.case.id: sum(case.expected_s()) / 2 for case in study.cases}
         cases = f"{len(study.cases)} cases in {study.blocks} blocks"
@@ -160,13 +160,16 @@ class RunView:
         return Group(*parts)
 
     def _where(self) -> str:
-        total = len(self._header.cases) * self._header.blocks
+        total = self._total()
         done = len(self._trials)
         drawn = f"{bar(done / total if total else 0, _BAR_WIDTH):·<{_BAR_WIDTH}}"
         if self._slot is None:
             return f"{drawn}  preparing the servers"
         block = f"block {self._slot.block + 1} of {self._header.blocks}"
         return f"{drawn}  {block}, trial {min(done + 1, total)} of {total}, {self._left()}"
+
+    def _total(self) -> int:
+        return sum(case.trials(self._header.blocks) for case in self._header.cases)
 
     def _left(self) -> str:
         """Time left: each trial as long as its case took last; before the first, the study's own estimate."""
@@ -178,7 +181,7 @@ class RunView:
         if self._slot is None or self._preparing:
             return self._preparing
         name = fmt.safe(self._names.get(self._slot.case, self._slot.case), 40)
-        doing = _DOING[self._phase] if self._phase else "starting"
+        doing = DOING[self._phase] if self._phase else "starting"
         seen = self._snapshot
         if seen is None or not seen.elapsed_ns:
             return f"{name}  {doing}"
@@ -190,15 +193,13 @@ class RunView:
         table = Table.grid(padding=(0, 2, 0, 0))
         for justify in ("left", "right", "left"):
             table.add_column(justify=justify, no_wrap=True)
-        shown = [
-            case.id for case in self._header.cases if any(trial.case == case.id for trial in self._trials)
-        ]
+        shown = [case for case in self._header.cases if any(trial.case == case.id for trial in self._trials)]
         for case in shown[:MOST_CASES]:
-            trials = [trial for trial in self._trials if trial.case == case]
+            trials = [trial for trial in self._trials if trial.case == case.id]
             rates = [rate_per_s(trial.measurement) for trial in trials if trial.measurement]
             mean = fmt.rate(sum(rates) / len(rates)) if rates else "failed"
-            done = f"{len(rates)} of {self._header.blocks}"
-            table.add_row(fmt.safe(self._names[case], 40), mean, Text(done, FAINT))
+            done = f"{len(rates)} of {case.trials(self._header.blocks)}"
+            table.add_row(fmt.safe(self._names[case.id], 40), mean, Text(done, FAINT))
         if len(shown) > MOST_CASES:
             table.add_row(Text(f"and {len(shown) - MOST_CASES} more", FAINT))
         return table
@@ -211,7 +212,7 @@ class RunView:
         return Text(", ").join(said)
 
     def _finished(self, trial: Trial) -> str:
-        total = len(self._header.cases) * self._header.blocks
+        total = self._total()
         place = f"[{len(self._trials):>{len(str(total))}}/{total}] block {trial.block + 1}"
         name = fmt.safe(self._names[trial.case], 60)
         if trial.measurement is None:

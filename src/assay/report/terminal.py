@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import answer
+from assay.report import answer, control
 from assay.report import format as fmt
 from assay.report.findings import in_words
 from assay.report.rows import (
@@ -49,7 +49,8 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     if ordered_findings(run):
         parts += [Text("Findings", HEADING), Text("")]
         parts.append(in_words(ordered_findings(run), lambda case: name_of_case(run, case)))
-    parts += [Text(fmt.safe(said, 1000), HEADING) for said in answer.answers(found)]
+    parts += [Text(fmt.safe(said, 1000), HEADING) for said in answer.answers(run, found)]
+    parts += [Text(fmt.safe(said, 1000)) for said in control.sentences(run)]
     hallmark = run.judgement is not None and run.judgement.hallmark
     parts.append(Text(answer.standing(run), GOOD if hallmark else ""))
     if paths:

@@ -11,6 +11,7 @@ import msgspec
 
 from assay.errors import InputError
 from assay.settings import Settings
+from assay.study.control import AGAIN, control_for
 from assay.study.load import Study, expand
 from assay.study.resolved import ResolvedCase, ResolvedStudy, WarmUp
 from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
@@ -37,11 +38,13 @@ def resolve(
     blocks: int | None = None,
     seed: int | None = None,
     servers: Sequence[str] = (),
+    control: bool = True,
     split: CoreSplit | None = None,
 ) -> ResolvedStudy:
     """Settle everything.
 
-    `servers` keeps those entries only (the null server stays); without a `seed` one is drawn.
+    `servers` keeps those entries only (the null server stays); without a `seed` one is drawn. `control`
+    enters one case a second time, as the A/A control, in the blocks that the profile says.
     InputError for a profile or server that the study does not have.
     """
     chosen = study.file.profiles.get(cast(ProfileName, profile))
@@ -55,6 +58,8 @@ def resolve(
     cases = tuple(matrix.cases(servers))
     if not cases:
         raise InputError(f"{study.path}: profile {profile!r} has no case", "name a server for it")
+    again = control_for(cases, blocks, chosen.control_blocks) if control else None
+    cases = (*cases, again) if again else cases
     return ResolvedStudy(
         name=study.file.name,
         title=study.file.title,
@@ -67,7 +72,7 @@ def resolve(
         services=_services(study, cases),
         split=split,
         record=_record(study, matrix, cases, servers),
-        notes=_notes(chosen, quick, blocks),
+        notes=(*_quick_note(chosen, quick, blocks), *_control_note(again, blocks)),
     )
 
 
@@ -309,7 +314,19 @@ def _record(
     return plain
 
 
-def _notes(chosen: Profile, quick: bool, blocks: int) -> tuple[str, ...]:
+def _control_note(again: ResolvedCase | None, blocks: int) -> tuple[str, ...]:
+    """What the control costs."""
+    if again is None:
+        return ()
+    trials, cost_s = again.case.trials(blocks), sum(again.expected_s()) / 2
+    of = "each block" if trials == blocks else f"{trials} of {blocks} blocks"
+    return (
+        f"A/A control: {again.case.label.removesuffix(AGAIN)} is measured a second time in {of}, about "
+        f"{trials * cost_s:.0f} s more (--no-control leaves it out)",
+    )
+
+
+def _quick_note(chosen: Profile, quick: bool, blocks: int) -> tuple[str, ...]:
     if not quick or blocks >= chosen.blocks:
         return ()
     wider = _half_width(blocks) / _half_width(chosen.blocks)

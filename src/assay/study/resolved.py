@@ -12,8 +12,8 @@ from assay.sut.services.manifest import ServiceSpec
 from assay.values.plan import Closed, LoadPlan, StopAfter, Value
 from assay.values.trial import Case
 
-_TRIAL_OVERHEAD_S = 1.0
-"""Starting, testing and stopping a server: 0.3 s for a compiled one, 1.5 s for a small JVM."""
+_TRIAL_OVERHEAD_S = 0.5
+"""Starting, testing and stopping a server: 0.1 s for a compiled one, 1 s for a small JVM."""
 
 _REQUESTS_GUESS_PER_S = 1000.0
 """For the estimate of a counted load whose speed nobody knows yet."""
@@ -77,5 +77,10 @@ class ResolvedStudy:
 
     def expected_s(self) -> tuple[float, float]:
         """The least and the most that the measuring is likely to take; builds are not part of it."""
-        each = [case.expected_s() for case in self.cases]
-        return self.blocks * sum(low for low, _ in each), self.blocks * sum(high for _, high in each)
+        each = [(case.case.trials(self.blocks), *case.expected_s()) for case in self.cases]
+        return sum(n * low for n, low, _ in each), sum(n * high for n, _, high in each)
+
+    @property
+    def trials(self) -> int:
+        """How many trials it has."""
+        return sum(case.case.trials(self.blocks) for case in self.cases)

@@ -124,11 +124,16 @@ class Quick(Value, frozen=True, kw_only=True):
 
 
 class Profile(Value, frozen=True, kw_only=True):
-    """One way to run the study. `ceiling_s`: how long the null server is measured, if not as the rest."""
+    """One way to run the study. `ceiling_s`: how long the null server is measured, if not as the rest.
+
+    `control_blocks`: in how many blocks the first candidate is measured a second time, as the A/A
+    control: in all unless given, 0 for none.
+    """
 
     blocks: int = 10
     loads: tuple[Load, ...]
     ceiling_s: float | None = None
+    control_blocks: int | None = None
     quick: Quick = Quick()
 
     def __post_init__(self) -> None:
@@ -137,6 +142,8 @@ class Profile(Value, frozen=True, kw_only=True):
             raise ValueError("blocks must be above 0")
         if not self.loads:
             raise ValueError("a profile needs at least one load")
+        if self.control_blocks is not None and self.control_blocks not in (0, *range(3, 10_000)):
+            raise ValueError("control_blocks must be 0 or at least 3: fewer pairs tell nothing")
 
 
 class StudyComparison(Value, frozen=True, kw_only=True):

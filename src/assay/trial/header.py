@@ -85,6 +85,7 @@ def resume(path: Path, settings: Settings) -> Resumed:
         blocks=header.blocks,
         seed=header.seed,
         servers=tuple(header.study.get("servers", ())),
+        control=any(case.role == "control" for case in header.cases),
     )
     _check_same(header, study)
     run_file, stored = store.reopen(path)

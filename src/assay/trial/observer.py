@@ -86,7 +86,8 @@ class Interrupted(AssayError):
 
     def __init__(self, run: Run) -> None:
         """`run` holds the finished trials."""
-        done, all_of_them = len(run.trials), len(run.header.cases) * run.header.blocks
+        done = len(run.trials)
+        all_of_them = sum(case.trials(run.header.blocks) for case in run.header.cases)
         super().__init__(
             f"interrupted after {done} of {all_of_them} trials",
             f"go on with: assay run --resume {run.header.run_id}",

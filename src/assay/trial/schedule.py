@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -17,15 +17,18 @@ class Slot:
     case: str
 
 
-def order(cases: Sequence[str], blocks: int, seed: int) -> tuple[Slot, ...]:
+def order(
+    cases: Sequence[str], blocks: int, seed: int, only: Mapping[str, Collection[int]] | None = None
+) -> tuple[Slot, ...]:
     """Every case once in each block, in an order drawn anew for each block.
 
+    `only` names the blocks of cases that are not in all of them.
     The same seed gives the same order: a run that was cut off goes on where it was.
     """
     slots: list[Slot] = []
     for block in range(blocks):
         # A generator a block: the order of a block does not depend on how many come before it.
-        shuffled = list(cases)
+        shuffled = [case for case in cases if only is None or block in only.get(case, (block,))]
         random.Random(f"{seed}/{block}").shuffle(shuffled)
         slots += [Slot(len(slots) + place, block, place, case) for place, case in enumerate(shuffled)]
     return tuple(slots)

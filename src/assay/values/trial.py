@@ -14,6 +14,7 @@ class Case(Value, frozen=True, kw_only=True):
     `reference` and a `control` are shown but are no candidates for the ranking. A control is
     the case named by `control_of` entered a second time (A/A). `facts` are the manifest's facts
     with the variant applied (workers, pool, jit, request_log, compression, debug, ...).
+    `blocks` names the blocks that it takes part in; empty means every one.
     """
 
     id: str
@@ -25,6 +26,15 @@ class Case(Value, frozen=True, kw_only=True):
     label: str = ""
     control_of: str = ""
     facts: dict[str, str | int | float | bool] = {}
+    blocks: tuple[int, ...] = ()
+
+    def takes_part(self, block: int) -> bool:
+        """Whether it has a trial in that block."""
+        return not self.blocks or block in self.blocks
+
+    def trials(self, blocks: int) -> int:
+        """How many trials it has in a run of so many blocks."""
+        return sum(self.takes_part(block) for block in range(blocks))
 
 
 class ServerSeen(Value, frozen=True, kw_only=True):

@@ -1,0 +1,51 @@
+"""The A/A control: one case of the study entered twice, to see what its runs take for a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from assay.study.resolved import ResolvedCase
+from assay.values.plan import Closed
+
+AGAIN = " again"
+"""What the label of a control ends in."""
+
+LEAST_BLOCKS = 3
+"""With fewer pairs the interval of the control would say nothing."""
+
+
+def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) -> ResolvedCase | None:
+    """The first candidate under a closed loop once more, under the same plan.
+
+    In `wanted` of the blocks, spread evenly; in all where it is None. None where nothing is compared, and
+    with fewer than three blocks of it.
+    """
+    groups: dict[tuple[str, str], list[ResolvedCase]] = {}
+    for one in cases:
+        if one.case.role == "candidate" and isinstance(one.plan.load, Closed):
+            groups.setdefault((one.case.workload, one.case.load), []).append(one)
+    compared = [group for group in groups.values() if len(group) > 1]
+    number = blocks if wanted is None else min(wanted, blocks)
+    if not compared or number < LEAST_BLOCKS:
+        return None
+    first = compared[0][0]
+    server, at, where = first.case.id.partition("@")
+    case = msgspec.structs.replace(
+        first.case,
+        id=f"{server}+again{at}{where}",
+        role="control",
+        label=f"{first.case.label or server}{AGAIN}",
+        control_of=first.case.id,
+        blocks=() if number == blocks else spread(number, blocks),
+    )
+    return replace(first, case=case)
+
+
+def spread(number: int, blocks: int) -> tuple[int, ...]:
+    """`number` of the blocks, as evenly as they go."""
+    return tuple(
+        block for block in range(blocks) if (block + 1) * number // blocks > block * number // blocks
+    )

@@ -1,0 +1,181 @@
+"""The A/A control of a study: which case, in which blocks, and what a run says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_runs import case, measurement, steady_run
+from rich.console import Console
+
+from assay.errors import InputError
+from assay.report import markdown, terminal
+from assay.settings import Settings
+from assay.study import ResolvedStudy, load_study, resolve
+from assay.study.control import spread
+from assay.sut.cores import CoreSplit
+from assay.values.run import Run
+from assay.verdict import judge
+
+STUDY = """
+format = 1
+name = "x"
+title = "X"
+question = "?"
+[[servers]]
+server = "c/null"
+[[servers]]
+server = "c/a"
+label = "A"
+[[servers]]
+server = "c/b"
+[[workloads]]
+name = "w"
+routes = ["r"]
+[profiles.fair]
+blocks = 6
+{more}
+loads = [{{ connections = 8, measure_s = 10, warm_up_min_s = 1, warm_up_max_s = 5 }}]
+quick = {{ blocks = 3 }}
+[profiles.published]
+blocks = 1
+loads = [{{ connections = 8, measure_s = 10 }}]
+"""
+CONTRACT = """
+format = 1
+name = "c"
+title = "C"
+[[routes]]
+name = "r"
+target = "/"
+[routes.answer]
+status = 200
+"""
+MANIFEST = """
+format = 1
+title = "{name}"
+language = "Python"
+framework = "none"
+published = ""
+{role}
+[version]
+command = ["python3", "--version"]
+[run]
+command = ["python3"]
+[variants.fair]
+[variants.published]
+"""
+
+
+def study(folder: Path, more: str = "", **choices: object) -> ResolvedStudy:
+    for name in ("null", "a", "b"):
+        home = folder / "servers" / "c" / name
+        home.mkdir(parents=True, exist_ok=True)
+        role = 'role = "ceiling"' if name == "null" else ""
+        (home / "server.toml").write_text(MANIFEST.format(name=name, role=role))
+    (folder / "servers" / "c" / "contract.toml").write_text(CONTRACT)
+    file = folder / "x.toml"
+    file.write_text(STUDY.format(more=more))
+    settings = replace(
+        Settings.resolve(here=folder, environ={}),
+        server_folders=(folder / "servers",),
+        study_folders=(folder,),
+    )
+    split = CoreSplit(client=(1,), server=(0,), cores=2)
+    return resolve(load_study(str(file), settings), settings, seed=1, split=split, **choices)  # type: ignore[arg-type]  # forwarded as given
+
+
+def test_the_first_candidate_is_entered_twice_under_the_same_plan(tmp_path: Path) -> None:
+    made = study(tmp_path)
+    control = made.cases[-1]
+    assert (control.case.role, control.case.control_of, control.case.label) == ("control", "c/a", "A again")
+    assert control.plan == next(one.plan for one in made.cases if one.case.id == "c/a")
+    assert made.trials == 4 * 6
+    assert "A is measured a second time in each block" in made.notes[-1] and "--no-control" in made.notes[-1]
+
+
+def test_it_may_be_in_some_blocks_and_costs_no_more(tmp_path: Path) -> None:
+    whole, part = study(tmp_path), study(tmp_path, "control_blocks = 4")
+    assert part.cases[-1].case.blocks == (1, 2, 4, 5)
+    assert part.trials == 3 * 6 + 4
+    assert part.expected_s()[0] < whole.expected_s()[0]
+    assert part.record["warm_up"].keys() == {"c/null", "c/a", "c/b", "c/a+again"}
+
+
+@pytest.mark.parametrize(
+    ("more", "choices"),
+    [
+        ("control_blocks = 0", {}),
+        ("", {"control": False}),
+        ("", {"profile": "published"}),  # a single block: no interval
+        ("", {"blocks": 2}),
+        ("", {"servers": ("c/b",)}),  # nothing is compared
+    ],
+)
+def test_where_there_is_none(tmp_path: Path, more: str, choices: dict[str, object]) -> None:
+    made = study(tmp_path, more, **choices)
+    assert all(one.case.role != "control" for one in made.cases)
+    assert not any("A/A" in note for note in made.notes)
+
+
+def test_two_blocks_of_it_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="control_blocks must be 0 or at least 3"):
+        study(tmp_path, "control_blocks = 2")
+
+
+@given(st.data())
+def test_blocks_are_spread_evenly(data: st.DataObject) -> None:
+    blocks = data.draw(st.integers(1, 40))
+    number = data.draw(st.integers(1, blocks))
+    chosen = spread(number, blocks)
+    assert len(chosen) == number and chosen[-1] == blocks - 1
+    gaps = [later - earlier for earlier, later in zip((-1, *chosen), chosen, strict=False)]
+    assert max(gaps) - min(gaps) <= 1
+
+
+def controlled(factor: float) -> Run:
+    """A run whose control is `factor` of the case that it repeats."""
+    made = steady_run({"a": 10_000, "b": 20_000, "a again": 10_000 * factor})
+    cases = (case("a", label="Alpha"), case("b"), case("a again", role="control", control_of="a"))
+    run = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+    return msgspec.structs.replace(run, judgement=judge(run, 0))
+
+
+def on_the_screen(run: Run) -> str:
+    console = Console(width=120, force_terminal=False)
+    with console.capture() as capture:
+        console.print(terminal.summary(run))
+    return " ".join(capture.get().split())
+
+
+def test_a_control_that_holds_is_said_with_the_noise_floor() -> None:
+    for shown in (on_the_screen(controlled(1.0)), markdown.render(controlled(1.0))):
+        assert "A/A control: Alpha is 1.00" in shown or "A/A control: Alpha is 0.99" in shown
+        assert "no difference where none is; none below 1.0 % is claimed" in shown
+
+
+def test_a_control_that_fails_is_said_on_every_line() -> None:
+    failing = controlled(1.05)
+    assert failing.judgement is not None
+    assert all(row.tier is None and "D1" in row.reason for row in failing.judgement.ranking[:2])
+    lines = [
+        line for line in markdown.render(failing).splitlines() if line.startswith("| ") and "k/s" in line
+    ]
+    assert len(lines) == 3 and all("D1" in line for line in lines)
+    assert "no comparison of it can be trusted" in on_the_screen(failing)
+    assert "Alpha is 1.04" in next(f.evidence for f in failing.judgement.findings if f.code == "D1")
+
+
+def test_a_control_of_two_blocks_is_no_yardstick() -> None:
+    made = controlled(1.0)
+    trials = tuple(
+        msgspec.structs.replace(trial, measurement=measurement(9_000 + 2_000 * trial.block))
+        for trial in made.trials
+        if trial.case == "a again" and trial.block < 2
+    ) + tuple(trial for trial in made.trials if trial.case != "a again")
+    judged = judge(msgspec.structs.replace(made, trials=trials, judgement=None), 0)
+    assert [row.tier for row in judged.ranking if row.case in ("a", "b")] == [1, 2]
