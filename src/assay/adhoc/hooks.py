@@ -99,4 +99,4 @@ class Hooks:
         kept.stop()
         ended = f"did not end within {LONGEST_S:g} s" if code is None else exit_in_words(code)
         said = f": {tail[-1]}" if tail else ""
-        raise InputError(f"{flag} for {rival.name} {ended}{said}", f"its output is in {order.log}")
+        raise InputError(f"{flag} for {rival.name} {ended}{said}", "mend that command")

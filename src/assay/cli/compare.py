@@ -32,7 +32,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
     for flag, _, text in LIMITS:
-        gate.add_argument(f"--fail-if-{flag}", type=_share, metavar="SHARE", help=text)
+        gate.add_argument(f"--fail-if-{flag}", type=share, metavar="SHARE", help=text)
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the comparison as JSON on standard output")
     output.add_argument("--markdown", metavar="PATH", help="write it as Markdown; - for standard output")
@@ -102,7 +102,7 @@ def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
     return loaded, case
 
 
-def _share(word: str) -> float:
+def share(word: str) -> float:
     """A share: 5%, 0.1%, 0.05."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", word)
     share = float(found[1]) / (100 if found[2] else 1) if found else -1.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 import msgspec
@@ -37,6 +38,16 @@ def add_to(parser: Parser) -> None:
         group = parser.add_argument_group(title)
         for flag in flags:
             _add(group, flag)
+
+
+def add_some(parser: Parser, dests: Collection[str]) -> None:
+    """Give the parser those flags of the table, for a verb that offers a load of its own shape."""
+    for title, flags in GROUPS:
+        chosen = [flag for flag in flags if flag.dest in dests]
+        if chosen:
+            group = parser.add_argument_group(title)
+            for flag in chosen:
+                _add(group, flag)
 
 
 def _add(group: argparse._ArgumentGroup, flag: Flag) -> None:

@@ -39,6 +39,7 @@ class VerbModule(Protocol):
 VERBS = (
     Verb("load", "offer load to a URL, and say what came of it", "Measure"),
     Verb("run", "run a study: servers built, checked, loaded in blocks, and judged", "Measure"),
+    Verb("versus", "compare servers, given as commands or URLs, until it is settled", "Measure"),
     Verb("report", "show a stored run again, or write it as a page, pictures, tables", "Look at results"),
     Verb("compare", "compare two runs case by case; a gate for CI", "Look at results"),
     Verb("history", "list stored runs, and how a figure moved over them", "Look at results"),

@@ -6,12 +6,19 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from assay.report import format as fmt
+from assay.report import versus
 from assay.report.rows import Row, Section
 from assay.values.run import Run
+from assay.versus.answer import is_versus
 
 
-def answers(found: Iterable[Section]) -> tuple[str, ...]:
-    """One sentence for each workload and load: who is fastest, by how much, or why no one is."""
+def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
+    """One sentence for each workload and load: who is fastest, by how much, or why no one is.
+
+    A comparison and a search for a capacity have answers of their own.
+    """
+    if is_versus(run.header):
+        return versus.sentences(run)
     return tuple(_answer(section) for section in found)
 
 
@@ -35,9 +42,14 @@ def title(run: Run) -> str:
     """Which run this is: study, profile, size, seed and time."""
     header = run.header
     when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
-    size = f"{header.blocks} blocks of {len(header.cases)} cases"
-    profile = f"profile {header.profile}{' (quick)' if header.quick else ''}"
-    return f"{header.study_name}, {profile}, {size}, seed {header.seed}, {when:%Y-%m-%d %H:%M} UTC"
+    size = f"{blocks_of(run)} blocks of {len(header.cases)} cases"
+    profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
+    return f"{header.study_name}{profile}, {size}, seed {header.seed}, {when:%Y-%m-%d %H:%M} UTC"
+
+
+def blocks_of(run: Run) -> int:
+    """How many blocks the run has, or has had so far where it ends when it is settled."""
+    return run.header.blocks or len({trial.block for trial in run.trials})
 
 
 def name(run: Run) -> str:

@@ -85,7 +85,7 @@ def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
         "title": fmt.safe(answer.name(run)),
         "question": fmt.safe(answer.question(run), 2000),
         "answers": [
-            fmt.safe(sentence, 1000) for sentence in (*answer.answers(found), *control.sentences(run))
+            fmt.safe(sentence, 1000) for sentence in (*answer.answers(run, found), *control.sentences(run))
         ],
         "standing": answer.standing(run),
         "hallmark": judgement is not None and judgement.hallmark,
@@ -241,7 +241,7 @@ def _circumstances(run: Run) -> Iterator[tuple[str, str]]:
         yield "load", load
     yield (
         "order",
-        f"{run.header.blocks} randomised blocks, seed {run.header.seed}, a fresh server for each trial",
+        f"{answer.blocks_of(run)} randomised blocks, seed {run.header.seed}, a fresh server for each trial",
     )
     yield "versions", fmt.safe(", ".join(f"{tool} {said}" for tool, said in _versions(run)), 1000)
     if seen.git_commit:

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay import stats
-from assay.report import answer, servers
+from assay.report import answer, control, servers
 from assay.report import format as fmt
 from assay.report.findings import Grouped, grouped
 from assay.report.load import shape
@@ -78,8 +78,11 @@ def _opening(run: Run, found: Sequence[Section]) -> Iterator[str]:
 
 def _answers(run: Run, found: Sequence[Section]) -> Iterator[str]:
     """The answers in a sentence each, what stands against them, and the results behind them."""
-    for sentence in answer.answers(found):
+    for sentence in answer.answers(run, found):
         yield f"**{escape(sentence)}**"
+        yield ""
+    for sentence in control.sentences(run):
+        yield escape(sentence)
         yield ""
     yield f"{escape(answer.standing(run))}."
     yield ""

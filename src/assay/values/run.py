@@ -49,7 +49,8 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
     be reported and judged without the study file. The judgement reads two of its keys:
     `claims`, a list in the shape of `assay.values.claim.Claim` (with case ids), and `rules`,
     `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "why"}}`. `series` is the id of the
-    series that the run is part of, if it is part of one.
+    series that the run is part of, if it is part of one. `blocks` is 0 where the run goes on until
+    its question is settled, looked at after every block: its intervals must allow for the looking.
     """
 
     format: int
@@ -65,6 +66,11 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
     cases: tuple[Case, ...]
     environment: Environment
     series: str = ""
+
+    @property
+    def until_settled(self) -> bool:
+        """Whether the run decides by its own figures when it ends."""
+        return self.blocks == 0
 
 
 class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):

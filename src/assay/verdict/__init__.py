@@ -8,7 +8,7 @@ from assay.verdict.effects import (
     withheld,
 )
 from assay.verdict.judge import judge, judge_load
-from assay.verdict.ranking import controls, noise_floor
+from assay.verdict.ranking import noise_floor
 from assay.verdict.registry import RULES, explain
 from assay.verdict.rule import Rule, Threshold
 from assay.verdict.see import see_run
@@ -21,7 +21,6 @@ __all__ = [
     "Threshold",
     "comparison_withheld",
     "concerning",
-    "controls",
     "explain",
     "hallmark",
     "judge",

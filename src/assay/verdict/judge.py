@@ -159,4 +159,6 @@ def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _complete(run: Run) -> bool:
     """Whether every case was tried in every block."""
     tried = {(trial.case, trial.block) for trial in run.trials}
-    return len(tried) >= len(run.header.cases) * run.header.blocks
+    if run.header.until_settled:
+        return len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
+    return len(tried) >= sum(case.trials(run.header.blocks) for case in run.header.cases)

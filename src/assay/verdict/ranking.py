@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from assay.stats import NOISE_FLOOR, paired_ratio, throughput, tiers
+from assay.stats import NOISE_FLOOR, shown_faster, throughput, tiers
+from assay.stats.sequential import shown_faster_by_now
 from assay.values.estimate import Estimate, Ranked
 from assay.values.finding import Finding
 from assay.verdict.effects import between, comparison_withheld, unranked_by, withheld
@@ -14,36 +15,28 @@ from assay.verdict.seen import CaseSeen, RunSeen
 
 def noise_floor(run: RunSeen) -> float:
     """The effect below which nothing is claimed: 1 %, or the A/A controls' half-width if that is more."""
-    halves = [(ratio.high - ratio.low) / 2 for ratio in controls(run).values() if ratio.low and ratio.high]
+    halves = [(ratio.high - ratio.low) / 2 for ratio in run.controls.values() if ratio.low and ratio.high]
     return max([NOISE_FLOOR, *halves])
-
-
-def controls(run: RunSeen) -> dict[str, Estimate]:
-    """The ratio of each A/A control to the case it repeats, by the control's id."""
-    ratios = {}
-    for seen in run.cases:
-        original = run.find(seen.case.control_of) if seen.case.control_of else None
-        ratio = original and paired_ratio(seen.throughput_by_block, original.throughput_by_block)
-        if ratio:
-            ratios[seen.case.id] = ratio
-    return ratios
 
 
 def rank(run: RunSeen, findings: Sequence[Finding], floor: float) -> tuple[Ranked, ...]:
     """Every case in its place, group by group (workload and load), best first."""
     return tuple(
-        ranked for group in run.groups.values() for ranked in _rank_group(group, tuple(findings), floor)
+        ranked for group in run.groups.values() for ranked in _rank_group(run, group, tuple(findings), floor)
     )
 
 
-def _rank_group(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...], floor: float) -> Iterator[Ranked]:
+def _rank_group(
+    run: RunSeen, group: tuple[CaseSeen, ...], findings: tuple[Finding, ...], floor: float
+) -> Iterator[Ranked]:
     kept_out = dict(_kept_out(group, findings))
     rivals = {
         seen.case.id: seen.throughput_by_block
         for seen in group
         if seen.candidate and seen.case.id not in kept_out
     }
-    places = tiers(rivals, floor) if len(rivals) > 1 else {}
+    shown_by = shown_faster_by_now if run.header.until_settled else shown_faster
+    places = tiers(rivals, floor, shown_by) if len(rivals) > 1 else {}
     best = _best(group, findings)
     rows = []
     for seen in group:
@@ -54,7 +47,7 @@ def _rank_group(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...], floo
                 case=case,
                 tier=places.get(case),
                 throughput=throughput(seen.trials),
-                relative_to_best=_relative(seen, best, findings),
+                relative_to_best=_relative(run, seen, best, findings),
                 reason="; ".join(part for part in (reason, _failures(seen)) if part),
                 withheld=withheld(findings, case),
             )
@@ -133,12 +126,15 @@ def _best(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> CaseSee
     return max(rated, key=lambda pair: pair[0])[1] if rated else None
 
 
-def _relative(seen: CaseSeen, best: CaseSeen | None, findings: tuple[Finding, ...]) -> Estimate | None:
+def _relative(
+    run: RunSeen, seen: CaseSeen, best: CaseSeen | None, findings: tuple[Finding, ...]
+) -> Estimate | None:
     if best is None or withheld(findings, seen.case.id):
         return None
     if seen is not best and comparison_withheld(findings, seen.case.id, best.case.id):
         return None
-    return paired_ratio(seen.throughput_by_block, best.throughput_by_block)
+    rivals = sum(other.candidate and bool(other.measured) for other in run.groups[seen.group])
+    return run.ratio(seen, best, rivals)
 
 
 def _failures(seen: CaseSeen) -> str:

@@ -10,11 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.stats import by_block
+from assay.stats import by_block, log_ratios, paired_ratio
+from assay.stats.sequential import always_valid_ratio, per_pair
+from assay.values.estimate import Estimate
 from assay.values.measurement import Books, Outcome, Window
 from assay.values.plan import Open
 from assay.values.run import Environment, Header
 from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Trial, WarmUpSeen
+
+LEAST_CONTROL_BLOCKS = 3
+"""With two pairs the interval of a control is guessed from a single difference."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +188,27 @@ class RunSeen:
         for case in self.cases:
             groups[case.group] = (*groups.get(case.group, ()), case)
         return groups
+
+    def ratio(self, a: CaseSeen, b: CaseSeen, cases: int = 2) -> Estimate | None:
+        """Throughput of a over that of b, paired by block.
+
+        Where the run ended when it was settled, with the interval that allows for that, and for `cases`
+        having been compared pair by pair.
+        """
+        if not self.header.until_settled:
+            return paired_ratio(a.throughput_by_block, b.throughput_by_block)
+        return always_valid_ratio(log_ratios(a.throughput_by_block, b.throughput_by_block), per_pair(cases))
+
+    @cached_property
+    def controls(self) -> dict[str, Estimate]:
+        """The ratio of each A/A control to the case it repeats, by the control's id."""
+        ratios = {}
+        for seen in self.cases:
+            original = self.find(seen.case.control_of) if seen.case.control_of else None
+            ratio = original and self.ratio(seen, original)
+            if ratio and ratio.n >= LEAST_CONTROL_BLOCKS:
+                ratios[seen.case.id] = ratio
+        return ratios
 
     def ceiling_for(self, case: CaseSeen) -> CaseSeen | None:
         """The null server's case that stands for `case`: same load, and same workload if there is one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from assay.stats import NOISE_FLOOR, paired_ratio
+from assay.stats import NOISE_FLOOR
 from assay.values.finding import Subject
 from assay.verdict.rule import Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import Load, RunSeen
@@ -13,12 +13,10 @@ from assay.verdict.seen import Load, RunSeen
 
 def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """D1. A difference below the noise floor is none that any comparison would claim."""
-    for seen in run.cases:
-        original = run.find(seen.case.control_of) if seen.case.control_of else None
-        if original is None:
-            continue
-        ratio = paired_ratio(seen.throughput_by_block, original.throughput_by_block)
-        if not ratio or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
+    for control, ratio in run.controls.items():
+        seen = run.find(control)
+        original = run.find(seen.case.control_of) if seen else None
+        if original is None or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
             continue
         if abs(math.log(ratio.value)) <= math.log1p(limits["floor"]):
             continue

@@ -89,8 +89,8 @@ S4 = CaseRule(
 def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """S5: once for the run where no candidate has enough, otherwise for each case that lacks some."""
     least = int(limits["trials"])
-    # A case that was never measured has another trouble, and its row says which.
-    counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate and seen.measured}
+    # A case that was never measured has another trouble, and its row says which; an open loop is not ranked.
+    counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate and seen.closed}
     short = {case: count for case, count in counts.items() if count < least}
     if not short:
         return

@@ -1,0 +1,68 @@
+"""The flags that `assay versus` and `assay capacity` share: how a server is had, and what it is asked."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING
+
+from assay.cli import words
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.adhoc.case import Terms
+    from assay.cli.parser import Parser
+
+DEFAULT_URL = "http://127.0.0.1:{port}/"
+DEFAULT_WARM_UP_MAX_NS = 10_000_000_000
+WARM_UP_MIN_NS = 500_000_000
+DEFAULT_READY_NS = 30_000_000_000
+_LOAD_FLAGS = frozenset(
+    {"connections", "threads", "method", "header", "body", "body_file", "expect_status", "accept_encoding",
+     "user", "bearer", "timeout", "no_keep_alive", "seed"}
+)  # fmt: skip
+"""Those of `assay load` that make sense for every trial of a comparison."""
+
+
+def add_to(parser: Parser, *, duration: str) -> None:
+    """Add them; `duration` is how long a trial is measured unless it is said."""
+    from assay.cli import load_flags
+
+    start = parser.add_argument_group("the servers")
+    start.add_argument("--ready-timeout", type=words.time_ns, default=DEFAULT_READY_NS, metavar="TIME",
+                       help="how long a server may take to answer rightly [30s]")  # fmt: skip
+    how = parser.add_argument_group("each trial")
+    how.add_argument("-d", "--duration", dest="measure_ns", type=words.time_ns, metavar="TIME",
+                     default=words.time_ns(duration), help=f"measure for so long [{duration}]")  # fmt: skip
+    how.add_argument("--warm-up", dest="warm_up_ns", type=_time_or_none, metavar="TIME",
+                     default=DEFAULT_WARM_UP_MAX_NS,
+                     help="warm up until throughput is steady, at most so long; 0: never [10s]")  # fmt: skip
+    load_flags.add_some(parser, _LOAD_FLAGS)
+
+
+def terms_from(args: argparse.Namespace, url: str) -> Terms:
+    """The terms that the flags ask for. InputError where they exclude each other."""
+    import msgspec
+
+    from assay.adhoc.case import Terms
+    from assay.cli import load_flags
+    from assay.study.resolved import WarmUp
+    from assay.sut.cores import split_cores
+    from assay.values.plan import Closed, StopAfter
+
+    split = split_cores()
+    stated = argparse.Namespace(**{**vars(args), "url": "http://127.0.0.1/"})
+    plan = load_flags.plan_from(stated)
+    assert isinstance(plan.load, Closed)  # no flag for a rate is offered
+    threads = args.threads if "threads" in args else split.client_cores
+    plan = msgspec.structs.replace(
+        plan, threads=min(threads, plan.load.connections), stop=StopAfter(ns=args.measure_ns)
+    )
+    if not re.match(r"https?://", url):
+        raise InputError(f"{url!r} is not a URL", f"write it like {DEFAULT_URL}")
+    warm_up = WarmUp(min_ns=min(WARM_UP_MIN_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
+    return Terms(plan=plan, url=url, warm_up=warm_up, ready_timeout_s=args.ready_timeout / 1e9, split=split)
+
+
+def _time_or_none(word: str) -> int:
+    return 0 if word in ("0", "0s") else words.time_ns(word)

@@ -1,0 +1,238 @@
+"""`assay versus 'CMD A' 'CMD B'`: which of these serves more? Asked until it is settled."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import secrets
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.cli import adhoc_flags, report_outputs, words
+from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayError, InputError
+
+if TYPE_CHECKING:
+    from assay.adhoc.rivals import Scan
+    from assay.cli.parser import Parser
+    from assay.report.versus_live import VersusView
+    from assay.settings import Settings
+    from assay.store import RunFile
+    from assay.values.run import Run
+    from assay.versus.contest import Contest
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("rivals", nargs="*", metavar="COMMAND|URL",
+                        help="a shell command that serves on {port} or $PORT, or an http:// URL")  # fmt: skip
+    parser.add_argument("--url", default=adhoc_flags.DEFAULT_URL, metavar="URL",
+                        help="where a started server is asked [http://127.0.0.1:{port}/]")  # fmt: skip
+    parser.add_argument("--name", action="append", default=[], metavar="NAME",
+                        help="what a rival is called, in their order; repeatable")  # fmt: skip
+    parser.add_argument("--scan", action="append", default=[], type=_scan, metavar="NAME=V1,V2…",
+                        help="one rival for each value of {NAME} in a command: workers=1,2,4 or "
+                        "workers=1..4; repeatable")  # fmt: skip
+    until = parser.add_argument_group("until when")
+    until.add_argument("--budget", type=words.time_ns, default=90_000_000_000, metavar="TIME",
+                       help="end, settled or not, after so much load (warm-ups included) [90s]")  # fmt: skip
+    until.add_argument("--within", type=_share, default=0.02, metavar="SHARE",
+                       help="settled too when a difference this large is excluded [2%%]")  # fmt: skip
+    until.add_argument("--no-control", dest="control", action="store_false",
+                       help="leave out the A/A control (the first rival once more in each block: a third "
+                       "of the load of two rivals)")  # fmt: skip
+    until.add_argument("--unlike", action="store_true", help="compare rivals whose answers differ, too")
+    hooks = parser.add_argument_group("commands around them", "{NAME} of a scan is filled in")
+    hooks.add_argument("--setup", default="", metavar="CMD", help="run once for each rival, before all")
+    hooks.add_argument("--prepare", default="", metavar="CMD", help="run before each start of a server")
+    hooks.add_argument("--cleanup", default="", metavar="CMD", help="run once for each rival, at the end")
+    adhoc_flags.add_to(parser, duration="2s")
+    output = parser.add_argument_group("output")
+    output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
+    report_outputs.add_to(parser)
+    parser.examples(
+        ("assay versus './old --port {port}' './new --port {port}'", "two builds, on ports of their own"),
+        (
+            "assay versus 'PORT={port} node a.js' 'PORT={port} node b.js' \\\n"
+            "      --name express --name fastify --url http://127.0.0.1:{port}/users",
+            "names, and a path",
+        ),
+        ("assay versus http://127.0.0.1:8001/ http://127.0.0.1:8002/", "servers that run already"),
+        ("assay versus 'puma -w {workers} -p {port}' --scan workers=1,2,4", "a setting"),
+        (
+            "assay versus ./a ./b --budget 5m --within 0.5% --markdown result.md",
+            "a small difference, and a table for a README",
+        ),
+        ("assay versus ./a ./b; echo $?", "0 settled, 1 not settled or withheld, 2 a server does not answer"),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare, and say what came of it."""
+    from assay.settings import Settings
+
+    contest = _contest(args)
+    settings = Settings.resolve(results=args.results)
+    finished, interrupted = _meet(contest, settings)
+    _show(finished, settings, args)
+    if interrupted:
+        run_id = finished.header.run_id
+        raise _Interrupted(
+            f"interrupted after {len(finished.trials)} trials", f"they are kept: `assay report {run_id}`"
+        )
+    return _exit_code(finished)
+
+
+class _Interrupted(AssayError):
+    exit_code = EXIT_INTERRUPTED
+
+
+def _contest(args: argparse.Namespace) -> Contest:
+    """Everything settled; InputError where that cannot be a comparison."""
+    from assay.adhoc.case import case_of
+    from assay.adhoc.hooks import Commands
+    from assay.adhoc.rivals import rivals_of
+    from assay.stats.sequential import FEWEST_BLOCKS
+    from assay.versus.contest import Contest
+
+    found = rivals_of(args.rivals, args.name, args.scan)
+    if len(found) < 2:
+        given = f"only {found[0].name!r} was given" if found else "nothing was given to compare"
+        raise InputError(given, "give two commands or URLs, or one command with a --scan")
+    terms = adhoc_flags.terms_from(args, args.url)
+    _check_owners(args.rivals)
+    trials = FEWEST_BLOCKS * (len(found) + args.control)
+    least_ns = trials * (args.measure_ns + terms.warm_up.min_ns)
+    if args.budget < least_ns:
+        raise InputError(
+            f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
+            f"{trials} trials and at least {least_ns / 1e9:.3g} s of load",
+            "give it more, or shorter trials (--duration)",
+        )
+    return Contest(
+        rivals=tuple(case_of(rival, terms) for rival in found),
+        terms=terms,
+        measure_ns=args.measure_ns,
+        budget_ns=args.budget,
+        sought=args.within,
+        seed=args.seed if "seed" in args else secrets.randbelow(2**31),
+        control=args.control,
+        unlike_allowed=args.unlike,
+        commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
+    )
+
+
+def _check_owners(rivals: list[str]) -> None:
+    """Other people's machines are not compared without a word."""
+    from assay.cli import address
+
+    for word in rivals:
+        if word.startswith("http://"):
+            outside = address.outsiders(address.resolve(word))
+            if outside:
+                said = f"{word} is {outside[0]}, neither loopback nor private"
+                raise InputError(said, "versus loads machines of your own only")
+
+
+def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
+    """The comparison as it ended, judged and stored, and whether Ctrl-C ended it."""
+    from assay import store
+    from assay.trial import Interrupted, header_for, machine_lock
+    from assay.versus.meeting import Meeting
+
+    command = ("assay", *sys.argv[1:])
+    with (
+        _watching(contest) as view,
+        machine_lock(settings, "versus"),
+        Meeting(contest, settings, view) as meeting,
+    ):
+        ready = meeting.get_ready()
+        header = header_for(ready.study(), command)
+        with store.create(settings.results, header) as run_file:
+            view.run_started(header)
+            try:
+                return _judged(meeting.run(run_file, header), run_file), False
+            except Interrupted as ending:
+                if not ending.run.trials:
+                    raise _Interrupted("interrupted before the first trial ended") from None
+                return _judged(ending.run, run_file), True
+
+
+def _judged(finished: Run, run_file: RunFile) -> Run:
+    import msgspec
+
+    from assay.verdict import judge
+
+    judgement = judge(finished)
+    run_file.append(judgement)
+    return msgspec.structs.replace(finished, judgement=judgement)
+
+
+@contextlib.contextmanager
+def _watching(contest: Contest) -> Iterator[VersusView]:
+    from assay.report.versus_live import VersusView
+
+    if not console.is_live():
+        yield VersusView(console.note, contest.budget_ns)
+        return
+    from rich.live import Live
+
+    talk = console.talk()
+    with Live(console=talk, auto_refresh=False, transient=True) as live:
+        yield VersusView(
+            talk.print,
+            contest.budget_ns,
+            refresh=lambda view: live.update(view.render(), refresh=True),
+        )
+
+
+def _show(finished: Run, settings: Settings, args: argparse.Namespace) -> None:
+    from assay.cli.one_run import shortest
+    from assay.cli.output import OutputFile
+    from assay.cli.report import show_json
+    from assay.report import markdown, terminal
+
+    folder = settings.results / finished.header.run_id
+    report = folder / "report.md"
+    OutputFile(str(report), announce=False).write(markdown.render(finished))
+    if args.json:
+        show_json(finished)
+    if not report_outputs.write_all(finished, None, args) and not args.json:
+        record = shortest(folder / "run.jsonl")
+        console.show(terminal.summary(finished, (("report", shortest(report)), ("run record", record))))
+
+
+def _exit_code(finished: Run) -> int:
+    """0 where every question is settled by figures that stand; 1 otherwise."""
+    from assay import verdict
+    from assay.versus.answer import answer
+
+    found = answer(finished)
+    findings = finished.judgement.findings if finished.judgement else ()
+    if found.best is None or found.unmeasured or not found.settled:
+        return EXIT_WITHHELD
+    cases = [found.best.id, *(pair.other.id for pair in found.pairs)]
+    taken = any(verdict.withheld(findings, case) for case in cases)
+    unequal = any(verdict.comparison_withheld(findings, cases[0], other) for other in cases[1:])
+    return EXIT_WITHHELD if taken or unequal else EXIT_OK
+
+
+def _scan(word: str) -> Scan:
+    from assay.adhoc.rivals import parse_scan
+
+    try:
+        return parse_scan(word)
+    except ValueError as problem:
+        raise argparse.ArgumentTypeError(str(problem)) from None
+
+
+def _share(word: str) -> float:
+    """A share above zero: 2%, 0.5%, 0.02."""
+    from assay.cli.compare import share
+
+    found = share(word)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{word!r} is not above zero")
+    return found

@@ -1,0 +1,128 @@
+"""The answer of a comparison in sentences that a person can quote, and where it stands while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay import verdict
+from assay.report import format as fmt
+from assay.report.rows import name_of_case
+from assay.values.estimate import Estimate
+from assay.values.finding import Finding
+from assay.values.run import Run
+from assay.versus.answer import Answer, Pair, answer, load_ns
+
+
+def sentences(run: Run) -> tuple[str, ...]:
+    """One sentence for each rival against the best, and what would settle what is open."""
+    found = answer(run)
+    return tuple(_sentences(run, found))
+
+
+def standing(run: Run) -> str:
+    """Where the comparison stands, in a line: blocks, load, and the widest question left."""
+    found = answer(run)
+    size = f"{_many(found.blocks, 'block')}, {fmt.span(found.load_s)} of load"
+    if found.best is None or not found.pairs:
+        return size
+    best = name_of_case(run, found.best.id)
+    pairs = ", ".join(
+        f"{fmt.safe(best, 40)} / {fmt.safe(name_of_case(run, pair.other.id), 40)} {fmt.ratio(pair.ratio)}"
+        + (f" ({pair.outcome})" if pair.outcome else "")
+        for pair in found.pairs
+    )
+    return f"{size}: {pairs}"
+
+
+def load_s(run: Run) -> float:
+    """How long load was offered."""
+    return load_ns(run) / 1e9
+
+
+def _sentences(run: Run, found: Answer) -> Iterator[str]:
+    for case in found.unmeasured:
+        yield f"{name_of_case(run, case.id)} was not measured."
+    if found.best is None:
+        yield "Nothing can be compared."
+        return
+    for pair in found.pairs:
+        yield f"{_pair(run, found, pair)}; {_worth(run, found.best.id, pair.other.id)}."
+    stands = [pair for pair in found.pairs if not _withheld(run, found.best.id, pair.other.id)]
+    if any(pair.outcome is None for pair in stands):
+        yield _what_would_settle(run, found)
+
+
+def _pair(run: Run, found: Answer, pair: Pair) -> str:
+    assert found.best is not None  # the caller asked
+    best, other = name_of_case(run, found.best.id), name_of_case(run, pair.other.id)
+    if _withheld(run, found.best.id, pair.other.id):
+        return f"{best} against {other}: withheld"
+    ratio = pair.ratio
+    if ratio is None:
+        return f"{best} and {other} share no block"
+    if pair.outcome == "different":
+        return f"{best} serves {fmt.times(ratio.value)} times{_interval(ratio)} the requests of {other}"
+    seen = "" if pair.detectable is None else f"; this run would have seen {_percent(pair.detectable - 1)}"
+    if pair.outcome == "alike":
+        within = f"they are alike to within {_percent(found.sought)}"
+        return f"no difference between {best} and {other} shown: {within}{_interval(ratio)}{seen}"
+    return f"no difference between {best} and {other} shown{_interval(ratio)}{seen}"
+
+
+def _withheld(run: Run, a: str, b: str) -> bool:
+    found = _findings(run)
+    alone = any(verdict.withheld(found, case) for case in (a, b))
+    return alone or verdict.comparison_withheld(found, a, b)
+
+
+def _worth(run: Run, a: str, b: str) -> str:
+    """Whether the hallmark holds for a sentence about these two, or what stands against it."""
+    found = _findings(run)
+    if run.judgement is None:
+        return "not judged"
+    about = [one for case in (a, b) for one in verdict.concerning(found, case)]
+    about += [one for one in found if {one.subject.case, one.subject.other_case} == {a, b}]
+    grave = [f"{one.code} {one.severity}" for one in about if one.severity != "note"]
+    if grave:
+        return f"no hallmark: {', '.join(dict.fromkeys(grave))}"
+    if not run.judgement.complete:
+        return "no hallmark: the last block is not whole"
+    return "the hallmark holds"
+
+
+def _what_would_settle(run: Run, found: Answer) -> str:
+    """Said of the comparison that needs most."""
+    needs = [pair.blocks_needed for pair in found.pairs if pair.outcome is None]
+    known = [need for need in needs if need is not None]
+    if not found.blocks or not known or len(known) < len(needs):
+        return "Not settled: this machine is too noisy to say how many more blocks would do."
+    more = max(1, max(known) - found.blocks)
+    load = fmt.span(more * found.load_s / found.blocks)
+    budget = fmt.span(found.load_s + more * found.load_s / found.blocks)
+    return (
+        f"Not settled: about {_many(more, 'more block')} ({load} of load) would probably do; "
+        f"give it --budget {budget.replace(' ', '')}, longer trials, or a quieter machine."
+    )
+
+
+def _findings(run: Run) -> tuple[Finding, ...]:
+    return run.judgement.findings if run.judgement else ()
+
+
+def _interval(ratio: Estimate) -> str:
+    if ratio.low is None or ratio.high is None:
+        return ""
+    return f" (95 % {_fine(ratio.low)}-{_fine(ratio.high)})"
+
+
+def _fine(value: float) -> str:
+    """Near 1 a third decimal tells what the second hides."""
+    return f"{value:.3f}" if 0.9 < value < 1.1 else fmt.times(value)
+
+
+def _percent(share: float) -> str:
+    return f"{fmt.significant(share * 100, 2)} %"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
