@@ -30,9 +30,13 @@ fn serve(fault: &'static Fault, every: u64) -> FaultServer {
 
 /// Runs `more` (fields of a plan, as JSON) against the server.
 fn load(server: &FaultServer, timeout_ms: u64, more: &str) -> Measurement {
+    load_over("http", server, timeout_ms, more)
+}
+
+fn load_over(scheme: &str, server: &FaultServer, timeout_ms: u64, more: &str) -> Measurement {
     let json = format!(
-        r#"{{"url": "http://{}", "load": {{"kind": "closed", "connections": {CONNECTIONS}}},
-            "timeout_ns": {}, {more}}}"#,
+        r#"{{"url": "{scheme}://{}", "load": {{"kind": "closed", "connections": {CONNECTIONS}}},
+            "tls": {{"insecure": true}}, "timeout_ns": {}, {more}}}"#,
         server.address(),
         timeout_ms * 1_000_000,
     );
@@ -90,9 +94,14 @@ fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
     let mut wrong = Vec::new();
     for fault in fault::all() {
         let before = open_descriptors();
-        let server = serve(fault, EVERY);
+        // The server speaks no TLS beyond its faults.
+        let (scheme, every) = match fault.at {
+            At::Handshake => ("https", 1),
+            _ => ("http", EVERY),
+        };
+        let server = serve(fault, every);
         let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}"#);
-        let measurement = load(&server, timeout_ms(fault), &stop);
+        let measurement = load_over(scheme, &server, timeout_ms(fault), &stop);
         let (seen, counts) = (outcomes(&measurement), server.counts());
         drop(server);
         assert_books_balance(fault, &measurement);
@@ -107,7 +116,8 @@ fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
         let is_shown =
             fault.expected.contains(&ANSWERED) || seen.keys().any(|outcome| outcome != ANSWERED);
         // A listening socket misbehaves for all connections.
-        let goes_on = fault.at == At::Listening || seen.contains_key(ANSWERED);
+        let goes_on =
+            matches!(fault.at, At::Listening | At::Handshake) || seen.contains_key(ANSWERED);
         if !(seen.keys().all(is_expected) && is_shown && goes_on) {
             wrong.push(format!(
                 "{}: {seen:?}, but {:?} is right; {counts:?}",
@@ -134,7 +144,7 @@ fn a_server_that_says_nothing_costs_nothing() {
         let server = serve(fault, 1);
         let stop = r#""stop": {"kind": "duration", "ns": 400000000}"#;
         let measurement = load(&server, 10_000, stop);
-        let worker = measurement.workers[0];
+        let worker = &measurement.workers[0];
         // Both by its own clocks: a busy machine makes the wall time longer, never the CPU time.
         assert!(worker.cpu_ns * 4 < worker.wall_ns, "{name}: {worker:?}");
         assert!(

@@ -7,7 +7,7 @@ use std::io::{Read, Write, copy};
 use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -242,6 +242,58 @@ fn a_session_cut_off_without_an_alert_is_closed_early() {
     let tls = json!({"ca_file": authority.path("ca.pem")});
     let measurement = run(&plan(&server, 1, 4, with(&server, tls)));
     assert_eq!(outcomes(&measurement), ["peer/closed_early: 4"]);
+}
+
+/// How requests fail on a session that `breaks` after half an answer.
+fn broken_after_half_an_answer(name: &str, breaks: fn(&mut Session)) -> Vec<String> {
+    static BREAKS: Mutex<Option<fn(&mut Session)>> = Mutex::new(None);
+    // One server at a time: its script can carry nothing with it.
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
+    *BREAKS.lock().unwrap() = Some(breaks);
+    let authority = Authority::new(name);
+    let server = authority.serve(false, |session| {
+        if !request(session) {
+            return;
+        }
+        let _ = session.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf");
+        let _ = session.flush();
+        let breaks = *BREAKS.lock().unwrap();
+        breaks.unwrap()(session);
+        let mut rest = Vec::new();
+        let _ = session.sock.shutdown(Shutdown::Write);
+        let _ = session.sock.read_to_end(&mut rest);
+    });
+    let tls = json!({"ca_file": authority.path("ca.pem")});
+    outcomes(&run(&plan(&server, 1, 4, with(&server, tls))))
+}
+
+#[test]
+fn sessions_that_end_inside_an_answer() {
+    let ended = broken_after_half_an_answer("notify", |session| {
+        session.conn.send_close_notify();
+        let _ = session.flush();
+    });
+    assert_eq!(ended, ["peer/closed_early: 4"]);
+    let cut = broken_after_half_an_answer("record", |session| {
+        // A record of 64 bytes, of which three arrive.
+        let _ = session.sock.write_all(b"\x17\x03\x03\x00\x40abc");
+    });
+    assert_eq!(cut, ["peer/closed_early: 4"]);
+}
+
+#[test]
+fn records_that_cannot_be_read() {
+    let forged = broken_after_half_an_answer("forged", |session| {
+        let _ = session
+            .sock
+            .write_all(b"\x17\x03\x03\x00\x14twenty bytes of chaff");
+    });
+    assert_eq!(forged, ["peer/tls_error: 4"]);
+    let plain = broken_after_half_an_answer("plain", |session| {
+        let _ = session.sock.write_all(HELLO);
+    });
+    assert_eq!(plain, ["peer/tls_error: 4"]);
 }
 
 #[test]

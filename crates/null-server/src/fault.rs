@@ -5,6 +5,7 @@
 
 mod bodies;
 mod connections;
+mod handshakes;
 mod heads;
 mod server;
 
@@ -38,6 +39,8 @@ pub enum At {
     Listening,
     /// When a connection is accepted, before anything is read. Not to be had by a path.
     Accept,
+    /// When a client's first TLS record is read. For clients that speak TLS; not to be had by a path.
+    Handshake,
     /// When a request's head is read, before its body.
     Head,
     /// When a whole request is read.
@@ -81,6 +84,7 @@ pub fn all() -> impl Iterator<Item = &'static Fault> {
         .iter()
         .chain(heads::FAULTS)
         .chain(bodies::FAULTS)
+        .chain(handshakes::FAULTS)
 }
 
 /// The fault of this name.

@@ -217,6 +217,16 @@ impl Shared {
             }
         }
         let mut input = Vec::new();
+        if let Some(fault) = self
+            .settings
+            .fault
+            .filter(|fault| fault.at == At::Handshake && self.is_due(number))
+        {
+            read_record(stream, &mut input)?;
+            if self.play(stream, fault)? == Flow::End {
+                return Ok(());
+            }
+        }
         while let Some(head) = read_head(stream, &mut input)? {
             let number = self.requests.fetch_add(1, SeqCst);
             let fault = self.chosen(&head).filter(|_| self.is_due(number));
@@ -308,6 +318,21 @@ fn read_more(mut stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<bool> {
     let read = stream.read(&mut buffer)?;
     input.extend_from_slice(&buffer[..read]);
     Ok(read > 0)
+}
+
+/// Reads a whole TLS record, so that closing after it is no reset: five bytes of which the last two
+/// are the length of the rest.
+fn read_record(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        if let [_, _, _, high, low, rest @ ..] = input.as_slice() {
+            if rest.len() >= usize::from(u16::from_be_bytes([*high, *low])) {
+                return Ok(());
+            }
+        }
+        if !read_more(stream, input)? {
+            return Ok(());
+        }
+    }
 }
 
 /// Takes a head off the front of `input`; None where the peer has ended.
