@@ -35,7 +35,7 @@ const fn fault(
 
 pub(super) const FAULTS: &[Fault] = &[
     fault(
-        "tls-alert",
+        "tls-handshake-failure",
         "refuses each handshake by a fatal alert",
         &[Send(HANDSHAKE_FAILURE), HalfClose],
         TLS_ERROR,
