@@ -26,7 +26,8 @@ create_exception!(
 fn raised(error: RunError) -> PyErr {
     match error {
         RunError::Plan(error) => PlanError::new_err(error.to_string()),
-        RunError::Resolve { .. }
+        RunError::Source(_)
+        | RunError::Resolve { .. }
         | RunError::Descriptors { .. }
         | RunError::System { .. }
         | RunError::File { .. }

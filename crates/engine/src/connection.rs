@@ -12,7 +12,7 @@
 mod answer;
 
 use crate::desk::{Broken, Desk};
-use crate::program::Program;
+use crate::program::{Making, Program};
 use crate::protocol::cookies::Jar;
 use crate::protocol::{Decoder, Event, Head};
 use crate::record::Failure;
@@ -32,7 +32,7 @@ pub(crate) enum Stage {
 enum Verdict {
     /// Nothing wrong, nothing more to check.
     Right,
-    /// The body is wanted for a check.
+    /// The body is wanted.
     Pending,
     Wrong(Failure),
 }
@@ -86,7 +86,10 @@ pub(crate) struct Connection<T> {
     is_answering: bool,
     verdict: Verdict,
     head: Option<Head>,
+    /// The body, where it is wanted; before it the head, where the answer is handed over.
     body: Vec<u8>,
+    /// Length of that head.
+    head_bytes: usize,
     /// The bytes of requests that differ from each other.
     rendered: Vec<u8>,
     jar: Jar,
@@ -115,6 +118,7 @@ impl<T> Connection<T> {
             verdict: Verdict::Right,
             head: None,
             body: Vec::new(),
+            head_bytes: 0,
             rendered: Vec::new(),
             jar: Jar::default(),
             decoder: Decoder::new(),
@@ -162,15 +166,24 @@ impl<T> Connection<T> {
     /// Makes the bytes of the requests taken, where they differ from each other.
     #[inline]
     pub(crate) fn render(&mut self, program: &Program, desk: &mut Desk) {
-        if let Some(varying) = program.templates[self.template as usize].varying() {
-            self.rendered.clear();
-            for _ in 0..self.taken {
-                varying.render(
-                    &mut desk.variables,
-                    self.jar.line(),
-                    &mut desk.scratch,
-                    &mut self.rendered,
-                );
+        match program.templates[self.template as usize].making() {
+            Making::Ready => {}
+            Making::Fill(varying) => {
+                self.rendered.clear();
+                for _ in 0..self.taken {
+                    varying.render(
+                        &mut desk.variables,
+                        self.jar.line(),
+                        &mut desk.scratch,
+                        &mut self.rendered,
+                    );
+                }
+            }
+            Making::Ask => {
+                self.rendered.clear();
+                if let Some(supply) = &mut desk.supply {
+                    supply.next(&mut self.rendered);
+                }
             }
         }
     }
@@ -191,10 +204,8 @@ impl<T> Connection<T> {
                 let first_byte_ns = now_ns.saturating_sub(self.since_ns);
                 desk.ledger.first_byte_time.record(first_byte_ns);
             }
-            match self
-                .decoder
-                .next(&mut input, &mut desk.heads, template.is_head)?
-            {
+            let is_head = template.is_head(&self.rendered);
+            match self.decoder.next(&mut input, &mut desk.heads, is_head)? {
                 None => return Ok(Turn::Wait),
                 Some(Event::Head(head)) => {
                     if program.cookies {

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::error::SourceError;
+
 /// "Not known yet", for a time.
 pub(crate) const NEVER: u64 = u64::MAX;
 
@@ -24,6 +26,7 @@ pub(crate) struct Control {
     unreserved: AtomicU64,
     workers: u64,
     interrupted: AtomicBool,
+    failure: Mutex<Option<SourceError>>,
     running: Mutex<u64>,
     all_ended: Condvar,
 }
@@ -36,6 +39,7 @@ impl Control {
             unreserved: AtomicU64::new(count.unwrap_or(NEVER)),
             workers: u64::from(workers),
             interrupted: AtomicBool::new(false),
+            failure: Mutex::new(None),
             running: Mutex::new(u64::from(workers)),
             all_ended: Condvar::new(),
         }
@@ -81,6 +85,20 @@ impl Control {
             Ok(left) => share(left),
             Err(_) => 0,
         }
+    }
+
+    /// Ends the run because the source of a worker's requests failed; the first failure is kept.
+    pub(crate) fn fail(&self, failure: SourceError, now_ns: u64) {
+        let mut kept = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get_or_insert(failure);
+        drop(kept);
+        self.stop(now_ns);
+    }
+
+    /// Why the run was ended, where a source failed.
+    pub(crate) fn failure(&self) -> Option<SourceError> {
+        let kept = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.clone()
     }
 
     /// A worker ended because of [`Self::stop`], before the plan's end.

@@ -6,6 +6,7 @@ use crate::protocol::template::Variables;
 use crate::protocol::{Fault, Heads};
 use crate::record::Failure;
 use crate::record::ledger::Ledger;
+use crate::supply::{Supplied, Supply};
 
 /// What a worker's connections share: its ledger and what they need while reading.
 #[derive(Debug)]
@@ -18,10 +19,12 @@ pub(crate) struct Desk {
     until_check: u64,
     pub(crate) variables: Variables,
     pub(crate) scratch: Vec<u8>,
+    /// Who makes the requests, where the plan does not.
+    pub(crate) supply: Option<Box<Supplied>>,
 }
 
 impl Desk {
-    pub(crate) fn new(ledger: Arc<Ledger>, variables: Variables) -> Self {
+    pub(crate) fn new(ledger: Arc<Ledger>, variables: Variables, supply: Option<Supply>) -> Self {
         Self {
             ledger,
             heads: Heads::new(),
@@ -29,6 +32,7 @@ impl Desk {
             until_check: 0,
             variables,
             scratch: Vec::new(),
+            supply: supply.map(|supply| Box::new(Supplied::new(supply))),
         }
     }
 

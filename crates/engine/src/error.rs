@@ -23,12 +23,20 @@ impl PlanError {
     }
 }
 
+/// A source of requests failed; its own words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SourceError(pub String);
+
 /// The run could not start, or its result cannot be trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The plan is not valid.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The source of the requests failed while the run went on.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// The host name of the plan has no address.
     #[error("cannot resolve {host}: {source}; check the name or give an address")]
     Resolve {

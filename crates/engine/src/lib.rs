@@ -35,14 +35,16 @@ mod program;
 pub mod protocol;
 pub mod record;
 pub mod schedule;
+mod supply;
 mod target;
 mod transport;
 mod trial;
 mod waiter;
 mod worker;
 
-pub use error::{PlanError, RunError};
+pub use error::{PlanError, RunError, SourceError};
 pub use plan::LoadPlan;
 pub use record::measurement::{Measurement, Snapshot};
+pub use supply::{Answer, Source, Supply};
 pub use target::Target;
 pub use trial::Run;

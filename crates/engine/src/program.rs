@@ -7,15 +7,15 @@ use crate::plan::{Load, LoadPlan, Pacer, Request, RequestOrder};
 use crate::protocol::redirect::Redirects;
 use crate::protocol::request::{self, Context, Wire};
 use crate::protocol::template::Varying;
+use crate::supply::Supply;
 use crate::target::{Scheme, Target};
 
 /// A request, ready to send.
 #[derive(Debug)]
 pub(crate) struct Template {
     bytes: Bytes,
-    /// HEAD: its answers have no body.
-    pub(crate) is_head: bool,
-    pub(crate) check: Option<Check>,
+    is_head: bool,
+    pub(crate) inspection: Inspection,
     weight: u64,
 }
 
@@ -23,19 +23,32 @@ pub(crate) struct Template {
 enum Bytes {
     /// Always the same, repeated as often as the plan pipelines.
     Fixed { repeated: Vec<u8>, length: usize },
+    /// The same batch each time, from a supply.
+    Batch(Vec<u8>),
     /// Made anew each time.
     Varying(Varying),
+    /// Made anew each time, by a supply.
+    Supplied,
+}
+
+/// What is done with an answer beside counting it.
+#[derive(Debug)]
+pub(crate) enum Inspection {
+    Nothing,
+    Check(Check),
+    /// The supply is given it.
+    HandOver,
 }
 
 impl Template {
     fn new(context: Context<'_>, request: &Request) -> Result<Self, RunError> {
         let body = Body::of(request)?;
-        let check = match &request.expect {
-            Some(expect) => Some(
+        let inspection = match &request.expect {
+            Some(expect) => Inspection::Check(
                 Check::new(expect)
                     .map_err(|error| PlanError::new("requests.expect", error.to_string()))?,
             ),
-            None => None,
+            None => Inspection::Nothing,
         };
         Ok(Self {
             bytes: match request::wire(context, request, body.as_ref()) {
@@ -46,9 +59,33 @@ impl Template {
                 Wire::Varying(varying) => Bytes::Varying(varying),
             },
             is_head: request.method == "HEAD",
-            check,
+            inspection,
             weight: u64::from(request.weight),
         })
+    }
+
+    fn of_supply(supply: &Supply) -> Self {
+        Self {
+            is_head: supply.fixed.as_deref().is_some_and(asks_for_head),
+            bytes: match &supply.fixed {
+                Some(bytes) => Bytes::Batch(bytes.clone()),
+                None => Bytes::Supplied,
+            },
+            inspection: match supply.wants_answers {
+                true => Inspection::HandOver,
+                false => Inspection::Nothing,
+            },
+            weight: 1,
+        }
+    }
+
+    /// HEAD: its answers have no body. `rendered` are the bytes of a request that differs each time.
+    #[inline]
+    pub(crate) fn is_head(&self, rendered: &[u8]) -> bool {
+        match self.bytes {
+            Bytes::Supplied => asks_for_head(rendered),
+            _ => self.is_head,
+        }
     }
 
     /// The bytes of `n` of these requests in a row, where they are always the same.
@@ -56,18 +93,35 @@ impl Template {
     pub(crate) fn fixed(&self, n: u32) -> Option<&[u8]> {
         match &self.bytes {
             Bytes::Fixed { repeated, length } => Some(&repeated[..length * n as usize]),
-            Bytes::Varying(_) => None,
+            Bytes::Batch(bytes) => Some(bytes),
+            Bytes::Varying(_) | Bytes::Supplied => None,
         }
     }
 
     /// How to make them, where they are not.
     #[inline]
-    pub(crate) fn varying(&self) -> Option<&Varying> {
+    pub(crate) fn making(&self) -> Making<'_> {
         match &self.bytes {
-            Bytes::Fixed { .. } => None,
-            Bytes::Varying(varying) => Some(varying),
+            Bytes::Fixed { .. } | Bytes::Batch(_) => Making::Ready,
+            Bytes::Varying(varying) => Making::Fill(varying),
+            Bytes::Supplied => Making::Ask,
         }
     }
+}
+
+/// How the bytes of the next requests come to be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Making<'a> {
+    /// They are there.
+    Ready,
+    /// By filling in a template.
+    Fill(&'a Varying),
+    /// By asking the supply.
+    Ask,
+}
+
+fn asks_for_head(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"HEAD ")
 }
 
 /// How a worker waits when nothing is ready.
@@ -103,7 +157,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn new(plan: &LoadPlan, target: &Target) -> Result<Self, RunError> {
+    /// What one worker, or all of them, have to do. A supply's requests take the place of the plan's.
+    pub(crate) fn new(
+        plan: &LoadPlan,
+        target: &Target,
+        supply: Option<&Supply>,
+    ) -> Result<Self, RunError> {
         // Through a plain proxy the target is the whole URL (RFC 9112, 3.2.2).
         let target_prefix = match (&plan.proxy, target.scheme) {
             (Some(_), Scheme::Http) => format!("http://{}", target.authority),
@@ -114,12 +173,18 @@ impl Program {
             authority: &target.authority,
             target_prefix: &target_prefix,
         };
-        let templates: Result<Vec<_>, _> = plan
-            .requests
-            .iter()
-            .map(|request| Template::new(context, request))
-            .collect();
+        let templates: Result<Vec<_>, _> = match supply {
+            Some(supply) => Ok(vec![Template::of_supply(supply)]),
+            None => plan
+                .requests
+                .iter()
+                .map(|request| Template::new(context, request))
+                .collect(),
+        };
         let (think_time_ns, waiting) = match plan.load {
+            Load::Closed { think_time_ns, .. } if supply.is_some_and(|s| s.has_delays) => {
+                (think_time_ns, Waiting::Precise)
+            }
             Load::Closed {
                 think_time_ns: 0, ..
             } => (0, Waiting::Coarse),

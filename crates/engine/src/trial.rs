@@ -1,6 +1,7 @@
 //! [`Run`]: one execution of a plan, from its start to its measurement.
 
 use std::io;
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::desk::Desk;
-use crate::error::RunError;
+use crate::error::{PlanError, RunError};
 use crate::machine;
 use crate::plan::{LoadPlan, Stop};
 use crate::program::Program;
@@ -16,7 +17,8 @@ use crate::protocol::template::Variables;
 use crate::record::ledger::Ledger;
 use crate::record::measurement::{Measurement, Snapshot};
 use crate::record::summary::{self, Times};
-use crate::target::{self, Scheme, Target};
+use crate::supply::Supply;
+use crate::target::{self, Endpoint, Scheme, Target};
 use crate::transport::{
     Plain, PlainConnector, TlsConnector, TlsStream, Transport, tls_config, tls_server_name,
 };
@@ -61,36 +63,54 @@ impl Run {
     /// # Errors
     /// Where the plan is wrong or the machine lacks something; then nothing was sent.
     pub fn start(plan: &LoadPlan) -> Result<Self, RunError> {
+        Self::start_supplied(plan, Vec::new())
+    }
+
+    /// Starts a plan whose requests come from outside it, from one supply per worker.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub fn start_supplied(plan: &LoadPlan, supplies: Vec<Supply>) -> Result<Self, RunError> {
         plan.validate()?;
+        if !supplies.is_empty() && supplies.len() != plan.threads as usize {
+            return Err(PlanError::new("threads", "must be as many as there are supplies").into());
+        }
         machine::check_cpus(&plan.cpus)?;
         let asked = u64::from(plan.load.connections());
         machine::allow_descriptors(asked + u64::from(plan.threads) * DESCRIPTORS_PER_WORKER)?;
         let target = Target::parse(&plan.url)?;
-        let program = Arc::new(Program::new(plan, &target)?);
         let plain = plain_connector(plan, &target)?;
-        let at = |first_slot| PlainConnector {
+        let at = |first_slot, address: Option<SocketAddr>| PlainConnector {
             first_slot,
+            endpoints: match address {
+                Some(address) => [Endpoint::Tcp(address)].into(),
+                None => plain.endpoints.clone(),
+            },
             ..plain.clone()
         };
         match target.scheme {
-            Scheme::Http => Self::launch::<Plain>(plan, program, at),
+            Scheme::Http => Self::launch::<Plain>(plan, &target, supplies, at),
             Scheme::Https => {
                 let config = tls_config(&plan.tls)?;
                 let server_name = tls_server_name(&plan.tls, &target)?;
-                Self::launch::<TlsStream>(plan, program, |first_slot| TlsConnector {
-                    plain: at(first_slot),
+                let connector = |first_slot, address| TlsConnector {
+                    plain: at(first_slot, address),
                     config: Arc::clone(&config),
                     server_name: server_name.clone(),
-                })
+                };
+                Self::launch::<TlsStream>(plan, &target, supplies, connector)
             }
         }
     }
 
     fn launch<T: Transport + Send + 'static>(
         plan: &LoadPlan,
-        program: Arc<Program>,
-        connector: impl Fn(usize) -> T::Connector,
+        target: &Target,
+        supplies: Vec<Supply>,
+        connector: impl Fn(usize, Option<SocketAddr>) -> T::Connector,
     ) -> Result<Self, RunError> {
+        let shared = Arc::new(Program::new(plan, target, None)?);
+        let mut supplies = supplies.into_iter();
         let count = match plan.stop {
             Stop::After { .. } => None,
             Stop::AtCount { count } => Some(count),
@@ -100,6 +120,12 @@ impl Run {
         let mut workers = Vec::new();
         let mut first_slot = 0;
         for assignment in assignments(plan) {
+            let supply = supplies.next();
+            let address = supply.as_ref().and_then(|supply| supply.address);
+            let program = match &supply {
+                Some(supply) => Arc::new(Program::new(plan, target, Some(supply))?),
+                None => Arc::clone(&shared),
+            };
             let ledger = Arc::new(Ledger::new(program.is_open_loop, T::SHAKES_HANDS));
             ledgers.push(Arc::clone(&ledger));
             let connections = assignment.connections;
@@ -107,10 +133,10 @@ impl Run {
             let variables = Variables::new(assignment.number, plan.threads, seed);
             let worker = Worker::<T>::new(
                 assignment,
-                Arc::clone(&program),
+                program,
                 Arc::clone(&control),
-                connector(first_slot),
-                Desk::new(ledger, variables),
+                connector(first_slot, address),
+                Desk::new(ledger, variables, supply),
             );
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
             first_slot += connections;
@@ -163,6 +189,9 @@ impl Run {
     pub fn result(&self) -> Result<Measurement, RunError> {
         while !self.control.wait(Duration::from_secs(3_600)) {}
         self.join()?;
+        if let Some(failure) = self.control.failure() {
+            return Err(failure.into());
+        }
         let end_ns = self.ended_ns().unwrap_or_default();
         summary::measurement(
             &self.ledgers,

@@ -3,10 +3,11 @@
 use super::{Connection, Turn, Verdict, bytes_of};
 use crate::desk::Desk;
 use crate::expect::{Check, MAX_CHECKED_BODY_BYTES};
-use crate::program::{Program, Template};
+use crate::program::{Inspection, Program, Template};
 use crate::protocol::redirect::Next;
 use crate::protocol::{Framing, Head};
 use crate::record::Failure;
+use crate::supply::Answer;
 
 impl<T> Connection<T> {
     #[inline]
@@ -16,10 +17,31 @@ impl<T> Connection<T> {
             self.verdict = verdict;
             return;
         }
-        self.verdict = match &program.templates[self.template as usize].check {
-            None => Verdict::Right,
-            Some(check) => self.check_head(head, check, desk),
+        self.verdict = match &program.templates[self.template as usize].inspection {
+            Inspection::Nothing => Verdict::Right,
+            Inspection::Check(check) => self.check_head(head, check, desk),
+            Inspection::HandOver => self.keep_head(desk),
         };
+    }
+
+    /// Keeps the head with the body that follows it: other connections' heads come in between.
+    fn keep_head(&mut self, desk: &mut Desk) -> Verdict {
+        self.body = desk.spare_bodies.pop().unwrap_or_default();
+        self.body.extend_from_slice(desk.heads.last_bytes());
+        self.head_bytes = self.body.len();
+        Verdict::Pending
+    }
+
+    fn hand_over(&mut self, desk: &mut Desk) {
+        if let (Some(head), Some(supply)) = (self.head, &mut desk.supply) {
+            let (head_bytes, body) = self.body.split_at(self.head_bytes);
+            supply.answered(Answer {
+                status: head.status,
+                head: head_bytes,
+                body,
+            });
+        }
+        self.verdict = Verdict::Right;
     }
 
     fn check_head(&mut self, head: Head, check: &Check, desk: &mut Desk) -> Verdict {
@@ -67,10 +89,10 @@ impl<T> Connection<T> {
         let number = self.head.map_or(0, |head| head.encoding);
         let encoding = &desk.heads.encodings()[usize::from(number)];
         let body = whole.unwrap_or(&self.body);
-        let fault = template
-            .check
-            .as_ref()
-            .and_then(|check| check.body_fault(body, encoding));
+        let fault = match &template.inspection {
+            Inspection::Check(check) => check.body_fault(body, encoding),
+            Inspection::Nothing | Inspection::HandOver => None,
+        };
         self.verdict = match fault {
             None => Verdict::Right,
             Some(fault) => {
@@ -83,7 +105,10 @@ impl<T> Connection<T> {
     #[inline]
     pub(super) fn end_answer(&mut self, now_ns: u64, template: &Template, desk: &mut Desk) {
         if self.verdict == Verdict::Pending {
-            self.check_body(None, template, desk);
+            match template.inspection {
+                Inspection::HandOver => self.hand_over(desk),
+                Inspection::Check(_) | Inspection::Nothing => self.check_body(None, template, desk),
+            }
         }
         if self.body.capacity() > 0 {
             self.give_body_back(desk);

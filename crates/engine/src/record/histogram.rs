@@ -34,7 +34,7 @@ fn range_of(slot: usize) -> (u64, u64) {
 /// One worker's histogram of one kind of time. It is written by its worker only and can be
 /// read by anyone at any time.
 #[derive(Debug)]
-pub(crate) struct Histogram {
+pub struct Histogram {
     slots: Box<[Counter]>,
     count: Counter,
     sum_ns: Counter,
@@ -44,8 +44,16 @@ pub(crate) struct Histogram {
     max_ns: Counter,
 }
 
+impl Default for Histogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Histogram {
-    pub(crate) fn new() -> Self {
+    /// An empty one; it never grows.
+    #[must_use]
+    pub fn new() -> Self {
         let histogram = Self {
             slots: (0..SLOTS).map(|_| Counter::default()).collect(),
             count: Counter::default(),
@@ -61,7 +69,7 @@ impl Histogram {
 
     /// Counts one time.
     #[inline]
-    pub(crate) fn record(&self, value_ns: u64) {
+    pub fn record(&self, value_ns: u64) {
         let value_ns = value_ns.min(MAX_NS);
         self.slots[slot_of(value_ns)].add(1);
         self.count.add(1);
@@ -80,7 +88,7 @@ impl Histogram {
     }
 
     /// Forgets everything.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         if self.count.get() > 0 {
             let used = slot_of(self.min_ns.get())..=slot_of(self.max_ns.get());
             self.slots[used].iter().for_each(|slot| slot.set(0));

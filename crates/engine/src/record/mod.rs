@@ -12,3 +12,4 @@ pub mod measurement;
 pub(crate) mod summary;
 
 pub use failure::{Failure, Origin, example};
+pub use histogram::Histogram;

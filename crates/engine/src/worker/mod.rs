@@ -95,7 +95,7 @@ impl<T: Transport> Worker<T> {
         program: Arc<Program>,
         control: Arc<Control>,
         connector: T::Connector,
-        desk: Desk,
+        mut desk: Desk,
     ) -> io::Result<Self> {
         let places = assignment.connections;
         let seed = assignment.seed ^ (u64::from(assignment.number) << 40);
@@ -105,8 +105,12 @@ impl<T: Transport> Worker<T> {
                 u64::from(slot) * u64::from(assignment.workers) + u64::from(assignment.number);
             Reverse((number * program.opening_gap_ns, slot))
         };
-        let (vacant, sleepers) = match program.opening_gap_ns {
-            0 => ((0..places as u32).rev().collect(), BinaryHeap::new()),
+        let (vacant, sleepers) = match (program.opening_gap_ns, &mut desk.supply) {
+            (0, Some(supply)) if supply.has_delays() => {
+                let later = |slot| Reverse((supply.delay_ns(), slot));
+                (Vec::new(), (0..places as u32).map(later).collect())
+            }
+            (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
             _ => (Vec::new(), (0..places as u32).map(later).collect()),
         };
         Ok(Self {
@@ -156,6 +160,9 @@ impl<T: Transport> Worker<T> {
                 return Ok(());
             }
             self.read_ready(&events);
+            if self.desk.supply.is_some() {
+                self.heed_supply();
+            }
             self.wake_sleepers();
             self.start_due();
             self.wait(&mut events)?;

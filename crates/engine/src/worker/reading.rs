@@ -93,15 +93,19 @@ impl<T: Transport> Worker<T> {
     pub(super) fn done(&mut self, slot: u32, reusable: bool) {
         let connection = &mut self.connections[slot as usize];
         connection.stage = Stage::Idle;
-        let wake_ns = self.now_ns + self.program.think_time_ns;
+        let pause_ns = match &mut self.desk.supply {
+            Some(supply) if supply.has_delays() => supply.delay_ns(),
+            _ => self.program.think_time_ns,
+        };
+        let wake_ns = self.now_ns + pause_ns;
         if !reusable {
             self.drop_connection(slot);
-            if self.program.think_time_ns > 0 {
+            if pause_ns > 0 {
                 self.sleepers.push(Reverse((wake_ns, slot)));
             } else {
                 self.vacant.push(slot);
             }
-        } else if self.program.think_time_ns > 0 {
+        } else if pause_ns > 0 {
             self.sleepers.push(Reverse((wake_ns, slot)));
         } else {
             self.idle.push_back(slot);

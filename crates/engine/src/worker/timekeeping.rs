@@ -155,6 +155,33 @@ impl<T: Transport> Worker<T> {
         }
     }
 
+    /// Ends the run where the source of the requests failed, and this worker's part of it where the
+    /// source wants no more.
+    pub(super) fn heed_supply(&mut self) {
+        let Some(supply) = &mut self.desk.supply else {
+            return;
+        };
+        if let Some(failure) = supply.take_failure() {
+            self.control.fail(failure, self.now_ns);
+        } else if supply.is_stopped() {
+            self.retire();
+        }
+    }
+
+    /// Does nothing more until the end. What its connections carry stays unanswered.
+    fn retire(&mut self) {
+        for connection in &mut self.connections {
+            connection.transport = None;
+            connection.stage = Stage::Closed;
+        }
+        self.desk.ledger.open_now.set(0);
+        self.idle.clear();
+        self.vacant.clear();
+        self.sleepers.clear();
+        self.unread.clear();
+        self.next_sweep_ns = NEVER;
+    }
+
     pub(super) fn wake_sleepers(&mut self) {
         while let Some(Reverse((at_ns, slot))) = self.sleepers.peek().copied() {
             if at_ns > self.now_ns {
