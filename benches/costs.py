@@ -14,7 +14,18 @@ from pathlib import Path
 
 from contests import PROVERB
 from model import Benchmark, Effort, Figure, Outcome, Spread
-from programs import Cores, Finished, Server, Unavailable, need, need_assay, pinned, run, serving_null
+from programs import (
+    Cores,
+    Finished,
+    Server,
+    Unavailable,
+    need,
+    need_assay,
+    pinned,
+    record_cost,
+    run,
+    serving_null,
+)
 
 MANY_CONNECTIONS = 10_000
 FEW_CONNECTIONS = 10
@@ -198,6 +209,18 @@ def _system_calls(_: Effort) -> tuple[Figure, ...]:
     )
 
 
+def _recording(effort: Effort) -> tuple[Figure, ...]:
+    program = record_cost()
+    core = Cores.apart().client
+    each = []
+    for _ in range(effort.rounds):
+        done = run([str(program), str(effort.requests(400_000_000))], core)
+        if done.code:
+            raise Unavailable(f"record_cost failed: {done.stderr.strip()}")
+        each.append(float(done.stdout))
+    return (Figure("recording a time in a histogram", Spread.of(each), "ns", 5.0),)
+
+
 def _punctuality(server: Server, core: int, pacer: str, seconds: int) -> tuple[float, float]:
     """p99 of send lag in microseconds, and the share of a core in per cent."""
     import msgspec
@@ -238,5 +261,6 @@ BENCHMARKS = (
     _guarded(
         "system-calls", "system calls on the request path", "strace -f -c, 64 connections", _system_calls
     ),
+    _guarded("recording", "statistics on the request path", "times as a load has them", _recording),
     _guarded("send-lag", "punctuality of an open loop", "64 connections at most, null server", _lag),
 )

@@ -80,18 +80,20 @@ def need_assay() -> str:
 @cache
 def null_server() -> Path:
     """Build the null server."""
-    command = [
-        "cargo",
-        "build",
-        "--release",
-        "--locked",
-        "--package",
-        "assay-null-server",
-        "--bin",
-        "null-server",
-    ]
-    _build([*command, "--manifest-path", str(ROOT / "Cargo.toml"), "--target-dir", str(TARGET)])
+    _cargo("--package", "assay-null-server", "--bin", "null-server")
     return TARGET / "release" / "null-server"
+
+
+@cache
+def record_cost() -> Path:
+    """Build the program that times the engine's histograms."""
+    _cargo("--package", "assay-engine", "--example", "record_cost")
+    return TARGET / "release" / "examples" / "record_cost"
+
+
+def _cargo(*what: str) -> None:
+    command = ["cargo", "build", "--release", "--locked", *what]
+    _build([*command, "--manifest-path", str(ROOT / "Cargo.toml"), "--target-dir", str(TARGET)])
 
 
 @cache
