@@ -1,4 +1,4 @@
-"""The flags that `assay versus` and `assay capacity` share: how a server is had, and what it is asked."""
+"""What `assay versus` and `assay capacity` share: how a server is had, what it is asked, how a run ends."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
+from assay import console
 from assay.cli import words
-from assay.errors import InputError
+from assay.errors import EXIT_INTERRUPTED, AssayError, InputError
 
 if TYPE_CHECKING:
     from assay.adhoc.case import Terms
     from assay.cli.parser import Parser
+    from assay.settings import Settings
+    from assay.store import RunFile
+    from assay.values.run import Run
 
 DEFAULT_URL = "http://127.0.0.1:{port}/"
 DEFAULT_WARM_UP_MAX_NS = 10_000_000_000
@@ -24,7 +28,7 @@ _LOAD_FLAGS = frozenset(
 """Those of `assay load` that make sense for every trial of a comparison."""
 
 
-def add_to(parser: Parser, *, duration: str) -> None:
+def add_to(parser: Parser, *, duration: str, connections: bool = True) -> None:
     """Add them; `duration` is how long a trial is measured unless it is said."""
     from assay.cli import load_flags
 
@@ -37,7 +41,7 @@ def add_to(parser: Parser, *, duration: str) -> None:
     how.add_argument("--warm-up", dest="warm_up_ns", type=_time_or_none, metavar="TIME",
                      default=DEFAULT_WARM_UP_MAX_NS,
                      help="warm up until throughput is steady, at most so long; 0: never [10s]")  # fmt: skip
-    load_flags.add_some(parser, _LOAD_FLAGS)
+    load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})
 
 
 def terms_from(args: argparse.Namespace, url: str) -> Terms:
@@ -62,6 +66,70 @@ def terms_from(args: argparse.Namespace, url: str) -> Terms:
         raise InputError(f"{url!r} is not a URL", f"write it like {DEFAULT_URL}")
     warm_up = WarmUp(min_ns=min(WARM_UP_MIN_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
     return Terms(plan=plan, url=url, warm_up=warm_up, ready_timeout_s=args.ready_timeout / 1e9, split=split)
+
+
+def check_owner(url: str) -> None:
+    """Other people's machines are not loaded for half an hour on a word. InputError for one of theirs."""
+    from assay.cli import address
+
+    outside = address.outsiders(address.resolve(url)) if url else ()
+    if outside:
+        said = f"{url} is {outside[0]}, neither loopback nor private"
+        raise InputError(said, "compare and search on machines of your own; `assay load` asks")
+
+
+def judged(finished: Run, run_file: RunFile) -> Run:
+    """The run with its judgement, which is stored."""
+    import msgspec
+
+    from assay.verdict import judge
+
+    if not finished.trials:
+        raise Interruption("interrupted before the first trial ended")
+    judgement = judge(finished)
+    run_file.append(judgement)
+    return msgspec.structs.replace(finished, judgement=judgement)
+
+
+def show(finished: Run, settings: Settings, args: argparse.Namespace) -> None:
+    """Write the report beside the record, and what was asked for; else the end screen."""
+    from assay.cli import report_outputs
+    from assay.cli.one_run import shortest
+    from assay.cli.output import OutputFile
+    from assay.cli.report import show_json
+    from assay.report import markdown, terminal
+
+    folder = settings.results / finished.header.run_id
+    report = folder / "report.md"
+    OutputFile(str(report), announce=False).write(markdown.render(finished))
+    if args.json:
+        show_json(finished)
+    if not report_outputs.write_all(finished, None, args) and not args.json:
+        record = shortest(folder / "run.jsonl")
+        console.show(terminal.summary(finished, (("report", shortest(report)), ("run record", record))))
+
+
+class Interruption(AssayError):
+    """Ctrl-C: what is finished is stored, nothing is left running."""
+
+    exit_code = EXIT_INTERRUPTED
+
+    @classmethod
+    def of(cls, finished: Run) -> Interruption:
+        """Say where what was measured is."""
+        trials, run_id = len(finished.trials), finished.header.run_id
+        ended = f"interrupted after {trials} trial{'' if trials == 1 else 's'}"
+        return cls(ended, f"what was measured is kept: `assay report {run_id}`")
+
+
+def share(word: str) -> float:
+    """A share above zero: 2%, 0.5%, 0.02."""
+    from assay.cli.compare import share as any_share
+
+    found = any_share(word)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{word!r} is not above zero")
+    return found
 
 
 def _time_or_none(word: str) -> int:

@@ -39,8 +39,10 @@ class VerbModule(Protocol):
 VERBS = (
     Verb("load", "offer load to a URL, and say what came of it", "Measure"),
     Verb("run", "run a study: servers built, checked, loaded in blocks, and judged", "Measure"),
+    Verb("capacity", "find the highest rate at which an objective holds", "Measure"),
     Verb("versus", "compare servers, given as commands or URLs, until it is settled", "Measure"),
     Verb("report", "show a stored run again, or write it as a page, pictures, tables", "Look at results"),
+    Verb("judge", "judge a stored run again, by the rules of this version", "Look at results"),
     Verb("compare", "compare two runs case by case; a gate for CI", "Look at results"),
     Verb("history", "list stored runs, and how a figure moved over them", "Look at results"),
     Verb("view", "browse the runs in a web browser on this machine", "Look at results"),

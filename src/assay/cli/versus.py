@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 from assay import console
 from assay.cli import adhoc_flags, report_outputs, words
-from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayError, InputError
+from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
     from assay.adhoc.rivals import Scan
     from assay.cli.parser import Parser
     from assay.report.versus_live import VersusView
     from assay.settings import Settings
-    from assay.store import RunFile
     from assay.values.run import Run
     from assay.versus.contest import Contest
 
@@ -37,7 +36,7 @@ def configure(parser: Parser) -> None:
     until = parser.add_argument_group("until when")
     until.add_argument("--budget", type=words.time_ns, default=90_000_000_000, metavar="TIME",
                        help="end, settled or not, after so much load (warm-ups included) [90s]")  # fmt: skip
-    until.add_argument("--within", type=_share, default=0.02, metavar="SHARE",
+    until.add_argument("--within", type=adhoc_flags.share, default=0.02, metavar="SHARE",
                        help="settled too when a difference this large is excluded [2%%]")  # fmt: skip
     until.add_argument("--no-control", dest="control", action="store_false",
                        help="leave out the A/A control (the first rival once more in each block: a third "
@@ -76,17 +75,10 @@ def run(args: argparse.Namespace) -> int:
     contest = _contest(args)
     settings = Settings.resolve(results=args.results)
     finished, interrupted = _meet(contest, settings)
-    _show(finished, settings, args)
+    adhoc_flags.show(finished, settings, args)
     if interrupted:
-        run_id = finished.header.run_id
-        raise _Interrupted(
-            f"interrupted after {len(finished.trials)} trials", f"they are kept: `assay report {run_id}`"
-        )
+        raise adhoc_flags.Interruption.of(finished)
     return _exit_code(finished)
-
-
-class _Interrupted(AssayError):
-    exit_code = EXIT_INTERRUPTED
 
 
 def _contest(args: argparse.Namespace) -> Contest:
@@ -102,7 +94,8 @@ def _contest(args: argparse.Namespace) -> Contest:
         given = f"only {found[0].name!r} was given" if found else "nothing was given to compare"
         raise InputError(given, "give two commands or URLs, or one command with a --scan")
     terms = adhoc_flags.terms_from(args, args.url)
-    _check_owners(args.rivals)
+    for rival in found:
+        adhoc_flags.check_owner(rival.url)
     trials = FEWEST_BLOCKS * (len(found) + args.control)
     least_ns = trials * (args.measure_ns + terms.warm_up.min_ns)
     if args.budget < least_ns:
@@ -124,18 +117,6 @@ def _contest(args: argparse.Namespace) -> Contest:
     )
 
 
-def _check_owners(rivals: list[str]) -> None:
-    """Other people's machines are not compared without a word."""
-    from assay.cli import address
-
-    for word in rivals:
-        if word.startswith("http://"):
-            outside = address.outsiders(address.resolve(word))
-            if outside:
-                said = f"{word} is {outside[0]}, neither loopback nor private"
-                raise InputError(said, "versus loads machines of your own only")
-
-
 def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
     """The comparison as it ended, judged and stored, and whether Ctrl-C ended it."""
     from assay import store
@@ -153,21 +134,9 @@ def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
         with store.create(settings.results, header) as run_file:
             view.run_started(header)
             try:
-                return _judged(meeting.run(run_file, header), run_file), False
+                return adhoc_flags.judged(meeting.run(run_file, header), run_file), False
             except Interrupted as ending:
-                if not ending.run.trials:
-                    raise _Interrupted("interrupted before the first trial ended") from None
-                return _judged(ending.run, run_file), True
-
-
-def _judged(finished: Run, run_file: RunFile) -> Run:
-    import msgspec
-
-    from assay.verdict import judge
-
-    judgement = judge(finished)
-    run_file.append(judgement)
-    return msgspec.structs.replace(finished, judgement=judgement)
+                return adhoc_flags.judged(ending.run, run_file), True
 
 
 @contextlib.contextmanager
@@ -186,22 +155,6 @@ def _watching(contest: Contest) -> Iterator[VersusView]:
             contest.budget_ns,
             refresh=lambda view: live.update(view.render(), refresh=True),
         )
-
-
-def _show(finished: Run, settings: Settings, args: argparse.Namespace) -> None:
-    from assay.cli.one_run import shortest
-    from assay.cli.output import OutputFile
-    from assay.cli.report import show_json
-    from assay.report import markdown, terminal
-
-    folder = settings.results / finished.header.run_id
-    report = folder / "report.md"
-    OutputFile(str(report), announce=False).write(markdown.render(finished))
-    if args.json:
-        show_json(finished)
-    if not report_outputs.write_all(finished, None, args) and not args.json:
-        record = shortest(folder / "run.jsonl")
-        console.show(terminal.summary(finished, (("report", shortest(report)), ("run record", record))))
 
 
 def _exit_code(finished: Run) -> int:
@@ -226,13 +179,3 @@ def _scan(word: str) -> Scan:
         return parse_scan(word)
     except ValueError as problem:
         raise argparse.ArgumentTypeError(str(problem)) from None
-
-
-def _share(word: str) -> float:
-    """A share above zero: 2%, 0.5%, 0.02."""
-    from assay.cli.compare import share
-
-    found = share(word)
-    if not found:
-        raise argparse.ArgumentTypeError(f"{word!r} is not above zero")
-    return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from assay.capacity.record import is_capacity
+from assay.report import capacity, versus
 from assay.report import format as fmt
-from assay.report import versus
 from assay.report.rows import Row, Section
 from assay.values.run import Run
 from assay.versus.answer import is_versus
@@ -19,7 +20,11 @@ def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
     """
     if is_versus(run.header):
         return versus.sentences(run)
-    return tuple(_answer(section) for section in found)
+    if is_capacity(run.header):
+        return capacity.sentences(run)
+    shown = list(found)
+    closed = [section for section in shown if any(row.closed_loop for row in section.rows)]
+    return tuple(_answer(section) for section in closed or shown)
 
 
 def standing(run: Run) -> str:
@@ -43,6 +48,8 @@ def title(run: Run) -> str:
     header = run.header
     when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
     size = f"{blocks_of(run)} blocks of {len(header.cases)} cases"
+    if is_capacity(header):
+        size = f"{len(run.trials)} trials"
     profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
     return f"{header.study_name}{profile}, {size}, seed {header.seed}, {when:%Y-%m-%d %H:%M} UTC"
 

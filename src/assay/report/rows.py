@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assay import stats, verdict
+from assay.capacity.record import is_capacity
 from assay.report import format as fmt
 from assay.values.claim import Metric
 from assay.values.estimate import Estimate, Ranked
@@ -168,7 +169,8 @@ def _row(run: Run, case: Case) -> Row:
     place = _place(run, case)
     findings = verdict.concerning(ordered_findings(run), case.id)
     withheld = verdict.withheld(findings, case.id) or bool(place and place.withheld)
-    no_times = withheld or verdict.withheld(findings, case.id, "times")
+    searched = is_capacity(run.header)  # its trials are at many rates: their times have no common quantile
+    no_times = searched or withheld or verdict.withheld(findings, case.id, "times")
     no_tails = no_times or verdict.withheld(findings, case.id, "percentiles")
     failures = [trial.failure for trial in trials if trial.failure]
     return Row(

@@ -10,6 +10,9 @@ from dataclasses import replace
 import msgspec
 
 from assay import version
+from assay.capacity.answer import answer_of
+from assay.capacity.record import is_capacity
+from assay.values.estimate import Ranked
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
@@ -44,11 +47,21 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
         judged_unix_ns=time.time_ns() if judged_unix_ns is None else judged_unix_ns,
         assay_version=version(),
         complete=complete,
-        ranking=rank(seen, findings, floor),
+        ranking=_ranking(run, seen, findings, floor),
         claims=claims,
         findings=findings,
         hallmark=complete and not failed and all(finding.severity == "note" for finding in findings),
     )
+
+
+def _ranking(run: Run, seen: RunSeen, findings: tuple[Finding, ...], floor: float) -> tuple[Ranked, ...]:
+    """The places; what a search found stands where other runs have the mean of their trials."""
+    places = rank(seen, findings, floor)
+    if not is_capacity(run.header):
+        return places
+    capacity = answer_of(run).capacity
+    reason = "a search for a capacity ranks nothing"
+    return tuple(msgspec.structs.replace(one, throughput=capacity, reason=reason) for one in places)
 
 
 def judge_load(

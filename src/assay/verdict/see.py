@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import msgspec
 
+from assay.capacity.record import is_capacity, results_of
 from assay.errors import InputError
 from assay.stats import quantiles, rate_per_s
 from assay.values.claim import Claim
@@ -33,6 +34,7 @@ def see_run(run: Run) -> RunSeen:
     cases = []
     for case in run.header.cases:
         trials = tuple(trial for trial in run.trials if trial.case == case.id)
+        trials = results_of(run.header, trials) if is_capacity(run.header) else trials
         loads = [
             replace(
                 _see_trial(case, trial, trial.measurement, run.header.environment),

@@ -1,0 +1,129 @@
+"""Where a search for a capacity stands: from the run's record alone, while it runs and after.
+
+Each trial answers whether the objective held at its rate. One that ended with the server's death did
+not. One that missed because the generator was saturated says nothing of the server: it is left out, and
+two of them bound the range from above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from assay.capacity.objective import Objective, rate_of
+from assay.capacity.record import Bounds, bounds_of, objective_of
+from assay.stats.capacity import CapacitySearch, Outcome
+from assay.values.estimate import Estimate
+from assay.values.run import Environment, Run
+from assay.values.trial import Trial
+
+_BELOW_LIMIT = 0.95
+"""Where the generator reached its limit twice, the range ends this far below."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One trial of the search. `held` is None where it says nothing: the server was not there, or the
+    generator was `limited`."""
+
+    rate_per_s: float
+    held: bool | None
+    why: str
+    died: bool = False
+    limited: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The search as it stands; `limited_per_s` is where the generator reached its limit, if it did."""
+
+    bounds: Bounds
+    steps: tuple[Step, ...]
+    search: CapacitySearch
+    limited_per_s: float | None
+
+    @property
+    def outcome(self) -> Outcome:
+        """How it stands. A search that the generator's limit cut off knows the capacity from below only."""
+        found = self.search.outcome
+        capped = self.limited_per_s is not None and found == "found"
+        top = self.search.highest_per_s * _BELOW_LIMIT
+        return "above the range" if capped and (self.search.capacity.high or top) >= top else found
+
+    @property
+    def capacity(self) -> Estimate | None:
+        """The capacity as far as it is known: one-sided where it lies beyond the range."""
+        if not any(step.held is not None for step in self.steps):
+            return None
+        found = self.search.capacity
+        if self.outcome == "above the range":
+            sure = self.search.highest_per_s if self.search.outcome == self.outcome else found.low
+            return msgspec.structs.replace(found, value=sure or found.value, low=sure, high=None)
+        if self.outcome == "below the range":
+            low = self.search.lowest_per_s
+            return msgspec.structs.replace(found, value=low, low=None, high=low)
+        return found
+
+    @property
+    def deaths(self) -> tuple[Step, ...]:
+        """The trials that the server did not survive."""
+        return tuple(step for step in self.steps if step.died)
+
+
+def answer_of(run: Run) -> Answer:
+    """The answer of the trials of a record."""
+    bounds = bounds_of(run.header.study)
+    objective = objective_of(bounds)
+    return answer(bounds, [step_of(trial, objective, run.header.environment) for trial in run.trials])
+
+
+def answer(bounds: Bounds, steps: Sequence[Step]) -> Answer:
+    """The answer of these trials."""
+    limited = sorted(step.rate_per_s for step in steps if step.limited)
+    top, limit = bounds.highest_per_s, None
+    if len(limited) > 1:
+        limit = limited[1]
+        top = max(min(top, limit * _BELOW_LIMIT), bounds.lowest_per_s * 1.01)
+    search = CapacitySearch(
+        lowest_per_s=bounds.lowest_per_s,
+        highest_per_s=top,
+        resolution=bounds.resolution,
+        first_per_s=bounds.first_per_s,
+        answers=tuple((step.rate_per_s, step.held) for step in steps if step.held is not None),
+    )
+    return Answer(bounds=bounds, steps=tuple(steps), search=search, limited_per_s=limit)
+
+
+def step_of(trial: Trial, objective: Objective, environment: Environment) -> Step:
+    """What one trial says."""
+    rate = rate_of(trial.plan)
+    if trial.measurement is None:
+        reason = trial.failure.reason if trial.failure else "it was not measured"
+        died = trial.failure is not None and trial.failure.stage == "load"
+        return Step(rate_per_s=rate, held=False if died else None, why=reason, died=died)
+    told = objective.judge(trial.plan, trial.measurement)
+    if not told.held and _generator_limited(trial, environment):
+        why = f"the generator reached its limit ({told.why})"
+        return Step(rate_per_s=rate, held=None, why=why, limited=True)
+    return Step(rate_per_s=rate, held=told.held, why=told.why)
+
+
+def _generator_limited(trial: Trial, environment: Environment) -> bool:
+    """Whether rule G1 speaks: the generator was late by itself."""
+    from assay.verdict.rules.generator import G1
+    from assay.verdict.see import see_load
+
+    assert trial.measurement is not None  # asked by the caller
+    load = see_load(
+        trial.plan,
+        trial.measurement,
+        cores=environment.cores,
+        same_machine=True,
+        environment=environment,
+        client_cpus=trial.plan.cpus or environment.client_cpus,
+        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
+        host=trial.host,
+    )
+    return G1.check(load, G1.limits) is not None

@@ -1,0 +1,256 @@
+"""A search from its first look to its last trial: one server, one objective, open loops at rates in turn."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from assay import engine
+from assay.adhoc import likeness
+from assay.adhoc.case import AdHoc, Terms, expecting, planned
+from assay.capacity.answer import Answer, answer, step_of
+from assay.capacity.objective import Objective
+from assay.capacity.record import KIND, Bounds
+from assay.errors import InputError, ServerFailed
+from assay.settings import Settings
+from assay.stats import rate_per_s
+from assay.store import RunFile
+from assay.study.resolved import ResolvedStudy
+from assay.sut.kept import stop_all
+from assay.sut.services import Services
+from assay.trial.controller import on_client_cores, raise_limits
+from assay.trial.observer import Interrupted, Observer
+from assay.trial.one_trial import Bench, run_trial, start
+from assay.trial.schedule import Slot
+from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter
+from assay.values.run import Header, Run, TrialDone
+from assay.values.trial import Trial
+
+_FIRST_LOOK_NS = 2_000_000_000
+_ABOVE_CLOSED = 1.15
+"""An open loop gets no more out of a server than a closed one at saturation; the rest is its own error."""
+_SPAN = 200.0
+_FIRST_GUESS = 0.6
+_FEWEST_CONNECTIONS, _MOST_CONNECTIONS = 256, 4096
+_CLOSED_CONNECTIONS = 64
+_FAILURES_IN_A_ROW = 3
+_TO_SPARE = 1.2
+_LONGEST_NS = 30_000_000_000
+"""A trial takes no longer than this for its percentiles' sake."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quest:
+    """What is asked. `lowest_per_s` and `highest_per_s` bound the search where they are given.
+
+    `budget_ns` is of load. `max_connections` None: as many as the rate and the objective can need.
+    """
+
+    server: AdHoc
+    terms: Terms
+    objective: Objective
+    measure_ns: int
+    budget_ns: int
+    resolution: float
+    seed: int
+    lowest_per_s: float | None = None
+    highest_per_s: float | None = None
+    max_connections: int | None = None
+
+
+def first_look(quest: Quest, settings: Settings, observer: Observer) -> tuple[Quest, Bounds]:
+    """Start the server once, look at its answers, and see what a closed loop gets: the search's range.
+
+    InputError where it does not answer rightly.
+    """
+    with tempfile.TemporaryDirectory(prefix="assay-capacity-") as folder:
+        split = quest.terms.split
+        services = Services((), settings, split, Path(folder))
+        bench = Bench(split=split, logs=Path(folder), observer=observer, services=services)
+        case = quest.server.resolved
+        observer.note(f"{quest.server.id}: a first look")
+        try:
+            with on_client_cores(split):
+                running = start(case, quest.server.server, bench, quest.server.id)
+                try:
+                    answers = likeness.ask(case.contract, case.routes[0], running.host, running.port)
+                    closed_per_s = _closed_per_s(quest, running.url)
+                finally:
+                    running.stop()
+        except ServerFailed as failed:
+            raise InputError(f"{quest.server.id}: {failed.message}") from failed
+        finally:
+            stop_all()
+    if answers.only_length is not None and case.plan.requests[0].method != "HEAD":
+        quest = replace(quest, server=expecting(quest.server, answers.only_length))
+    return quest, _bounds(quest, closed_per_s)
+
+
+def study_of(quest: Quest, bounds: Bounds) -> ResolvedStudy:
+    """The study that this search is."""
+    case = quest.server.resolved
+    question = f"What is the highest rate at which {quest.objective.text} holds?"
+    record = {
+        "kind": KIND,
+        "title": f"Capacity of {quest.server.id}",
+        "question": question,
+        "search": bounds,
+        "budget_ns": quest.budget_ns,
+        "servers_given": {quest.server.id: quest.server.rival.command or quest.server.rival.url},
+        "titles": {case.case.id: case.server.title},
+        "rules": {
+            "S5": {"thresholds": {"trials": 1.0}, "reason": "a search is no ranking"},
+            "S7": {
+                "thresholds": {"window": float(quest.measure_ns)},
+                "reason": "the search's many short trials are one measurement",
+            },
+        },
+    }
+    return ResolvedStudy(
+        name=KIND,
+        title=f"Capacity of {quest.server.id}",
+        question=question,
+        profile="",
+        quick=False,
+        seed=quest.seed,
+        blocks=0,
+        cases=(case,),
+        services=(),
+        split=quest.terms.split,
+        record=msgspec.to_builtins(record),
+    )
+
+
+def run_capacity(
+    quest: Quest, bounds: Bounds, run_file: RunFile, header: Header, settings: Settings, observer: Observer
+) -> Run:
+    """Trial after trial until the search has ended or the budget has; each is stored as it ends.
+
+    Interrupted, with the finished trials, on Ctrl-C. No process is left.
+    """
+    trials: list[Trial] = []
+    now = answer(bounds, ())
+    spent_ns = 0
+    try:
+        raise_limits(observer)
+        with on_client_cores(quest.terms.split):
+            services = Services((), settings, quest.terms.split, run_file.logs)
+            split = quest.terms.split
+            bench = Bench(split=split, logs=run_file.logs, observer=observer, services=services)
+            while (rate := now.search.ask()) is not None and spent_ns < quest.budget_ns:
+                if _gone(trials):
+                    break
+                began_ns = time.monotonic_ns()
+                trial = _one(quest, rate, len(trials), bench)
+                run_file.append(TrialDone(trial=trial))
+                trials.append(trial)
+                spent_ns += _load_ns(trial, time.monotonic_ns() - began_ns)
+                now = _told(now, trial, quest, header)
+                observer.trial_finished(trial)
+    except KeyboardInterrupt:
+        raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None)) from None
+    finally:
+        stop_all()
+    return Run(header=header, trials=tuple(trials), judgement=None)
+
+
+def _told(now: Answer, trial: Trial, quest: Quest, header: Header) -> Answer:
+    return answer(now.bounds, (*now.steps, step_of(trial, quest.objective, header.environment)))
+
+
+def _one(quest: Quest, rate: float, number: int, bench: Bench) -> Trial:
+    plan = _plan_at(quest, rate)
+    slot = Slot(number, number, 0, quest.server.id)
+    bench.observer.trial_started(slot)
+    at_rate = planned(quest.server, plan)
+    return run_trial(at_rate.resolved, at_rate.server, slot, bench)
+
+
+def _plan_at(quest: Quest, rate: float) -> LoadPlan:
+    """The open loop at a rate, long enough for the percentiles."""
+    plan = quest.server.resolved.plan
+    stop_ns = max(quest.measure_ns, math.ceil(_requests(quest) / rate * 1e9))
+    stage = Stage(duration_ns=stop_ns, from_per_s=rate, to_per_s=rate)
+    connections = quest.max_connections or _connections(rate, quest.objective)
+    load = Open(stages=(stage,), max_connections=connections, arrivals="poisson")
+    threads = min(plan.threads, connections)
+    return msgspec.structs.replace(plan, load=load, stop=StopAfter(ns=stop_ns), threads=threads)
+
+
+def _connections(rate: float, objective: Objective) -> int:
+    """Four times what the rate holds in flight where every answer takes as long as the objective allows:
+    a short stall must not run out of them."""
+    in_flight = 4 * rate * objective.longest_ns / 1e9
+    return int(min(max(in_flight, _FEWEST_CONNECTIONS), _MOST_CONNECTIONS))
+
+
+def _closed_per_s(quest: Quest, url: str) -> float:
+    """What a short closed loop gets: only the range of the search rests on it."""
+    plan = msgspec.structs.replace(
+        quest.server.resolved.plan,
+        url=url,
+        load=Closed(connections=_CLOSED_CONNECTIONS),
+        stop=StopAfter(ns=_FIRST_LOOK_NS),
+        warmup_max_ns=0,
+        cpus=quest.terms.split.client,
+    )
+    load = engine.start(plan)
+    try:
+        while not load.wait(0.1):
+            pass
+    except BaseException:
+        load.stop()
+        while not load.wait(0.1):
+            pass
+        raise
+    return rate_per_s(load.result())
+
+
+def _bounds(quest: Quest, closed_per_s: float) -> Bounds:
+    """The range of the search, and where it begins."""
+    highest = quest.highest_per_s or max(1.0, closed_per_s * _ABOVE_CLOSED)
+    slowest = _requests(quest) / (max(quest.measure_ns, _LONGEST_NS) / 1e9)
+    lowest = quest.lowest_per_s or max(slowest, highest / _SPAN)
+    if lowest < slowest or slowest >= highest:
+        raise InputError(
+            f"{quest.objective.text} needs {quest.objective.requests} requests a trial: "
+            f"below {slowest:.3g}/s that takes too long (a closed loop got {closed_per_s:.3g}/s)",
+            "give a longer --duration, or a lower percentile",
+        )
+    if lowest >= highest:
+        raise InputError(
+            f"the search would go from {lowest:.4g}/s to {highest:.4g}/s "
+            f"(a closed loop got {closed_per_s:.4g}/s)",
+            "give --from a rate below --to",
+        )
+    guess = min(max(closed_per_s * _FIRST_GUESS, lowest), highest)
+    return Bounds(
+        objective=quest.objective.text,
+        lowest_per_s=lowest,
+        highest_per_s=highest,
+        resolution=quest.resolution,
+        first_per_s=guess,
+    )
+
+
+def _requests(quest: Quest) -> float:
+    """With some to spare: arrivals are random, and some may fail."""
+    return quest.objective.requests * _TO_SPARE
+
+
+def _gone(trials: list[Trial]) -> bool:
+    """Whether the server can no longer be had: it did not even start several times in a row."""
+    last = trials[-_FAILURES_IN_A_ROW:]
+    failed = [one for one in last if one.failure is not None and one.failure.stage != "load"]
+    return len(failed) == _FAILURES_IN_A_ROW
+
+
+def _load_ns(trial: Trial, took_ns: int) -> int:
+    """For how long load was offered; of a trial that failed, how long it took."""
+    measured = trial.measurement
+    return took_ns if measured is None else measured.warmup_ns + measured.measured_ns

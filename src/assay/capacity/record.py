@@ -1,0 +1,58 @@
+"""What a record keeps of a search for a capacity, read back. Imports nothing that judges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from assay.capacity.objective import Objective, parse
+from assay.errors import InputError
+from assay.values.plan import Value
+from assay.values.run import Header
+from assay.values.trial import Trial
+
+KIND = "capacity"
+
+
+class Bounds(Value, frozen=True, kw_only=True):
+    """What a search was asked."""
+
+    objective: str
+    lowest_per_s: float
+    highest_per_s: float
+    resolution: float
+    first_per_s: float | None = None
+
+
+def is_capacity(header: Header) -> bool:
+    """Whether a record is of such a search."""
+    return header.study.get("kind") == KIND
+
+
+def bounds_of(study: dict[str, Any]) -> Bounds:
+    """What the record says was asked. InputError where it is not readable."""
+    try:
+        return msgspec.convert(study.get("search"), Bounds)
+    except msgspec.ValidationError as error:
+        raise InputError(f"the record's search is not readable: {error}") from error
+
+
+def objective_of(bounds: Bounds) -> Objective:
+    """The objective that a record is about. InputError where it is not readable."""
+    try:
+        return parse(bounds.objective)
+    except ValueError as problem:
+        raise InputError(f"the record's objective is not readable: {problem}") from None
+
+
+def results_of(header: Header, trials: Iterable[Trial]) -> tuple[Trial, ...]:
+    """The trials that are results: those in which the objective held. That a rate beyond the capacity
+    strains everything is what it was asked for. Trials without a measurement stay: they are rows."""
+    objective = objective_of(bounds_of(header.study))
+    return tuple(
+        trial
+        for trial in trials
+        if trial.measurement is None or objective.judge(trial.plan, trial.measurement).held
+    )

@@ -1,0 +1,61 @@
+"""`assay judge RUN`: judge a stored run again, from its record alone, by this version's rules."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+    from assay.values.run import Judgement, Run
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument("run", metavar="RUN", help="latest, a run's id or its beginning, or a path")
+    parser.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    parser.add_argument("--dry-run", action="store_true", help="say what would change, and store nothing")
+    parser.add_argument("--json", action="store_true", help="the new judgement as JSON on standard output")
+    parser.examples(
+        ("assay judge latest", "by the rules of this version; the judgements before stay in the record"),
+        ("assay judge franklin-2026 --dry-run", "only what would change"),
+        ("assay judge latest --json | jq .findings", "the findings for a script"),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge, append the judgement, and say what is new; 1 where a figure is withheld."""
+    from assay import store
+    from assay.settings import Settings
+    from assay.verdict import judge
+
+    settings = Settings.resolve(results=args.results)
+    path = store.find(settings.results, args.run)
+    read = store.read(path)
+    for text in read.notes:
+        console.note(f"assay: {text}")
+    if not read.run.trials:
+        raise InputError(f"{read.path}: there is no whole trial to judge", "run it again, or --resume it")
+    judgement = judge(read.run)
+    if not args.dry_run:
+        run_file, _ = store.reopen(path)
+        with run_file:
+            run_file.append(judgement)
+    _show(read.run, judgement, args)
+    return EXIT_WITHHELD if any(one.severity == "withheld" for one in judgement.findings) else EXIT_OK
+
+
+def _show(before: Run, judgement: Judgement, args: argparse.Namespace) -> None:
+    import msgspec
+
+    if args.json:
+        console.write(msgspec.json.format(msgspec.json.encode(judgement), indent=2).decode())
+        return
+    from assay.report import rejudged, terminal
+
+    now = msgspec.structs.replace(before, judgement=judgement)
+    console.show(terminal.summary(now))
+    console.show(rejudged.summary(before, judgement, stored=not args.dry_run))

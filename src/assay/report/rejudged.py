@@ -1,0 +1,52 @@
+"""What a new judgement of a run changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from assay.report import format as fmt
+from assay.report.findings import subject_words
+from assay.report.rows import name_of_case
+from assay.report.style import HEADING
+from assay.values.finding import Finding
+from assay.values.run import Judgement, Run
+
+
+def summary(run: Run, judgement: Judgement, *, stored: bool) -> RenderableType:
+    """Render what is new and what is gone. `run` holds the judgement before, if there was one."""
+    head = "\nJudged again" if run.judgement else "\nJudged"
+    lines = [Text(f"{head} by Assay {judgement.assay_version}{'' if stored else ' (not stored)'}", HEADING)]
+    lines += [Text(f"  {line}") for line in changes(run, judgement)]
+    return Group(*lines)
+
+
+def changes(run: Run, judgement: Judgement) -> tuple[str, ...]:
+    """What changed, in a line each."""
+    before = run.judgement
+    if before is None:
+        return ("it had no judgement that knew all of its trials",)
+    said = [f"the judgement before was Assay {before.assay_version}'s"]
+    was, now = _told(run, before.findings), _told(run, judgement.findings)
+    said += [f"new: {told}" for told in now if told not in was]
+    said += [f"gone: {told}" for told in was if told not in now]
+    if before.hallmark != judgement.hallmark:
+        said.append("it now bears the hallmark" if judgement.hallmark else "it no longer bears the hallmark")
+    said += [
+        f"claim ({after.claim}): {earlier.verdict}, now {after.verdict}"
+        for earlier in before.claims
+        for after in judgement.claims
+        if earlier.claim == after.claim and earlier.verdict != after.verdict
+    ]
+    return tuple(said) if len(said) > 1 else (*said, "nothing changed")
+
+
+def _told(run: Run, findings: Iterable[Finding]) -> list[str]:
+    """Each finding by its code, severity and subject."""
+    told = []
+    for one in findings:
+        about = fmt.safe(subject_words(one.subject, lambda case: name_of_case(run, case)))
+        told.append(f"{one.code} {one.severity}{f', {about}' if about else ''}: {fmt.safe(one.title)}")
+    return told
