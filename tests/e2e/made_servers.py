@@ -25,6 +25,8 @@ def answer():
     if mode == "killed" and answered > 200:
         os.kill(os.getpid(), signal.SIGKILL)
     status, body = "200 OK", b"hello\n"
+    if mode == "slow":
+        time.sleep(0.002)
     if mode == "wrong status":
         status = "500 Internal Server Error"
     if mode == "wrong body" or (mode == "wrong under load" and 100 < answered < 200):

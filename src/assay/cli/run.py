@@ -26,8 +26,10 @@ def configure(parser: Parser) -> None:
     how.add_argument("--seed", type=words.natural, metavar="N", help="seed of the order of trials [drawn]")
     how.add_argument("--server", action="append", default=[], metavar="NAME",
                      help="only this server (and the null server); repeatable")  # fmt: skip
+    how.add_argument("--latency", action="store_true",
+                     help="open loops too: response times at 25 to 90 %% of capacity")  # fmt: skip
     how.add_argument("--no-control", action="store_true",
-                     help="do not measure one server twice (A/A) to see what the run takes for a difference")  # fmt: skip
+                     help="do not measure one server a second time (A/A)")  # fmt: skip
     how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
     output = parser.add_argument_group("output")
     output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
@@ -59,7 +61,15 @@ def run(args: argparse.Namespace) -> int:
     if args.server and len(names) > 1:
         raise InputError("--server names servers of one study", "name one study, or leave --server out")
     profiles = ("published", "fair") if args.profile == "both" else (args.profile or "fair",)
-    chosen = run_series.Chosen(args.quick, args.blocks, args.seed, tuple(args.server), as_json=args.json)
+    chosen = run_series.Chosen(
+        args.quick,
+        args.blocks,
+        args.seed,
+        tuple(args.server),
+        control=not args.no_control,
+        latency=args.latency,
+        as_json=args.json,
+    )
     return run_series.start(names, profiles, chosen, settings)
 
 
@@ -93,6 +103,7 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
         seed=args.seed,
         servers=args.server,
         control=not args.no_control,
+        latency=args.latency,
     )
     with machine_lock(settings, study.name):
         return one_run.begin(study, settings, as_json=args.json).code
@@ -125,7 +136,7 @@ def _unfinished(settings: Settings, series_id: str) -> Series | None:
 
 def _refuse_with_resume(args: argparse.Namespace) -> None:
     """A resumed run is the run that it was: nothing of it can be chosen again."""
-    chosen = ("study", "all", "profile", "quick", "blocks", "server", "no_control")
+    chosen = ("study", "all", "profile", "quick", "blocks", "server", "latency", "no_control")
     given = [name for name in chosen if getattr(args, name)]
     if args.seed is not None:
         given.append("seed")

@@ -28,6 +28,8 @@ class Chosen:
     blocks: int | None
     seed: int | None
     servers: tuple[str, ...]
+    control: bool
+    latency: bool
     as_json: bool
 
 
@@ -68,6 +70,8 @@ def start(names: Sequence[str], profiles: Sequence[str], chosen: Chosen, setting
         blocks=chosen.blocks,
         seed=chosen.seed,
         servers=chosen.servers,
+        control=chosen.control,
+        latency=chosen.latency,
         parts=tuple(Part(study=name, profile=profile) for name in names for profile in profiles),
     )
     return _Runs(series, settings, chosen.as_json).run()
@@ -125,6 +129,8 @@ class _Runs:
             blocks=series.blocks,
             seed=series.seed,
             servers=series.servers,
+            control=series.control,
+            latency=series.latency,
         )
         return _Coming(study, study.trials - len(self._done(part)))
 

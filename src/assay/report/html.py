@@ -13,13 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.report import answer, beside, control, profiles, servers
+from assay.report import answer, beside, profiles, servers
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
 from assay.report.charts.chart import Spec, config
 from assay.report.findings import grouped
 from assay.report.load import shape
 from assay.report.profiles import Pair
+from assay.report.remarks import remarks
 from assay.report.rows import (
     Row,
     Section,
@@ -85,7 +86,7 @@ def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
         "title": fmt.safe(answer.name(run)),
         "question": fmt.safe(answer.question(run), 2000),
         "answers": [
-            fmt.safe(sentence, 1000) for sentence in (*answer.answers(run, found), *control.sentences(run))
+            fmt.safe(sentence, 1000) for sentence in (*answer.answers(run, found), *remarks(run, found))
         ],
         "standing": answer.standing(run),
         "hallmark": judgement is not None and judgement.hallmark,

@@ -7,10 +7,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay import stats
-from assay.report import answer, control, servers
+from assay.report import answer, latency, servers
 from assay.report import format as fmt
 from assay.report.findings import Grouped, grouped
 from assay.report.load import shape
+from assay.report.remarks import remarks
 from assay.report.rows import (
     Row,
     Section,
@@ -81,13 +82,20 @@ def _answers(run: Run, found: Sequence[Section]) -> Iterator[str]:
     for sentence in answer.answers(run, found):
         yield f"**{escape(sentence)}**"
         yield ""
-    for sentence in control.sentences(run):
+    for sentence in remarks(run, found):
         yield escape(sentence)
         yield ""
     yield f"{escape(answer.standing(run))}."
     yield ""
-    for section in found:
+    alone, rated = latency.apart(found)
+    for section in alone:
         yield from _results(section)
+    for title, lines in latency.tables(rated).items():
+        yield f"## Response time: {escape(title)}"
+        yield ""
+        yield f"{latency.NOTE}."
+        yield ""
+        yield from table(latency.HEADS, ([escape(cell) for cell in line] for line in lines))
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

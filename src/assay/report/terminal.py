@@ -10,9 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import answer, control
+from assay.report import answer, latency
 from assay.report import format as fmt
 from assay.report.findings import in_words
+from assay.report.remarks import remarks
 from assay.report.rows import (
     Row,
     Section,
@@ -42,15 +43,17 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
         parts.append(Text(fmt.safe(answer.question(run), 1000)))
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))
     found = sections(run)
-    for section in found:
+    alone, rated = latency.apart(found)
+    for section in alone:
         parts += _section(section)
+    parts += _latencies(rated)
     parts += _failures(found)
     parts += _claims(run)
     if ordered_findings(run):
         parts += [Text("Findings", HEADING), Text("")]
         parts.append(in_words(ordered_findings(run), lambda case: name_of_case(run, case)))
     parts += [Text(fmt.safe(said, 1000), HEADING) for said in answer.answers(run, found)]
-    parts += [Text(fmt.safe(said, 1000)) for said in control.sentences(run)]
+    parts += [Text(fmt.safe(said, 1000)) for said in remarks(run, found)]
     hallmark = run.judgement is not None and run.judgement.hallmark
     parts.append(Text(answer.standing(run), GOOD if hallmark else ""))
     if paths:
@@ -63,6 +66,26 @@ def _section(section: Section) -> Iterable[RenderableType]:
         yield Text(f"\n{fmt.safe(section.title)}", HEADING)
     yield _throughputs(section)
     yield _behaviour(section)
+
+
+def _latencies(rated: Sequence[Section]) -> Iterable[RenderableType]:
+    """The open loops at shares of each server's capacity."""
+    for title, lines in latency.tables(rated).items():
+        yield Text(f"Response time: {fmt.safe(title)}", HEADING)
+        yield Text(latency.NOTE, FAINT)
+        table = plain_table()
+        for place, head in enumerate(latency.HEADS):
+            named = place in (0, len(latency.HEADS) - 1)
+            table.add_column(
+                head.removesuffix(":"),
+                justify="right" if head.endswith(":") else "left",
+                no_wrap=not named,
+                overflow="fold",
+                min_width=11 if named else None,
+            )
+        for line in lines:
+            table.add_row(*(fmt.safe(cell, 60) for cell in line))
+        yield Padding(table, (0, 0, 1, 0))
 
 
 def plain_table() -> Table:

@@ -12,6 +12,7 @@ import msgspec
 from assay.errors import InputError
 from assay.settings import Settings
 from assay.study.control import AGAIN, control_for
+from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
 from assay.study.resolved import ResolvedCase, ResolvedStudy, WarmUp
 from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
@@ -39,12 +40,14 @@ def resolve(
     seed: int | None = None,
     servers: Sequence[str] = (),
     control: bool = True,
+    latency: bool = False,
     split: CoreSplit | None = None,
 ) -> ResolvedStudy:
     """Settle everything.
 
     `servers` keeps those entries only (the null server stays); without a `seed` one is drawn. `control`
-    enters one case a second time, as the A/A control, in the blocks that the profile says.
+    enters one case a second time, as the A/A control, in the blocks that the profile says; `latency` adds
+    the open loops to every closed load, which the study may do by itself.
     InputError for a profile or server that the study does not have.
     """
     chosen = study.file.profiles.get(cast(ProfileName, profile))
@@ -58,6 +61,8 @@ def resolve(
     cases = tuple(matrix.cases(servers))
     if not cases:
         raise InputError(f"{study.path}: profile {profile!r} has no case", "name a server for it")
+    slowed = [name for load in chosen.loads if load.latency or latency for name, *_ in expand(load)]
+    cases = (*cases, *latency_cases(cases, slowed, blocks, chosen.latency_blocks))
     again = control_for(cases, blocks, chosen.control_blocks) if control else None
     cases = (*cases, again) if again else cases
     return ResolvedStudy(

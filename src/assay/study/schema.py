@@ -81,7 +81,8 @@ class Load(Value, frozen=True, kw_only=True):
     With `rate_per_s` an open loop on at most `connections`, else a closed loop of `connections`.
     Measured for `measure_s` or until `requests` are answered. The warm-up lasts until the
     throughput is level, `warm_up_max_s` at most; 0 measures from the first request.
-    `threads`: one for each core of the client unless given.
+    `threads`: one for each core of the client unless given. `latency` follows each closed loop with open
+    ones at 25, 50, 75 and 90 % of that server's throughput and at one rate common to all.
     """
 
     name: str = ""
@@ -97,6 +98,7 @@ class Load(Value, frozen=True, kw_only=True):
     keep_alive: bool = True
     http_version: Literal["1.1", "1.0"] = "1.1"
     headers: dict[str, str] = {}
+    latency: bool = False
     workloads: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
 
@@ -109,6 +111,8 @@ class Load(Value, frozen=True, kw_only=True):
             values = given if isinstance(given, tuple) else (given,)
             if not values or any(value is not None and value <= 0 for value in values):
                 raise ValueError(f"{name} must be above 0")
+        if self.latency and self.rate_per_s is not None:
+            raise ValueError("latency follows a closed loop: leave rate_per_s out")
         if self.warm_up_max_s and self.warm_up_min_s > self.warm_up_max_s:
             raise ValueError("warm_up_min_s is longer than warm_up_max_s")
 
@@ -127,13 +131,14 @@ class Profile(Value, frozen=True, kw_only=True):
     """One way to run the study. `ceiling_s`: how long the null server is measured, if not as the rest.
 
     `control_blocks`: in how many blocks the first candidate is measured a second time, as the A/A
-    control: in all unless given, 0 for none.
+    control: in all unless given, 0 for none. `latency_blocks`: in how many blocks the open loops run.
     """
 
     blocks: int = 10
     loads: tuple[Load, ...]
     ceiling_s: float | None = None
     control_blocks: int | None = None
+    latency_blocks: int = 3
     quick: Quick = Quick()
 
     def __post_init__(self) -> None:
@@ -142,6 +147,8 @@ class Profile(Value, frozen=True, kw_only=True):
             raise ValueError("blocks must be above 0")
         if not self.loads:
             raise ValueError("a profile needs at least one load")
+        if self.latency_blocks < 1:
+            raise ValueError("latency_blocks must be above 0")
         if self.control_blocks is not None and self.control_blocks not in (0, *range(3, 10_000)):
             raise ValueError("control_blocks must be 0 or at least 3: fewer pairs tell nothing")
 

@@ -20,6 +20,7 @@ from assay.sut.services import Services
 from assay.trial.observer import Interrupted, Observer, Silent
 from assay.trial.one_trial import Bench, failed_trial, run_trial
 from assay.trial.prepare import prepare_all
+from assay.trial.rates import settled
 from assay.trial.schedule import Slot, order, remaining
 from assay.trial.warmup import preload
 from assay.values.run import Run, TrialDone
@@ -70,7 +71,8 @@ def run_study(
 def slots_of(study: ResolvedStudy) -> tuple[Slot, ...]:
     """Every trial of the study in its order."""
     only = {case.case.id: case.case.blocks for case in study.cases if case.case.blocks}
-    return order([case.case.id for case in study.cases], study.blocks, study.seed, only)
+    later = {case.case.id for case in study.cases if case.case.rate}
+    return order([case.case.id for case in study.cases], study.blocks, study.seed, only, later)
 
 
 def _prepared(
@@ -95,7 +97,10 @@ def _one(
     if hopeless is not None:
         return failed_trial(_untried(case, slot), hopeless)
     assert isinstance(had, Prepared)  # else it is hopeless
-    return run_trial(case, had, slot, bench)
+    try:
+        return run_trial(settled(case, slot.block, study.cases, trials), had, slot, bench)
+    except ServerFailed as failed:  # there is no rate to offer
+        return failed_trial(_untried(case, slot), failed)
 
 
 def _given_up(case: str, trials: Sequence[Trial]) -> ServerFailed | None:

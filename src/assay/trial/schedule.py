@@ -18,19 +18,28 @@ class Slot:
 
 
 def order(
-    cases: Sequence[str], blocks: int, seed: int, only: Mapping[str, Collection[int]] | None = None
+    cases: Sequence[str],
+    blocks: int,
+    seed: int,
+    only: Mapping[str, Collection[int]] | None = None,
+    later: Collection[str] = (),
 ) -> tuple[Slot, ...]:
     """Every case once in each block, in an order drawn anew for each block.
 
-    `only` names the blocks of cases that are not in all of them.
+    `only` names the blocks of cases that are not in all of them. Those `later` need what the others of
+    the block have shown, and follow them in an order of their own.
     The same seed gives the same order: a run that was cut off goes on where it was.
     """
     slots: list[Slot] = []
     for block in range(blocks):
         # A generator a block: the order of a block does not depend on how many come before it.
         shuffled = [case for case in cases if only is None or block in only.get(case, (block,))]
-        random.Random(f"{seed}/{block}").shuffle(shuffled)
-        slots += [Slot(len(slots) + place, block, place, case) for place, case in enumerate(shuffled)]
+        drawn = random.Random(f"{seed}/{block}")
+        first = [case for case in shuffled if case not in later]
+        second = [case for case in shuffled if case in later]
+        drawn.shuffle(first)
+        drawn.shuffle(second)
+        slots += [Slot(len(slots) + place, block, place, case) for place, case in enumerate(first + second)]
     return tuple(slots)
 
 

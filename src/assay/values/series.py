@@ -36,4 +36,8 @@ class Series(Value, frozen=True, kw_only=True):
     blocks: int | None = None
     seed: int | None = None
     servers: tuple[str, ...] = ()
+    control: bool = True
+    latency: bool = False
+    control: bool = True
+    latency: bool = False
     parts: tuple[Part, ...]

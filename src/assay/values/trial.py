@@ -6,6 +6,14 @@ from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan, Value
 
 
+class OfCapacity(Value, frozen=True, kw_only=True):
+    """A rate that the run itself finds: `share` of the throughput of closed-loop case `case`, or of the
+    slowest candidate's where it is empty."""
+
+    case: str
+    share: float
+
+
 class Case(Value, frozen=True, kw_only=True):
     """One server (and variant) under one workload at one load.
 
@@ -14,7 +22,8 @@ class Case(Value, frozen=True, kw_only=True):
     `reference` and a `control` are shown but are no candidates for the ranking. A control is
     the case named by `control_of` entered a second time (A/A). `facts` are the manifest's facts
     with the variant applied (workers, pool, jit, request_log, compression, debug, ...).
-    `blocks` names the blocks that it takes part in; empty means every one.
+    `blocks` names the blocks that it takes part in; empty means every one. `rate` says at which rate an
+    open loop is offered that follows the closed ones.
     """
 
     id: str
@@ -27,6 +36,7 @@ class Case(Value, frozen=True, kw_only=True):
     control_of: str = ""
     facts: dict[str, str | int | float | bool] = {}
     blocks: tuple[int, ...] = ()
+    rate: OfCapacity | None = None
 
     def takes_part(self, block: int) -> bool:
         """Whether it has a trial in that block."""

@@ -14,6 +14,9 @@ from assay.values.plan import Closed
 from assay.values.run import Run
 from assay.values.trial import Trial
 
+_TELLING = 100.0
+"""The ratio of its ends up to which the interval of a tail is drawn."""
+
 
 def charts(run: Run, found: tuple[Section, ...] | None = None) -> tuple[Chart, ...]:
     """Every chart of the run, in the order in which a reader asks. `found` are its sections."""
@@ -26,6 +29,9 @@ def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | N
     where = f": {section.title}" if section.title else ""
     suffix = f"-{_slug(section.title)}" if several else ""
     shown = [row for row in (*section.candidates, *section.others) if not row.withheld]
+    if all(row.case.rate for row in section.rows):  # an open loop at a share of capacity: times alone
+        yield _percentiles(section, where, suffix, {row.name: _trials(run, row) for row in shown})
+        return
     interval = "Whiskers are 95 % intervals over the trials. Grey: what does not compete."
     yield bars.bars(
         f"throughput{suffix}", f"Throughput{where}", interval, shown,
@@ -34,7 +40,10 @@ def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | N
     by_case = {row.name: _trials(run, row) for row in shown}
     competing = {row.name: by_case[row.name] for row in shown if row.case.role == "candidate"}
     steps = data.steps_for(len(run.header.cases))
-    courses = [(name, data.course(trials, steps)) for name, trials in competing.items()]
+    courses = [
+        (name, drawn := data.course(trials, steps), data.changes(trials, drawn))
+        for name, trials in competing.items()
+    ]
     yield lines.over_time(f"over-time{suffix}", f"Throughput over time{where}", courses)
     yield _percentiles(section, where, suffix, by_case)
     yield bars.bars(
@@ -100,12 +109,12 @@ def _across(run: Run, found: tuple[Section, ...]) -> Iterator[Chart | None]:
             f"latency{suffix}", f"Response time against throughput{where}",
             "Open loop: p99 response time at each offered rate; a curve that turns up has reached its knee.",
             "answers a second", "p99 response time (ms)",
-            [p for row in rows for p in _latency(row)], log_y=True,
+            [p for row in rows for p in _latency(row)], log=True,
         )  # fmt: skip
         yield lines.against(
             f"connections{suffix}", f"Throughput against connections{where}",
             "Closed loop; whiskers are 95 % intervals over the trials.",
-            "connections", "answers a second", [p for row in rows for p in _sweep(run, row)], log_y=False,
+            "connections", "answers a second", [p for row in rows for p in _sweep(run, row)], log=False,
         )  # fmt: skip
 
 
@@ -114,6 +123,8 @@ def _latency(row: Row) -> Iterator[dict[str, object]]:
     if row.closed_loop or p99 is None or row.throughput is None:
         return
     low, high = p99.low or p99.value, p99.high or p99.value
+    if high > _TELLING * low:  # of a few trials that disagree: it would only flatten the curve
+        low = high = p99.value
     yield {
         "server": row.name, "x": row.throughput.value, "y": p99.value / 1e6,
         "low": low / 1e6, "high": high / 1e6, "text": fmt.time(p99.value),

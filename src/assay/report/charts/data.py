@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from assay import stats
+from assay.stats.steady import steady_state
 from assay.values.estimate import Estimate
 from assay.values.measurement import Histogram, Measurement
 from assay.values.trial import Trial
@@ -51,6 +52,21 @@ def course(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> tuple[Step,
         for index, values in sorted(sums.items())
         if len(values) * 2 > len(measured)
     )
+
+
+def changes(trials: Sequence[Trial], steps: Sequence[Step]) -> tuple[tuple[float, float], ...]:
+    """Each change of level that the steady-state rule counts: (second, throughput drawn there)."""
+    found = []
+    for trial in trials:
+        if trial.measurement is None or not steps:
+            continue
+        warmup_ns = trial.measurement.warmup_ns
+        measured = [window for window in trial.measurement.windows if window.phase == "measured"]
+        at = [*(trial.warm_up.changes_ns if trial.warm_up else ()), *steady_state(measured).changes_ns]
+        for second in ((ns - warmup_ns) / 1e9 for ns in at):
+            nearest = min(steps, key=lambda step: abs(step.at_s - second))
+            found.append((second, nearest.mean_per_s))
+    return tuple(found)
 
 
 def _step_ns(measured: Sequence[Measurement], most_steps: int) -> int:

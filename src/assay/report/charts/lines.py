@@ -18,8 +18,13 @@ _FAR = 0.12
 """Opacity of the series that the legend has turned off."""
 
 
-def over_time(name: str, title: str, series: Sequence[tuple[str, tuple[Step, ...]]]) -> Chart | None:
-    """Throughput over time with the warm-up left of zero; the band spans the trials."""
+Changes = tuple[tuple[float, float], ...]
+"""Where the level of a trial changed: (second, throughput drawn there)."""
+
+
+def over_time(name: str, title: str, series: Sequence[tuple[str, tuple[Step, ...], Changes]]) -> Chart | None:
+    """Throughput over time, the warm-up shaded left of zero, changes of level marked; the band spans the
+    trials."""
     values: list[dict[str, Any]] = [
         {
             "server": fmt.safe(server, 60),
@@ -28,11 +33,16 @@ def over_time(name: str, title: str, series: Sequence[tuple[str, tuple[Step, ...
             "low": round(step.low_per_s),
             "high": round(step.high_per_s),
         }
-        for server, steps in series
+        for server, steps, _ in series
         for step in steps
     ]
     if not values:
         return None
+    marks: list[dict[str, Any]] = [
+        {"server": fmt.safe(server, 60), "at": round(second, 3), "change": round(per_s)}
+        for server, _, changes in series
+        for second, per_s in changes
+    ]
     rows = [
         (one["server"], f"{one['at']:g}", fmt.rate(one["rate"]), fmt.rate(one["low"]), fmt.rate(one["high"]))
         for one in values
@@ -40,8 +50,11 @@ def over_time(name: str, title: str, series: Sequence[tuple[str, tuple[Step, ...
     return Chart(
         name=name,
         title=title,
-        note="Mean of the trials; the band spans their lowest and highest. Left of the dashed line: warm-up.",
-        spec=finish(_over_time(any(one["at"] < 0 for one in values)), values, HEIGHT),
+        note=(
+            "Mean of the trials; the band spans their lowest and highest. Shaded: warm-up. "
+            "Triangles: a trial's level changed there."
+        ),
+        spec=finish(_over_time(any(one["at"] < 0 for one in values)), values + marks, HEIGHT),
         heads=("server", "second", "mean", "lowest", "highest"),
         rows=as_rows(rows),
     )
@@ -93,7 +106,7 @@ def against(
     y_title: str,
     points: Sequence[dict[str, Any]],
     *,
-    log_y: bool,
+    log: bool,
 ) -> Chart | None:
     """Something against load. Points hold server, x, y, low, high and their `text`."""
     if len({point["x"] for point in points}) < 2:
@@ -104,7 +117,7 @@ def against(
         name=name,
         title=title,
         note=note,
-        spec=finish(_against(x_title, y_title, log_y), values, HEIGHT),
+        spec=finish(_against(x_title, y_title, log), values, HEIGHT),
         heads=("server", x_title, y_title),
         rows=as_rows(rows),
     )
@@ -116,7 +129,8 @@ def against(
 
 @functools.cache
 def _over_time(warm_up: bool) -> Spec:
-    base, pick = _base()
+    every, pick = _base()
+    base = every.transform_filter("isValid(datum.rate)")
     x = alt.X(
         "at:Q",
         title="seconds since measuring began",
@@ -138,8 +152,25 @@ def _over_time(warm_up: bool) -> Spec:
         )
         .add_params(pick)
     )
+    changed = (
+        every.transform_filter("isValid(datum.change)")
+        .mark_point(shape="triangle-down", filled=True, size=70, yOffset=-8)
+        .encode(x=x, y="change:Q", opacity=_near(pick), tooltip=tip)
+    )
+    return alt.layer(*(_warm_up_shade() if warm_up else []), band, line, changed).to_dict()
+
+
+def _warm_up_shade() -> list[alt.Chart]:
+    """From the first moment drawn to zero, where measuring began."""
+    before = alt.Chart(alt.NamedData(name=DATA)).transform_filter("datum.at < 0")
+    shade = (
+        before.transform_aggregate(begin="min(at)")
+        .transform_calculate(end="0")
+        .mark_rect(color="gray", opacity=0.15)
+        .encode(x="begin:Q", x2="end:Q")
+    )
     start = alt.Chart(alt.InlineData(values=[{"at": 0}])).mark_rule(strokeDash=[4, 4]).encode(x="at:Q")
-    return alt.layer(band, line, *([start] if warm_up else [])).to_dict()
+    return [shade, start]
 
 
 @functools.cache
@@ -164,11 +195,16 @@ def _percentiles(two_clocks: bool) -> Spec:
 
 
 @functools.cache
-def _against(x_title: str, y_title: str, log_y: bool) -> Spec:
+def _against(x_title: str, y_title: str, log: bool) -> Spec:
     base, pick = _base()
-    scale = alt.Scale(type="log") if log_y else alt.Scale(zero=True)
-    y = alt.Y("y:Q", title=y_title, scale=scale, axis=alt.Axis(format="~g" if log_y else "~s"))
-    x = alt.X("x:Q", title=x_title, axis=alt.Axis(format="~s"), scale=alt.Scale(zero=True))
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
+    y = alt.Y("y:Q", title=y_title, scale=scale, axis=alt.Axis(format="~g" if log else "~s"))
+    x = alt.X(
+        "x:Q",
+        title=x_title,
+        axis=alt.Axis(format="~s"),
+        scale=alt.Scale(type="log") if log else alt.Scale(zero=True),
+    )
     tip = [alt.Tooltip("server:N"), alt.Tooltip("x:Q", title=x_title), alt.Tooltip("text:N", title=y_title)]
     near = _near(pick)
     line = base.mark_line(strokeWidth=2).encode(x=x, y=y, opacity=near).add_params(pick)

@@ -1,0 +1,70 @@
+"""The open loops that follow a closed one, in one table: what a user waits at shares of each capacity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from assay.report import format as fmt
+from assay.report.rows import Row, Section
+from assay.values.estimate import Estimate
+
+HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")
+"""Of `cells`; a head that ends in a colon stands over a column of figures."""
+
+NOTE = "Open loop, Poisson arrivals: p50 and p99 are response time, from the intended start of each request"
+
+
+_TELLING = 100.0
+"""The ratio of its ends up to which an interval is shown."""
+
+
+def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Section, ...]]:
+    """The sections that stand for themselves, and those whose rates the run found."""
+    rated = tuple(section for section in found if all(row.case.rate for row in section.rows))
+    return tuple(section for section in found if section not in rated), rated
+
+
+def tables(rated: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The cells of a table for each closed load and workload that open loops follow, by its title."""
+    found: dict[str, list[Row]] = {}
+    for section in rated:
+        for row in section.rows:
+            base = row.case.load.rpartition(",")[0]
+            workload = row.case.workload
+            found.setdefault(f"{workload}, {base}", []).append(row)
+    return {title: tuple(cells(rows)) for title, rows in found.items()}
+
+
+def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
+    """A line for each server and rate: the servers in their order, their rates rising."""
+    listed = list(rows)
+    names = list(dict.fromkeys(row.name for row in listed))
+    for row in sorted(listed, key=lambda row: names.index(row.name)):
+        yield (
+            row.name,
+            _load(row),
+            fmt.rate(row.throughput.value if row.throughput else None),
+            fmt.time(_value(row.response_p50_ns)),
+            fmt.time(_value(row.response_p99_ns)),
+            _interval(row.response_p99_ns),
+            fmt.time(_value(row.service_p99_ns)),
+            " ".join(row.codes),
+        )
+
+
+def _load(row: Row) -> str:
+    rate = row.case.rate
+    return f"{rate.share:.0%}" if rate and rate.case else "common"
+
+
+def _interval(estimate: Estimate | None) -> str:
+    """Of a tail over few trials, which may reach over orders of magnitude: then it says nothing."""
+    if estimate is None or estimate.low is None or estimate.high is None:
+        return ""
+    if estimate.high > _TELLING * estimate.low:
+        return "wide"
+    return f"{fmt.time(estimate.low)} to {fmt.time(estimate.high)}"
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value

@@ -1,0 +1,71 @@
+"""What a run says beside its ranking, a sentence each: its A/A control, and how servers scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay import verdict
+from assay.report import format as fmt
+from assay.report.rows import Section, name_of_case
+from assay.stats.usl import UslFit, usl_fit
+from assay.values.estimate import Estimate
+from assay.values.plan import Closed
+from assay.values.run import Run
+
+
+def remarks(run: Run, found: Sequence[Section]) -> Iterator[str]:
+    """Every remark that the run's data supports."""
+    yield from _controls(run)
+    yield from _scaling(run, found)
+
+
+def _controls(run: Run) -> Iterator[str]:
+    """What each A/A control says of the run's comparisons; nothing where it has too few pairs."""
+    if all(case.role != "control" for case in run.header.cases):
+        return
+    seen = verdict.see_run(run)
+    failed = run.judgement is not None and any(one.code == "D1" for one in run.judgement.findings)
+    floor = 100 * verdict.noise_floor(seen)
+    for control, ratio in seen.controls.items():
+        case = seen.find(control)
+        assert case is not None  # its ratio was made of it
+        itself = f"{name_of_case(run, case.case.control_of)} is {_written(ratio)} of itself"
+        said = (
+            "the run finds a difference where none is, and no comparison of it can be trusted (D1)"
+            if failed
+            else f"no difference where none is; none below {fmt.significant(floor, 2)} % is claimed"
+        )
+        yield f"A/A control: {itself}: {said}."
+
+
+def _written(ratio: Estimate) -> str:
+    """With three decimals: what matters here is how near to 1 it is."""
+    interval = "" if ratio.low is None else f" [{ratio.low:.3f}, {ratio.high:.3f}]"
+    return f"{ratio.value:.3f}{interval}"
+
+
+def _scaling(run: Run, found: Sequence[Section]) -> Iterator[str]:
+    """The Universal Scalability Law over each server's sweep of connections, where it fits."""
+    plans = {trial.case: trial.plan.load for trial in run.trials}
+    sweeps: dict[tuple[str, str], dict[int, float]] = {}
+    for row in (row for section in found for row in section.candidates):
+        load = plans.get(row.case.id)
+        if isinstance(load, Closed) and row.throughput is not None:
+            sweep = sweeps.setdefault((row.case.workload, row.name), {})
+            sweep[load.connections] = row.throughput.value
+    several = len({case.workload for case in run.header.cases}) > 1
+    for (workload, name), sweep in sweeps.items():
+        fit = usl_fit(sweep)
+        if fit is not None:
+            yield f"{name}{f' ({workload})' if several else ''}: {_fit_words(fit, max(sweep))}."
+
+
+def _fit_words(fit: UslFit, most: int) -> str:
+    found = (
+        f"scales with {fit.contention:.1%} contention and {fit.coherency:.2g} coherency "
+        f"(Universal Scalability Law, residual {fit.residual:.1%})"
+    )
+    if fit.peak_connections is None or fit.peak_per_s is None:
+        return f"{found}, without a peak up to {most} connections"
+    peak = f"{fmt.rate(fit.peak_per_s)} at about {fit.peak_connections:.0f} connections"
+    return f"{found}, with its peak of {peak}"

@@ -1,0 +1,86 @@
+"""The rates of open loops that follow closed ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from made_runs import measurement, trial
+from test_control import study
+
+from assay.errors import ServerFailed
+from assay.study import ResolvedCase, ResolvedStudy
+from assay.trial.controller import slots_of
+from assay.trial.rates import settled
+from assay.values.plan import Open
+from assay.values.trial import Failure, Trial
+
+DOWN = Failure(stage="start", reason="down")
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> ResolvedStudy:
+    return study(tmp_path, latency=True)
+
+
+def case(made: ResolvedStudy, case_id: str) -> ResolvedCase:
+    return next(one for one in made.cases if one.case.id == case_id)
+
+
+def rate(made: ResolvedStudy, case_id: str, block: int, trials: list[Trial]) -> float:
+    load = settled(case(made, case_id), block, made.cases, trials).plan.load
+    assert isinstance(load, Open)
+    return load.stages[0].from_per_s
+
+
+def test_a_share_is_of_the_same_block_s_closed_loop(made: ResolvedStudy) -> None:
+    trials = [trial("c/a", 0, measurement(10_000)), trial("c/a", 1, measurement(8_000))]
+    assert rate(made, "c/a@50%", 1, trials) == pytest.approx(4_000)
+    assert rate(made, "c/a@90%", 0, trials) == pytest.approx(9_000)
+
+
+def test_a_block_that_failed_leaves_the_one_before(made: ResolvedStudy) -> None:
+    trials = [trial("c/a", 0, measurement(10_000)), trial("c/a", 1, DOWN)]
+    assert rate(made, "c/a@50%", 1, trials) == pytest.approx(5_000)
+
+
+def test_the_common_rate_is_settled_by_the_first_block(made: ResolvedStudy) -> None:
+    trials = [
+        trial("c/a", 0, measurement(10_000)),
+        trial("c/b", 0, measurement(2_000)),
+        trial("c/null", 0, measurement(100)),
+        trial("c/b", 1, measurement(1_000)),
+    ]
+    for block in (0, 1):
+        for server in ("c/a", "c/b"):
+            assert rate(made, f"{server}@common", block, trials) == pytest.approx(1_000)
+
+
+@pytest.mark.parametrize("case_id", ["c/a@25%", "c/a@common"])
+def test_without_a_capacity_there_is_no_rate(made: ResolvedStudy, case_id: str) -> None:
+    with pytest.raises(ServerFailed, match="capacity was (not )?measured"):
+        settled(case(made, case_id), 0, made.cases, [trial("c/a", 0, DOWN), trial("c/b", 0, DOWN)])
+
+
+def test_a_server_that_answered_nothing_has_no_rate(made: ResolvedStudy) -> None:
+    with pytest.raises(ServerFailed, match="answered nothing"):
+        silent = msgspec.structs.replace(measurement(1), completed=0)
+        settled(case(made, "c/a@25%"), 0, made.cases, [trial("c/a", 0, silent)])
+
+
+def test_a_closed_loop_stays_as_it_is(made: ResolvedStudy) -> None:
+    assert settled(case(made, "c/a"), 0, made.cases, []) is case(made, "c/a")
+
+
+def test_open_loops_follow_in_their_block_and_run_in_some_of_them(made: ResolvedStudy) -> None:
+    slots = slots_of(made)
+    for block in range(made.blocks):
+        inside = [slot.case for slot in slots if slot.block == block]
+        assert all("@" not in one for one in inside[:4])
+        assert len(inside) == (4 + 10 if block in (1, 3, 5) else 4)
+
+
+def test_a_common_rate_needs_a_measured_rival(made: ResolvedStudy) -> None:
+    with pytest.raises(ServerFailed, match="no common rate"):
+        settled(case(made, "c/a@common"), 0, made.cases, [])
