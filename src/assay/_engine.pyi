@@ -24,6 +24,15 @@ class Run:
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
 
+    def request_log(self) -> bytes:
+        """Give the logged requests of an ended run, 48 bytes each."""
+
+    def logged_answers(self) -> list[bytes]:
+        """Give the heads of logged answers, each with what of the body was read together with it."""
+
+    def session(self) -> tuple[str, str, str, bytes] | None:
+        """Give version, cipher suite, group and certificate of the first logged TLS session."""
+
     def result(self) -> bytes:
         """Wait for the end and give the `Measurement`."""
 

@@ -68,6 +68,21 @@ class EngineRun:
         """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
         return self._run.wait(timeout_s)
 
+    def request_log(self) -> bytes:
+        """Give the logged requests, once the run has ended; `assay.dropin.ab.requests` reads them."""
+        return self._run.request_log()
+
+    def logged_answers(self) -> tuple[bytes, ...]:
+        """Give the heads of logged answers, each with what of the body was read together with it."""
+        return tuple(self._run.logged_answers())
+
+    def session(self) -> tuple[str, str, str, bytes] | None:
+        """Give version, cipher suite, key exchange group and certificate of the first TLS session.
+
+        None where requests are not logged, or no TLS is spoken.
+        """
+        return self._run.session()
+
     def result(self) -> Measurement:
         """Wait for the end and give the measurement.
 

@@ -69,6 +69,7 @@ forms = st.builds(
         max_size=3,
     ).map(tuple),
 )
+heads = st.builds(Request, method=token, head=st.just("GET / HTTP/1.0\r\nA: b\r\n"), body=st.none() | text)
 stages = st.builds(Stage, duration_ns=positive, from_per_s=rate, to_per_s=rate)
 closed = st.builds(Closed, connections=positive, think_time_ns=st.integers(0, 10**9))
 opened = st.builds(
@@ -81,10 +82,11 @@ opened = st.builds(
 plans = st.builds(
     LoadPlan,
     url=st.sampled_from(["http://x", "http://[::1]:8080/", "https://a.b:1", "http+unix://%2Ftmp%2Fs"]),
-    requests=st.lists(requests | forms, min_size=1, max_size=2).map(tuple),
+    requests=st.lists(requests | forms | heads, min_size=1, max_size=2).map(tuple),
     request_order=st.sampled_from(["sequential", "random"]),
     load=closed | opened,
-    stop=st.builds(StopAfter, ns=positive) | st.builds(StopAtCount, count=positive),
+    stop=st.builds(StopAfter, ns=positive)
+    | st.builds(StopAtCount, count=positive, within_ns=st.none() | positive),
     warmup_max_ns=positive,
     cpus=st.lists(st.integers(0, 63), max_size=3).map(tuple),
     timeout_ns=st.integers(1_000, 3_600 * 10**9),
@@ -101,17 +103,26 @@ plans = st.builds(
         Tls,
         ca_file=st.none() | text,
         server_name=st.none() | text,
+        asks_for_name=st.booleans(),
         alpn=st.sampled_from([(), ("http/1.1",)]),
         versions=st.sampled_from([("1.2",), ("1.3",), ("1.2", "1.3")]),
         insecure=st.booleans(),
         resumption=st.booleans(),
     ),
     seed=st.integers(0, 2**64 - 1),
+    most_failures=st.none() | positive,
+    socket_buffer_bytes=st.none() | positive,
+)
+logged = st.builds(
+    replace,
+    plans,
+    stop=st.builds(StopAtCount, count=positive),
+    request_log=st.sampled_from(["times", "answers"]),
 )
 
 
 @settings(deadline=None)
-@given(plans | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=())))
+@given(plans | logged | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=())))
 def test_every_plan_comes_back_unchanged(plan: LoadPlan) -> None:
     back = _engine.normalise(msgspec.json.encode(plan))
     assert msgspec.json.decode(back, type=LoadPlan) == plan

@@ -64,6 +64,8 @@ fn normalise<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBy
     json(py, &read_plan(plan_json)?)
 }
 
+type SessionParts<'py> = (String, String, String, Bound<'py, PyBytes>);
+
 /// A load that is going on, or has ended.
 #[pyclass(frozen)]
 struct Run(assay_engine::Run);
@@ -100,6 +102,24 @@ impl Run {
         // Not a number and negative times mean "do not wait".
         let timeout = Duration::try_from_secs_f64(timeout_s).unwrap_or_default();
         py.detach(|| self.0.wait(timeout))
+    }
+
+    /// The logged requests, once the run has ended: 48 bytes each (see `Run::request_log`).
+    fn request_log<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.request_log()))
+    }
+
+    /// The heads of logged answers, each with what of the body was read together with it.
+    fn logged_answers<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        let answers = self.0.logged_answers();
+        answers.iter().map(|text| PyBytes::new(py, text)).collect()
+    }
+
+    /// Version, cipher suite, key exchange group and certificate of the first logged session.
+    fn session<'py>(&self, py: Python<'py>) -> Option<SessionParts<'py>> {
+        let session = self.0.session()?;
+        let certificate = PyBytes::new(py, &session.certificate);
+        Some((session.version, session.suite, session.group, certificate))
     }
 
     /// Waits for the end and gives the measurement.

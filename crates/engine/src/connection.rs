@@ -15,7 +15,7 @@ use crate::desk::{Broken, Desk};
 use crate::program::{Making, Program};
 use crate::protocol::cookies::Jar;
 use crate::protocol::{Decoder, Event, Head};
-use crate::record::Failure;
+use crate::record::{Failure, Stamps};
 
 /// Where a connection is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,7 @@ pub(crate) struct Connection<T> {
     pub(crate) was_opened: bool,
     /// Redirects followed for the request it carries.
     pub(crate) redirects: u32,
+    pub(crate) stamps: Stamps,
     /// When that request was first sent, where redirects were followed.
     begun_ns: u64,
     /// The request that follows the answer which is coming in.
@@ -111,6 +112,7 @@ impl<T> Connection<T> {
             failures: 0,
             was_opened: false,
             redirects: 0,
+            stamps: Stamps::default(),
             begun_ns: 0,
             following: None,
             was_answered: false,
@@ -135,6 +137,7 @@ impl<T> Connection<T> {
         self.redirects = 0;
         self.intended_ns = intended_ns;
         self.since_ns = now_ns;
+        self.stamps = Stamps::begun(now_ns);
     }
 
     /// The transport, and the part of the requests that is not sent yet.
@@ -202,6 +205,7 @@ impl<T> Connection<T> {
             if !self.is_answering && !input.is_empty() {
                 self.is_answering = true;
                 let first_byte_ns = now_ns.saturating_sub(self.since_ns);
+                self.stamps.first_byte_ns = first_byte_ns;
                 desk.ledger.first_byte_time.record(first_byte_ns);
             }
             let is_head = template.is_head(&self.rendered);
@@ -211,10 +215,15 @@ impl<T> Connection<T> {
                     if program.cookies {
                         self.jar.take_from(desk.heads.last_bytes());
                     }
+                    self.stamps.note_head(head);
+                    if let Some(log) = &mut desk.log {
+                        log.note_answer(desk.heads.last_bytes(), input);
+                    }
                     self.begin_answer(head, program, desk);
                 }
                 Some(Event::Body(data)) => {
                     desk.ledger.totals.body_bytes.add(data.len() as u64);
+                    self.stamps.body_bytes += data.len() as u64;
                     if self.verdict == Verdict::Pending {
                         self.take_body(data, template, desk);
                     }

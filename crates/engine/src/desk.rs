@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::protocol::template::Variables;
 use crate::protocol::{Fault, Heads};
-use crate::record::Failure;
 use crate::record::ledger::Ledger;
+use crate::record::{Failure, Log};
 use crate::supply::{Supplied, Supply};
 
 /// What a worker's connections share: its ledger and what they need while reading.
@@ -19,12 +19,19 @@ pub(crate) struct Desk {
     until_check: u64,
     pub(crate) variables: Variables,
     pub(crate) scratch: Vec<u8>,
+    /// Where single requests are written down, if they are.
+    pub(crate) log: Option<Box<Log>>,
     /// Who makes the requests, where the plan does not.
     pub(crate) supply: Option<Box<Supplied>>,
 }
 
 impl Desk {
-    pub(crate) fn new(ledger: Arc<Ledger>, variables: Variables, supply: Option<Supply>) -> Self {
+    pub(crate) fn new(
+        ledger: Arc<Ledger>,
+        variables: Variables,
+        supply: Option<Supply>,
+        log: Option<Log>,
+    ) -> Self {
         Self {
             ledger,
             heads: Heads::new(),
@@ -32,6 +39,7 @@ impl Desk {
             until_check: 0,
             variables,
             scratch: Vec::new(),
+            log: log.map(Box::new),
             supply: supply.map(|supply| Box::new(Supplied::new(supply))),
         }
     }

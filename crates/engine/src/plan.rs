@@ -100,6 +100,9 @@ pub enum Stop {
     AtCount {
         /// How many.
         count: u64,
+        /// The longest that may take; the run then ends with fewer.
+        #[serde(default)]
+        within_ns: Option<u64>,
     },
 }
 
@@ -137,6 +140,19 @@ pub enum AddressFamily {
     Ipv4,
     /// IPv6.
     Ipv6,
+}
+
+/// Whether single requests are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestLog {
+    /// No.
+    #[default]
+    Off,
+    /// Their times and lengths, and the head of the first answer.
+    Times,
+    /// The heads of all answers too.
+    Answers,
 }
 
 /// One load, complete: where, what, how, for how long, from which cores.
@@ -209,6 +225,15 @@ pub struct LoadPlan {
     /// How an `https` URL is spoken to.
     #[serde(default)]
     pub tls: Tls,
+    /// Whether the requests of a counted run are written down one by one.
+    #[serde(default)]
+    pub request_log: RequestLog,
+    /// Ends the run early when so many requests have failed on one worker.
+    #[serde(default)]
+    pub most_failures: Option<u64>,
+    /// Size of the kernel's send and receive buffers of a connection.
+    #[serde(default)]
+    pub socket_buffer_bytes: Option<u32>,
     /// Seed of everything random.
     #[serde(default)]
     pub seed: u64,

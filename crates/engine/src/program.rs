@@ -146,6 +146,8 @@ pub(crate) struct Program {
     pub(crate) think_time_ns: u64,
     /// A connection is closed after so many requests.
     pub(crate) requests_per_connection: u32,
+    /// A worker that has seen so many failures ends the run.
+    pub(crate) most_failures: u64,
     pub(crate) waiting: Waiting,
     pub(crate) is_open_loop: bool,
     /// How redirects are followed, where they are.
@@ -207,6 +209,7 @@ impl Program {
             window_ns: plan.window_ns,
             think_time_ns,
             requests_per_connection,
+            most_failures: plan.most_failures.unwrap_or(u64::MAX),
             waiting,
             is_open_loop: matches!(plan.load, Load::Open { .. }),
             redirects: (plan.redirects > 0).then(|| Redirects::new(plan, target, &target_prefix)),

@@ -17,6 +17,7 @@ use crate::protocol::template::Variables;
 use crate::record::ledger::Ledger;
 use crate::record::measurement::{Measurement, Snapshot};
 use crate::record::summary::{self, Times};
+use crate::record::{Log, Session};
 use crate::supply::Supply;
 use crate::target::{self, Endpoint, Scheme, Target};
 use crate::transport::{
@@ -113,7 +114,7 @@ impl Run {
         let mut supplies = supplies.into_iter();
         let count = match plan.stop {
             Stop::After { .. } => None,
-            Stop::AtCount { count } => Some(count),
+            Stop::AtCount { count, .. } => Some(count),
         };
         let control = Arc::new(Control::new(plan.threads, plan.warmup_max_ns, count));
         let mut ledgers = Vec::new();
@@ -130,13 +131,14 @@ impl Run {
             ledgers.push(Arc::clone(&ledger));
             let connections = assignment.connections;
             let seed = plan.seed ^ u64::from(assignment.number);
+            let log = Log::new(plan.request_log, count.unwrap_or_default());
             let variables = Variables::new(assignment.number, plan.threads, seed);
             let worker = Worker::<T>::new(
                 assignment,
                 program,
                 Arc::clone(&control),
                 connector(first_slot, address),
-                Desk::new(ledger, variables, supply),
+                Desk::new(ledger, variables, supply, log),
             );
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
             first_slot += connections;
@@ -202,6 +204,30 @@ impl Run {
         )
     }
 
+    /// The logged requests of a run that has ended: 48 bytes each, little-endian. u64: begun (since
+    /// the start), time to connect, time to the first byte, time in all (ns), bytes of the body; then
+    /// u16 status, u8 number of the failure plus 1 (0: none), u8 whether the peer keeps the
+    /// connection, 4 bytes of padding. In the order in which they ended, worker by worker.
+    #[must_use]
+    pub fn request_log(&self) -> Vec<u8> {
+        let of = |ledger: &Arc<Ledger>| ledger.notes().log.as_ref().map(|log| log.packed());
+        self.ledgers.iter().filter_map(of).flatten().collect()
+    }
+
+    /// The heads of logged answers, each with what of the body was read together with it.
+    #[must_use]
+    pub fn logged_answers(&self) -> Vec<Vec<u8>> {
+        let of = |ledger: &Arc<Ledger>| ledger.notes().log.as_ref().map(|log| log.answers.clone());
+        self.ledgers.iter().filter_map(of).flatten().collect()
+    }
+
+    /// What the first logged session of TLS agreed on.
+    #[must_use]
+    pub fn session(&self) -> Option<Session> {
+        let of = |ledger: &Arc<Ledger>| ledger.notes().log.as_ref()?.session.clone();
+        self.ledgers.iter().find_map(of)
+    }
+
     fn join(&self) -> Result<(), RunError> {
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
@@ -261,6 +287,7 @@ fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, R
     Ok(PlainConnector {
         endpoints: endpoints.into(),
         sources: target::sources(plan)?.into(),
+        buffer_bytes: plan.socket_buffer_bytes,
         tunnel,
         first_slot: 0,
     })

@@ -83,6 +83,9 @@ class FormPart(Value, frozen=True, kw_only=True):
 class Request(Value, frozen=True, kw_only=True):
     """One request of the plan. `target` is the request target as sent (path and query).
 
+    `head` is the whole head, byte for byte, without its empty line: then method, target and
+    headers do not go into it, and nothing is added.
+
     The body is `body`, what `body_file` holds, or the multipart `form`.
     `chunk_bytes` sends the body in chunks of that size. `templated` replaces `{counter}`
     (different in every request of the run), `{random:1-100}` and `{uuid}` in target, header
@@ -92,6 +95,7 @@ class Request(Value, frozen=True, kw_only=True):
     method: str = "GET"
     target: str = "/"
     headers: tuple[tuple[str, str], ...] = ()
+    head: str | None = None
     body: str | None = None
     body_file: str | None = None
     form: tuple[FormPart, ...] = ()
@@ -135,22 +139,25 @@ class StopAfter(Value, frozen=True, kw_only=True, tag="duration", tag_field="kin
 
 
 class StopAtCount(Value, frozen=True, kw_only=True, tag="requests", tag_field="kind"):
-    """Measure `count` requests, counted from the end of the warm-up."""
+    """Measure `count` requests, counted from the end of the warm-up; fewer once `within_ns` is up."""
 
     count: int
+    within_ns: int | None = None
 
 
 class Tls(Value, frozen=True, kw_only=True):
     """How an `https` URL is spoken to. Files are PEM; `ca_file` replaces the system's authorities.
 
-    `server_name` is asked for (SNI) and checked instead of the URL's host. `insecure` accepts any
-    certificate; `resumption` resumes sessions on later connections.
+    `server_name` is asked for (SNI) and checked instead of the URL's host; without `asks_for_name`
+    nothing is asked for. `insecure` accepts any certificate; `resumption` resumes sessions on later
+    connections.
     """
 
     ca_file: str | None = None
     certificate_file: str | None = None
     key_file: str | None = None
     server_name: str | None = None
+    asks_for_name: bool = True
     alpn: tuple[str, ...] = ("http/1.1",)
     versions: tuple[Literal["1.2", "1.3"], ...] = ("1.2", "1.3")
     insecure: bool = False
@@ -168,6 +175,9 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     followed within the URL's scheme, host and port, as part of their request.
     An open loop warms up at the rate its first stage begins with; its stages begin with the
     measured phase, and the last rate holds until the stop.
+    `request_log` writes down each request of a counted run ("answers": with the heads of all answers,
+    not of the first alone). `most_failures` on one worker end the run early. `socket_buffer_bytes`
+    sizes the kernel's buffers of a connection.
 
     `warmup_max_ns` = 0 measures from the first request. Otherwise the run starts in its
     warm-up phase and stays there until `Run.begin_measuring()` is called or the bound is
@@ -196,4 +206,7 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     cookies: bool = False
     redirects: int = 0
     tls: Tls = Tls()
+    request_log: Literal["off", "times", "answers"] = "off"
+    most_failures: int | None = None
+    socket_buffer_bytes: int | None = None
     seed: int = 0

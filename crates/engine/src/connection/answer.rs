@@ -115,6 +115,13 @@ impl<T> Connection<T> {
         }
         self.outstanding -= 1;
         self.count_answer(desk);
+        if let Some(log) = &mut desk.log {
+            let failure = match self.verdict {
+                Verdict::Wrong(failure) => Some(failure),
+                Verdict::Right | Verdict::Pending => None,
+            };
+            log.note_end(self.stamps, now_ns, failure);
+        }
         let ledger = &desk.ledger;
         if let Verdict::Wrong(failure) = self.verdict {
             // Its example was noted where it was seen.

@@ -91,6 +91,9 @@ pub struct Request {
     pub target: String,
     /// Header fields, in order, as sent. `Host` and `Content-Length` are added where missing.
     pub headers: Vec<(String, String)>,
+    /// The whole head, byte for byte, without its empty line: method, target and headers then do
+    /// not go into it, and nothing is added.
+    pub head: Option<String>,
     /// The body.
     pub body: Option<String>,
     /// The file that holds the body; read once, before the run.
@@ -114,6 +117,7 @@ impl Default for Request {
             method: "GET".into(),
             target: "/".into(),
             headers: Vec::new(),
+            head: None,
             body: None,
             body_file: None,
             form: Vec::new(),

@@ -25,6 +25,8 @@ pub struct Tls {
     pub key_file: Option<String>,
     /// The name to ask for (SNI) and to check, instead of the URL's host.
     pub server_name: Option<String>,
+    /// Asks for that name at all.
+    pub asks_for_name: bool,
     /// Application protocols to offer; empty offers none.
     pub alpn: Vec<String>,
     /// Versions to offer.
@@ -42,6 +44,7 @@ impl Default for Tls {
             certificate_file: None,
             key_file: None,
             server_name: None,
+            asks_for_name: true,
             alpn: vec!["http/1.1".into()],
             versions: vec![TlsVersion::Tls12, TlsVersion::Tls13],
             insecure: false,

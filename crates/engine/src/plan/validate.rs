@@ -1,6 +1,6 @@
 //! What a type cannot say about a plan. Each rule names its field and what would be right.
 
-use super::{BodyExpected, Expect, Load, LoadPlan, Request, Stop, Tls};
+use super::{BodyExpected, Expect, Load, LoadPlan, Request, RequestLog, Stop, Tls};
 use crate::error::PlanError;
 use crate::target::{Scheme, Target};
 
@@ -9,6 +9,8 @@ const LONGEST_RUN_NS: u64 = 24 * 3_600 * 1_000_000_000;
 const LONGEST_TIMEOUT_NS: u64 = 3_600 * 1_000_000_000;
 const MOST_CONNECTIONS: u32 = 1_000_000;
 const MOST_PIPELINED: u32 = 1_024;
+/// 48 bytes each, set aside before the run.
+const MOST_LOGGED: u64 = 50_000_000;
 
 type Checked = Result<(), PlanError>;
 
@@ -42,7 +44,28 @@ impl LoadPlan {
         )?;
         self.validate_load()?;
         self.validate_times()?;
-        self.validate_connections()
+        self.validate_connections()?;
+        self.validate_log()
+    }
+
+    fn validate_log(&self) -> Checked {
+        let is_bounded = matches!(self.stop, Stop::AtCount { count, .. } if count <= MOST_LOGGED);
+        ensure(
+            self.request_log == RequestLog::Off || is_bounded,
+            "request_log",
+            "needs a stop at a count of at most 50000000 requests",
+        )?;
+        ensure(
+            self.most_failures != Some(0),
+            "most_failures",
+            "must be above 0",
+        )?;
+        ensure(
+            self.socket_buffer_bytes
+                .is_none_or(|bytes| (1..=i32::MAX as u32).contains(&bytes)),
+            "socket_buffer_bytes",
+            "must be between 1 and 2147483647",
+        )
     }
 
     fn validate_load(&self) -> Checked {
@@ -101,9 +124,10 @@ impl LoadPlan {
                 ensure(ns > 0, "stop.ns", "must be above 0")?;
                 ns
             }
-            Stop::AtCount { count } => {
+            Stop::AtCount { count, within_ns } => {
                 ensure(count > 0, "stop.count", "must be above 0")?;
-                0
+                ensure(within_ns != Some(0), "stop.within_ns", "must be above 0")?;
+                within_ns.unwrap_or_default()
             }
         };
         ensure(
@@ -202,6 +226,7 @@ impl Request {
                 "the value must not hold control characters",
             )?;
         }
+        self.validate_head(at)?;
         ensure(
             self.body.is_none() || self.body_file.is_none(),
             &format!("{at}.body_file"),
@@ -225,6 +250,22 @@ impl Request {
 }
 
 impl Request {
+    fn validate_head(&self, at: &str) -> Checked {
+        let Some(head) = &self.head else {
+            return Ok(());
+        };
+        ensure(
+            head.ends_with("\r\n") && !head.contains("\r\n\r\n"),
+            &format!("{at}.head"),
+            "must be lines that end with CR LF, without an empty one",
+        )?;
+        ensure(
+            self.form.is_empty() && self.headers.is_empty() && !self.templated,
+            &format!("{at}.head"),
+            "leaves no room for headers, a form or a template",
+        )
+    }
+
     fn validate_form(&self, at: &str) -> Checked {
         if self.form.is_empty() {
             return Ok(());

@@ -31,6 +31,11 @@ pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>)
         list: Vec::new(),
         templated: request.templated,
     };
+    let body_bytes = body.map_or(&[][..], |body| &body.bytes);
+    if let Some(head) = &request.head {
+        pieces.text(&format!("{head}\r\n"));
+        return finish(pieces, request, body_bytes);
+    }
     let version = match plan.http_version {
         HttpVersion::Http11 => "HTTP/1.1",
         HttpVersion::Http10 => "HTTP/1.0",
@@ -59,7 +64,7 @@ pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>)
     }
     framing(&mut pieces, request, body);
     pieces.text("\r\n");
-    finish(pieces, request, body.map_or(&[], |body| &body.bytes))
+    finish(pieces, request, body_bytes)
 }
 
 fn framing(pieces: &mut Pieces, request: &Request, body: Option<&Body>) {

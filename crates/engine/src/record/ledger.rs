@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use super::counter::Counter;
 use super::failure::Failure;
 use super::histogram::Histogram;
+use super::log::Log;
 
 const STATUSES: usize = 1000;
 const ENCODINGS: usize = 64;
@@ -48,6 +49,8 @@ pub(crate) struct Notes {
     pub(crate) encodings: Vec<String>,
     /// Handshakes by what was agreed on.
     pub(crate) agreements: BTreeMap<String, u64>,
+    /// The worker's log of requests, once it has ended.
+    pub(crate) log: Option<Box<Log>>,
     closed: Slice,
 }
 

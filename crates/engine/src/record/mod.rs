@@ -8,8 +8,11 @@ mod counter;
 mod failure;
 mod histogram;
 pub(crate) mod ledger;
+mod log;
 pub mod measurement;
 pub(crate) mod summary;
 
 pub use failure::{Failure, Origin, example};
 pub use histogram::Histogram;
+pub use log::Session;
+pub(crate) use log::{Log, Stamps};

@@ -11,6 +11,8 @@ pub(crate) use tls::{
 use std::io;
 use std::os::fd::RawFd;
 
+use crate::record::Session;
+
 /// How far a new connection has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Progress {
@@ -46,6 +48,9 @@ pub(crate) trait Transport: Sized {
 
     /// What was agreed on while shaking hands, in words; None where there is no handshake.
     fn agreement(&self) -> Option<String>;
+
+    /// The same, one by one, with the peer's certificate.
+    fn session(&self) -> Option<Session>;
 
     /// Reads what is there. `WouldBlock` when that is nothing, 0 at the end of the stream.
     /// `ends` says that the peer has ended its side, so the end is there to be read.

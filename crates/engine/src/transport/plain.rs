@@ -9,6 +9,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{Progress, Transport};
+use crate::record::Session;
 use crate::target::Endpoint;
 
 /// A proxy's answer to CONNECT is a head; a longer one is no such answer.
@@ -35,6 +36,8 @@ pub(crate) struct PlainConnector {
     pub(crate) endpoints: Arc<[Endpoint]>,
     /// Local addresses to connect from, round robin; empty leaves it to the system.
     pub(crate) sources: Arc<[SocketAddr]>,
+    /// Size of the kernel's buffers, where it is not left to the system.
+    pub(crate) buffer_bytes: Option<u32>,
     /// The CONNECT request, where a proxy digs a tunnel.
     pub(crate) tunnel: Option<Arc<[u8]>>,
     /// Number of this worker's first connection, so that all workers together go round evenly.
@@ -60,6 +63,10 @@ impl PlainConnector {
             }
             Endpoint::Unix(path) => (socket(Domain::UNIX, None)?, SockAddr::unix(path)?),
         };
+        if let Some(bytes) = self.buffer_bytes {
+            socket.set_send_buffer_size(bytes as usize)?;
+            socket.set_recv_buffer_size(bytes as usize)?;
+        }
         match socket.connect(&address) {
             Ok(()) => Ok(socket),
             Err(error) if error.raw_os_error() == Some(IN_PROGRESS) => Ok(socket),
@@ -113,6 +120,10 @@ impl Transport for Plain {
     }
 
     fn agreement(&self) -> Option<String> {
+        None
+    }
+
+    fn session(&self) -> Option<Session> {
         None
     }
 

@@ -15,6 +15,7 @@ use rustls::{
 use super::{Plain, PlainConnector, Progress, Transport};
 use crate::error::{PlanError, RunError};
 use crate::plan::{Tls, TlsVersion};
+use crate::record::Session;
 use crate::target::Target;
 
 mod anyone;
@@ -83,6 +84,14 @@ impl TlsStream {
         Ok(read > 0)
     }
 
+    fn version(&self) -> &'static str {
+        match self.session.protocol_version() {
+            Some(rustls::ProtocolVersion::TLSv1_2) => "TLS 1.2",
+            Some(rustls::ProtocolVersion::TLSv1_3) => "TLS 1.3",
+            _ => "TLS",
+        }
+    }
+
     fn shake(&mut self) -> io::Result<Progress> {
         while self.session.is_handshaking() {
             self.flush()?;
@@ -136,11 +145,7 @@ impl Transport for TlsStream {
     }
 
     fn agreement(&self) -> Option<String> {
-        let version = match self.session.protocol_version() {
-            Some(rustls::ProtocolVersion::TLSv1_2) => "TLS 1.2",
-            Some(rustls::ProtocolVersion::TLSv1_3) => "TLS 1.3",
-            _ => "TLS",
-        };
+        let version = self.version();
         let suite = self.session.negotiated_cipher_suite()?.suite();
         let alpn = self.session.alpn_protocol().unwrap_or(b"no ALPN");
         let resumed = match self.session.handshake_kind() {
@@ -151,6 +156,21 @@ impl Transport for TlsStream {
             "{version}, {suite:?}, {}{resumed}",
             alpn.escape_ascii()
         ))
+    }
+
+    fn session(&self) -> Option<Session> {
+        let suite = self.session.negotiated_cipher_suite()?.suite();
+        let group = self.session.negotiated_key_exchange_group();
+        let certificate = self
+            .session
+            .peer_certificates()
+            .and_then(|chain| chain.first());
+        Some(Session {
+            version: self.version().into(),
+            suite: format!("{suite:?}"),
+            group: group.map_or_else(String::new, |group| format!("{:?}", group.name())),
+            certificate: certificate.map_or_else(Vec::new, |der| der.to_vec()),
+        })
     }
 
     fn read(&mut self, buffer: &mut [u8], ends: bool) -> io::Result<usize> {
@@ -237,6 +257,7 @@ pub(crate) fn config(tls: &Tls) -> Result<Arc<ClientConfig>, RunError> {
         .iter()
         .map(|name| name.clone().into_bytes())
         .collect();
+    config.enable_sni = tls.asks_for_name;
     if !tls.resumption {
         config.resumption = Resumption::disabled();
     }

@@ -163,6 +163,14 @@ impl<T: Transport> Worker<T> {
             .fail(broken.failure, failed, || broken.detail);
         connection.failures += 1;
         let failures = connection.failures;
+        if let Some(log) = &mut self.desk.log {
+            for _ in 0..failed {
+                log.note_end(connection.stamps, self.now_ns, Some(broken.failure));
+            }
+        }
+        if self.desk.ledger.totals.failed.get() >= self.program.most_failures {
+            self.control.stop(self.now_ns);
+        }
         self.drop_connection(slot);
         match backoff_ns(failures) {
             0 => self.vacant.push(slot),

@@ -173,6 +173,10 @@ impl<T: Transport> Worker<T> {
     fn ready(&mut self, slot: u32) {
         let connection = &mut self.connections[slot as usize];
         let agreement = connection.transport.as_ref().and_then(T::agreement);
+        if let Some(log) = &mut self.desk.log {
+            let session = || connection.transport.as_ref().and_then(T::session);
+            log.session = log.session.take().or_else(session);
+        }
         if let Some(agreement) = agreement {
             let handshake_time_ns = self.now_ns.saturating_sub(connection.since_ns);
             self.desk
@@ -181,6 +185,8 @@ impl<T: Transport> Worker<T> {
         }
         connection.stage = Stage::Busy;
         connection.since_ns = self.now_ns;
+        let begun_ns = connection.stamps.begun_ns;
+        connection.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);
         if !self.program.is_open_loop {
             connection.intended_ns = self.now_ns;
         }

@@ -65,7 +65,7 @@ impl<T: Transport> Worker<T> {
             start_ns: from_ns,
             end_ns: match self.assignment.stop {
                 Stop::After { ns } => from_ns + ns,
-                Stop::AtCount { .. } => NEVER,
+                Stop::AtCount { within_ns, .. } => within_ns.map_or(NEVER, |ns| from_ns + ns),
             },
             next_window_ns: from_ns + self.program.window_ns,
             cpu_start_ns: thread_cpu_ns(),
@@ -131,7 +131,10 @@ impl<T: Transport> Worker<T> {
         }
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
         ledger.left_in_flight.set(left.sum());
-        ledger.notes().encodings = self.desk.heads.encodings().to_vec();
+        let mut notes = ledger.notes();
+        notes.encodings = self.desk.heads.encodings().to_vec();
+        notes.log = self.desk.log.take();
+        drop(notes);
         if early {
             self.control.note_interrupted();
         }
