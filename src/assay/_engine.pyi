@@ -6,11 +6,32 @@ class PlanError(Exception):
 class RunError(Exception):
     """The run could not start, or its result cannot be trusted; one line."""
 
+class ScriptError(Exception):
+    """A script cannot go on; the whole line that wrk writes."""
+
+class Script:
+    """One of wrk's Lua scripts, in a state for the program and one for each thread."""
+
+    def __new__(cls, settings_json: bytes) -> Script:
+        """Load the script into the program's state."""
+
+    def complaints(self) -> list[str]:
+        """Give why it could not be loaded, once for each state it was tried in."""
+
+    def prepare(self) -> tuple[bytes, str]:
+        """Make the threads' states; give the requests that are sent first, and where to."""
+
+    def done(self, end_json: bytes) -> None:
+        """Call the script's `done`."""
+
+    def flush(self) -> None:
+        """Write out what the script has printed so far."""
+
 class Run:
     """A load that is going on, or has ended. Plans and results are JSON."""
 
-    def __new__(cls, plan_json: bytes) -> Run:
-        """Start the worker threads at once."""
+    def __new__(cls, plan_json: bytes, script: Script | None = None) -> Run:
+        """Start the worker threads at once. A script's requests take the place of the plan's."""
 
     def snapshot(self) -> bytes:
         """Give the live view: a `Snapshot`."""

@@ -18,6 +18,10 @@ _decode_snapshot = msgspec.json.Decoder(Snapshot).decode
 _decode_measurement = msgspec.json.Decoder(Measurement).decode
 
 
+class ScriptFailed(Exception):
+    """A script that makes the requests cannot go on; the text is the whole line that wrk writes."""
+
+
 def version() -> str:
     """Give the engine's version."""
     return _engine.version()
@@ -31,14 +35,14 @@ def check(plan: LoadPlan) -> None:
         raise InputError(f"load plan: {error}") from None
 
 
-def start(plan: LoadPlan) -> EngineRun:
-    """Start the load on threads of the engine.
+def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
+    """Start the load on threads of the engine. The requests of a `script` take the place of the plan's.
 
     `InputError` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it
     (a name without an address, too few descriptors); then nothing was sent.
     """
     try:
-        return EngineRun(_engine.Run(_encode(plan)))
+        return EngineRun(_engine.Run(_encode(plan), script))
     except _engine.PlanError as error:
         raise InputError(f"load plan: {error}") from None
     except _engine.RunError as error:
@@ -86,9 +90,12 @@ class EngineRun:
     def result(self) -> Measurement:
         """Wait for the end and give the measurement.
 
-        `RuntimeError` reports a defect of the engine: its books do not balance.
+        `ScriptFailed` where the script could not go on; `RuntimeError` reports a defect of the engine:
+        its books do not balance.
         """
         try:
             return _decode_measurement(self._run.result())
+        except _engine.ScriptError as error:
+            raise ScriptFailed(str(error)) from None
         except _engine.RunError as error:
             raise RuntimeError(str(error)) from None

@@ -2,6 +2,8 @@
 //!
 //! Plans come in and results go out as JSON, in the shapes of `src/assay/values`.
 
+mod script;
+
 use std::time::Duration;
 
 use assay_engine::{LoadPlan, RunError};
@@ -9,6 +11,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use script::{PyScript, ScriptFailed};
 
 create_exception!(
     assay._engine,
@@ -26,8 +29,9 @@ create_exception!(
 fn raised(error: RunError) -> PyErr {
     match error {
         RunError::Plan(error) => PlanError::new_err(error.to_string()),
-        RunError::Source(_)
-        | RunError::Resolve { .. }
+        // Only scripts are sources.
+        RunError::Source(error) => ScriptFailed::new_err(error.to_string()),
+        RunError::Resolve { .. }
         | RunError::Descriptors { .. }
         | RunError::System { .. }
         | RunError::File { .. }
@@ -72,11 +76,13 @@ struct Run(assay_engine::Run);
 
 #[pymethods]
 impl Run {
-    /// Starts the worker threads at once.
+    /// Starts the worker threads at once. A script's requests take the place of the plan's.
     #[new]
-    fn new(py: Python<'_>, plan_json: &[u8]) -> PyResult<Self> {
+    #[pyo3(signature = (plan_json, script=None))]
+    fn new(py: Python<'_>, plan_json: &[u8], script: Option<&PyScript>) -> PyResult<Self> {
         let plan = read_plan(plan_json)?;
-        py.detach(|| assay_engine::Run::start(&plan))
+        let supplies = script.map_or_else(|| Ok(Vec::new()), PyScript::supplies)?;
+        py.detach(|| assay_engine::Run::start_supplied(&plan, supplies))
             .map(Self)
             .map_err(raised)
     }
@@ -137,6 +143,8 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(normalise, module)?)?;
     module.add_class::<Run>()?;
+    module.add_class::<PyScript>()?;
+    module.add("ScriptError", module.py().get_type::<ScriptFailed>())?;
     module.add("PlanError", module.py().get_type::<PlanError>())?;
     module.add("RunError", module.py().get_type::<RunFailed>())
 }

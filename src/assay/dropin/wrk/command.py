@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from assay import console
+from assay import console, engine
 from assay.dropin import front
 from assay.dropin.wrk import flags as command_line
 from assay.dropin.wrk.flags import VERSION, Flags, Refused
-from assay.dropin.wrk.plan import Unreachable, plan, reachable
+from assay.dropin.wrk.plan import Unreachable, given_headers, plan, reachable
 from assay.dropin.wrk.report import banner
 from assay.errors import EXIT_OK, AssayError
+
+if TYPE_CHECKING:
+    from assay.dropin.wrk.script import Script
 
 EXIT_FAILED = 1
 """wrk's only other exit code: whatever kept it from starting."""
@@ -28,7 +33,7 @@ def main(words: Sequence[str]) -> int:
         return EXIT_FAILED
     try:
         return _test(flags, manners)
-    except Unreachable as problem:
+    except (Unreachable, engine.ScriptFailed) as problem:
         console.note(str(problem))
     except AssayError as problem:
         console.note(f"wrk: {problem}")
@@ -42,9 +47,44 @@ def _say_version() -> None:
 
 
 def _test(flags: Flags, manners: front.Manners) -> int:
-    load = plan(flags, reachable(flags.url), manners.strict)
+    script = None if flags.script is None else _script(flags.script, flags)
+    if script is None:
+        load, start = plan(flags, reachable(flags.url), strict=manners.strict), engine.start
+    else:
+        address, batch = _prepared(script)
+        load = plan(flags, address, strict=manners.strict, batch=batch)
+        start = functools.partial(engine.start, script=script.engine_script)
     console.write(banner(flags))
-    offered = front.offer(load, manners)
+    offered = front.offer(load, manners, start=start)
+    if script is not None:
+        script.flush()
+    _report(flags, manners, offered, script)
+    front.tell("wrk", offered.findings)
+    return EXIT_OK
+
+
+def _script(file: str, flags: Flags) -> Script:
+    # Imported where a script is given: most command lines have none.
+    from assay.dropin.wrk.script import Script
+
+    return Script(file, flags, given_headers(flags))
+
+
+def _prepared(script: Script) -> tuple[str, int]:
+    """Where the first requests go, and how many are sent at once."""
+    from assay.dropin.wrk import requests
+
+    try:
+        first, address = script.prepare()
+        return address, requests.count(first)
+    except requests.Malformed as problem:
+        raise engine.ScriptFailed(str(problem)) from None
+    finally:
+        for complaint in script.complaints():
+            console.note(complaint)
+
+
+def _report(flags: Flags, manners: front.Manners, offered: front.Offered, script: Script | None) -> None:
     # Imported after the load: the figures need more than the load does.
     from assay.dropin.wrk.figures import figures
     from assay.dropin.wrk.report import distribution, report
@@ -58,5 +98,5 @@ def _test(flags: Flags, manners: front.Manners) -> int:
     )
     percentiles = distribution(found.latency_us, manners.strict) if flags.percentiles else ""
     console.write(report(found, percentiles, manners.strict))
-    front.tell("wrk", offered.findings)
-    return EXIT_OK
+    if script is not None:
+        script.done(found, manners.strict)

@@ -10,6 +10,7 @@ from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter,
 
 NS_PER_S = 1_000_000_000
 LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
+_MIN_TIMEOUT_NS = 1_000_000
 
 
 class Unreachable(Exception):
@@ -29,20 +30,17 @@ def reachable(url: Url) -> str:
         try:
             with socket.socket(family, kind, protocol) as knock:
                 knock.connect(address)
+                ip, port, *_ = knock.getpeername()
         except OSError as problem:
             reason = problem.strerror or str(problem)
             continue
-        ip, port = address[0], address[1]
-        return f"[{ip!s}]:{port}" if family == socket.AF_INET6 else f"{ip!s}:{port}"
+        return f"[{ip}]:{port}" if family == socket.AF_INET6 else f"{ip}:{port}"
     raise Unreachable(f"unable to connect to {where} {reason}")
 
 
-def request_headers(flags: Flags) -> dict[str, str]:
-    """The header fields of `-H`, the last of a name winning, and `Host`.
-
-    wrk sends them in the order of a Lua table, which differs from run to run; we send them as given.
-    """
-    headers = {"Host": flags.url.authority}
+def given_headers(flags: Flags) -> dict[str, str]:
+    """The header fields of `-H`, the last of a name winning; what is no field is left out."""
+    headers: dict[str, str] = {}
     for text in flags.headers:
         name, colon, value = text.partition(":")
         if colon and value.startswith(" "):
@@ -50,22 +48,25 @@ def request_headers(flags: Flags) -> dict[str, str]:
     return headers
 
 
-def plan(flags: Flags, address: str, strict: bool) -> LoadPlan:
-    """The load that the flags ask for, on the server at `address`.
+def plan(flags: Flags, address: str, *, strict: bool, batch: int = 1) -> LoadPlan:
+    """The load that the flags ask for, on the server at `address`, with `batch` requests at once.
 
-    wrk looks at no clock until an answer comes, so a late one is late and not lost: in strict mode
-    the engine waits as long as it can. wrk also leaves connections that its threads cannot share
-    evenly unopened; so does strict mode.
+    wrk sends header fields in the order of a Lua table, which differs from run to run; here they come as
+    given, after `Host`. wrk looks at no clock until an answer comes, so a late one is late and not
+    lost: in strict mode the engine waits as long as it can. wrk also leaves connections that its threads
+    cannot share evenly unopened; so does strict mode.
     """
     url = flags.url
     connections = flags.connections - (flags.connections % flags.threads if strict else 0)
+    headers = {"Host": url.authority, **given_headers(flags)}
     return LoadPlan(
         url=f"{'https' if url.tls else 'http'}://{url.authority}",
-        requests=(Request(target=url.path, headers=tuple(request_headers(flags).items())),),
+        requests=(Request(target=url.path, headers=tuple(headers.items())),),
         load=_load(flags, connections),
         stop=StopAfter(ns=flags.duration_s * NS_PER_S),
         threads=flags.threads,
-        timeout_ns=LONGEST_TIMEOUT_NS if strict else max(1_000_000, flags.timeout_s * NS_PER_S),
+        timeout_ns=LONGEST_TIMEOUT_NS if strict else max(_MIN_TIMEOUT_NS, flags.timeout_s * NS_PER_S),
+        pipeline=batch,
         addresses=(address,),
         tls=Tls(insecure=True, alpn=()),
     )

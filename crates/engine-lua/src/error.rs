@@ -1,0 +1,44 @@
+//! What ends a script, in wrk's words.
+
+/// Why a script's run cannot go on. Its text is the whole line that wrk writes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScriptError {
+    /// An error in the script's own code, outside any `pcall`.
+    #[error("PANIC: unprotected error in call to Lua API ({0})")]
+    Uncaught(String),
+    /// A name without an address.
+    #[error("unable to resolve {0}")]
+    Unresolved(String),
+    /// No address accepts a connection.
+    #[error("unable to connect to {0}")]
+    Unreachable(String),
+}
+
+impl From<mlua::Error> for ScriptError {
+    fn from(error: mlua::Error) -> Self {
+        match error.downcast_ref::<Self>() {
+            Some(own) => own.clone(),
+            None => Self::Uncaught(message(&error)),
+        }
+    }
+}
+
+impl From<ScriptError> for assay_engine::SourceError {
+    fn from(error: ScriptError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// The message of an error as Lua gave it, without the trace that mlua adds.
+pub(crate) fn message(error: &mlua::Error) -> String {
+    let text = match error {
+        mlua::Error::RuntimeError(text) => text.clone(),
+        mlua::Error::SyntaxError { message, .. } => message.clone(),
+        mlua::Error::CallbackError { cause, .. } => return message(cause),
+        other => other.to_string(),
+    };
+    match text.split_once("\nstack traceback:") {
+        Some((message, _)) => message.into(),
+        None => text,
+    }
+}

@@ -1,0 +1,202 @@
+//! [`Script`]: a script in all its states, from loading to `done`.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, PoisonError};
+
+use assay_engine::Supply;
+use mlua::{Function, Lua, Table};
+
+use crate::address::Refusal;
+use crate::error::ScriptError;
+use crate::source::ThreadSource;
+use crate::state::{self, defines, own};
+use crate::statistics::{Statistics, Summary};
+use crate::thread::{Thread, ThreadFacts};
+
+/// What a script is told of the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The script.
+    pub file: String,
+    /// The URL's scheme.
+    pub scheme: String,
+    /// Its host, without brackets.
+    pub host: String,
+    /// Its port, where it has one.
+    pub port: Option<String>,
+    /// Its path and what follows.
+    pub path: String,
+    /// Header fields of the command line.
+    pub headers: Vec<(String, String)>,
+    /// How many threads there are.
+    pub threads: u32,
+    /// What `init` is given: the URL at index 0, then the words after it.
+    pub arguments: Vec<String>,
+}
+
+/// What is settled once every thread is initialised, by the first of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ready {
+    /// The requests that are sent first.
+    pub request: Vec<u8>,
+    /// Where they go.
+    pub address: SocketAddr,
+}
+
+/// What the script defines, by its first thread's state.
+#[derive(Debug, Clone, Copy, Default)]
+struct Defined {
+    request: bool,
+    delay: bool,
+    response: bool,
+}
+
+struct ThreadState {
+    lua: Lua,
+    facts: Arc<ThreadFacts>,
+    /// What is sent each time where the script defines no `request`.
+    same: Vec<u8>,
+}
+
+/// A script: the program's state and one for each thread.
+pub struct Script {
+    settings: Settings,
+    main: Lua,
+    refusal: Refusal,
+    threads: Vec<ThreadState>,
+    defined: Defined,
+    complaints: Vec<String>,
+}
+
+impl Script {
+    /// Loads the script into the main state.
+    ///
+    /// # Errors
+    /// Only where LuaJIT itself fails; what is wrong with the script is among [`Self::complaints`].
+    pub fn load(settings: Settings) -> Result<Self, ScriptError> {
+        let refusal = Refusal::default();
+        let (main, complaint) = state::load(&settings, &refusal)?;
+        Ok(Self {
+            settings,
+            main,
+            refusal,
+            threads: Vec::new(),
+            defined: Defined::default(),
+            complaints: complaint.into_iter().collect(),
+        })
+    }
+
+    /// Why the script could not be loaded, once for each state it was tried in.
+    #[must_use]
+    pub fn complaints(&self) -> &[String] {
+        &self.complaints
+    }
+
+    /// Looks the host up, then makes, sets up and initialises a state for each thread.
+    ///
+    /// # Errors
+    /// Where the script fails, or no address of the host can be reached.
+    pub fn prepare(&mut self) -> Result<Ready, ScriptError> {
+        self.resolve()?;
+        for _ in 0..self.settings.threads {
+            let thread = self.prepare_thread()?;
+            self.threads.push(thread);
+        }
+        let unreachable = || ScriptError::Unreachable(self.settings.host.clone());
+        let first = self.threads.first().ok_or_else(unreachable)?;
+        self.defined = Defined {
+            request: defines(&first.lua, "request")?,
+            delay: defines(&first.lua, "delay")?,
+            response: defines(&first.lua, "response")?,
+        };
+        let request = match self.defined.request {
+            true => {
+                let request: Function = first.lua.globals().get("request")?;
+                request.call::<mlua::String>(())?.as_bytes().to_vec()
+            }
+            false => first.same.clone(),
+        };
+        Ok(Ready {
+            request,
+            address: first.facts.address().ok_or_else(unreachable)?,
+        })
+    }
+
+    fn resolve(&self) -> Result<(), ScriptError> {
+        let settings = &self.settings;
+        let service = settings.port.as_deref().unwrap_or(&settings.scheme);
+        own(&self.main, "resolve")?.call::<()>((settings.host.as_str(), service))?;
+        let found: Table = self.main.globals().get::<Table>("wrk")?.get("addrs")?;
+        if found.raw_len() == 0 {
+            let refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+            let text = format!("{}:{service} {refusal}", settings.host);
+            return Err(ScriptError::Unreachable(text));
+        }
+        Ok(())
+    }
+
+    fn prepare_thread(&mut self) -> Result<ThreadState, ScriptError> {
+        let (lua, complaint) = state::load(&self.settings, &self.refusal)?;
+        self.complaints.extend(complaint);
+        let facts = Arc::new(ThreadFacts::default());
+        let thread = Thread {
+            state: lua.weak(),
+            facts: Arc::clone(&facts),
+        };
+        let wrk: Table = lua.globals().get("wrk")?;
+        wrk.set("thread", thread.clone())?;
+        own(&self.main, "setup")?.call::<()>(thread)?;
+        let arguments = lua.create_table()?;
+        for (index, argument) in self.settings.arguments.iter().enumerate() {
+            arguments.raw_set(index, argument.as_str())?;
+        }
+        own(&lua, "init")?.call::<()>(arguments)?;
+        let same: mlua::String = own(&lua, "request")?.call(())?;
+        let same = same.as_bytes().to_vec();
+        Ok(ThreadState { lua, facts, same })
+    }
+
+    /// The thread states as what the engine's workers send.
+    ///
+    /// # Errors
+    /// Only where LuaJIT itself fails.
+    pub fn supplies(&self) -> Result<Vec<Supply>, ScriptError> {
+        let supply = |thread: &ThreadState| {
+            let facts = Arc::clone(&thread.facts);
+            let source = ThreadSource::new(thread.lua.clone(), Arc::clone(&facts))?;
+            Ok(Supply {
+                fixed: (!self.defined.request).then(|| thread.same.clone()),
+                wants_answers: self.defined.response,
+                has_delays: self.defined.delay,
+                address: facts.address(),
+                source: Box::new(source),
+            })
+        };
+        self.threads.iter().map(supply).collect()
+    }
+
+    /// Calls `done`, where the script defines it.
+    ///
+    /// # Errors
+    /// Where the script fails.
+    pub fn done(
+        &self,
+        summary: Summary,
+        latency: Statistics,
+        requests: Statistics,
+    ) -> Result<(), ScriptError> {
+        if defines(&self.main, "done")? {
+            let done: Function = self.main.globals().get("done")?;
+            done.call::<()>((summary.to_table(&self.main)?, latency, requests))?;
+        }
+        Ok(())
+    }
+
+    /// Writes out what the script has printed so far: it prints through C's own buffer.
+    ///
+    /// # Errors
+    /// Where the script has taken `io.stdout` away.
+    pub fn flush(&self) -> Result<(), ScriptError> {
+        Ok(self.main.load("io.stdout:flush()").exec()?)
+    }
+}

@@ -1,0 +1,73 @@
+//! One Lua state: all libraries, the table `wrk`, and the script in it.
+
+use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
+
+use crate::address::{self, Refusal};
+use crate::error::message;
+use crate::script::Settings;
+
+/// Where Debian's LuaJIT finds modules, beside where ours does.
+const MORE_MODULES: &str =
+    ";/usr/share/luajit-2.1/?.lua;/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua";
+
+/// Makes a state and runs the script in it. What is wrong with the script is a complaint, and no end:
+/// the test goes on without it.
+pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<(Lua, Option<String>)> {
+    let lua = new_state();
+    add_module_path(&lua)?;
+    let wrk = lua.create_table()?;
+    wrk.set("scheme", settings.scheme.as_str())?;
+    wrk.set("host", settings.host.as_str())?;
+    wrk.set("port", settings.port.as_deref())?;
+    wrk.set("path", settings.path.as_str())?;
+    let headers = lua.create_table()?;
+    for (name, value) in &settings.headers {
+        headers.set(name.as_str(), value.as_str())?;
+    }
+    wrk.set("headers", headers)?;
+    address::offer(&lua, &wrk, refusal)?;
+    lua.load(include_str!("prelude.lua"))
+        .set_name("=wrk")
+        .call::<()>(&wrk)?;
+    lua.globals().set("wrk", &wrk)?;
+    let loaded: Table = lua.globals().get::<Table>("package")?.get("loaded")?;
+    loaded.set("wrk", wrk)?;
+    let complaint = run_file(&lua, &settings.file)?;
+    Ok((lua, complaint))
+}
+
+fn new_state() -> Lua {
+    // Scripts are promised the whole of LuaJIT: `ffi`, `debug`, modules in C. It is the user's own
+    // program, as free as any other that is started from the same shell.
+    #[allow(unsafe_code)]
+    unsafe {
+        Lua::unsafe_new_with(StdLib::ALL, LuaOptions::default())
+    }
+}
+
+fn add_module_path(lua: &Lua) -> mlua::Result<()> {
+    let package: Table = lua.globals().get("package")?;
+    let path: String = package.get("path")?;
+    package.set("path", path + MORE_MODULES)
+}
+
+fn run_file(lua: &Lua, file: &str) -> mlua::Result<Option<String>> {
+    let loadfile: Function = lua.globals().get("loadfile")?;
+    let (chunk, problem): (Option<Function>, Option<String>) = loadfile.call(file)?;
+    let problem = match chunk {
+        None => problem,
+        Some(chunk) => chunk.call::<()>(()).err().map(|error| message(&error)),
+    };
+    Ok(problem.map(|problem| format!("{file}: {problem}")))
+}
+
+/// Whether the script defines this function.
+pub(crate) fn defines(lua: &Lua, name: &str) -> mlua::Result<bool> {
+    let value: Value = lua.globals().get(name)?;
+    Ok(value.is_function())
+}
+
+/// A function of the table `wrk`.
+pub(crate) fn own(lua: &Lua, name: &str) -> mlua::Result<Function> {
+    lua.globals().get::<Table>("wrk")?.get(name)
+}

@@ -1,0 +1,80 @@
+"""A Lua script around a load: before it, in its place of the requests, and after it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from assay import _engine
+from assay.dropin.wrk.flags import Flags
+from assay.engine import ScriptFailed
+
+if TYPE_CHECKING:
+    from assay.dropin.tally import Tally
+    from assay.dropin.wrk.figures import Figures
+
+
+class Script:
+    """One of wrk's scripts, loaded. Whatever of it fails raises `ScriptFailed` with wrk's line.
+
+    It prints through C's buffer of standard output: `flush` before anything of ours is printed.
+    """
+
+    def __init__(self, file: str, flags: Flags, headers: dict[str, str]) -> None:
+        """Load `file` for what the command line asks for."""
+        url = flags.url
+        settings = {
+            "file": file,
+            "scheme": url.scheme,
+            "host": url.host,
+            "port": url.port,
+            "path": url.path,
+            "headers": list(headers.items()),
+            "threads": flags.threads,
+            "arguments": [flags.text, *flags.rest],
+        }
+        try:
+            self.engine_script = _engine.Script(msgspec.json.encode(settings))
+        except _engine.ScriptError as error:
+            raise ScriptFailed(str(error)) from None
+
+    def complaints(self) -> list[str]:
+        """Why the script could not be loaded, once for each time it was tried: the test goes on without."""
+        return self.engine_script.complaints()
+
+    def prepare(self) -> tuple[bytes, str]:
+        """Set up and initialise every thread; the requests that are sent first, and where to ("ip:port")."""
+        try:
+            return self.engine_script.prepare()
+        except _engine.ScriptError as error:
+            raise ScriptFailed(str(error)) from None
+        finally:
+            self.flush()
+
+    def done(self, figures: Figures, strict: bool) -> None:
+        """Give the script the figures."""
+        end = {
+            "duration_us": figures.runtime_us,
+            "requests": figures.requests,
+            "bytes_read": figures.bytes_read,
+            "errors": asdict(figures.errors),
+            "latency": _statistics(figures.latency_us, figures.latency_mean_us, figures.latency_stdev_us),
+            "per_thread": _statistics(figures.per_thread, figures.per_thread.mean, figures.per_thread.stdev),
+            "is_strict": strict,
+        }
+        try:
+            self.engine_script.done(msgspec.json.encode(end))
+        except _engine.ScriptError as error:
+            raise ScriptFailed(str(error)) from None
+        finally:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write out what the script has printed so far."""
+        self.engine_script.flush()
+
+
+def _statistics(tally: Tally, mean: float, stdev: float) -> dict[str, Any]:
+    return {"counts": tally.counts, "low": tally.low, "high": tally.high, "mean": mean, "stdev": stdev}
