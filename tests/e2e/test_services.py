@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -137,20 +138,29 @@ def test_data_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
 
 
 def test_an_existing_service_is_used_as_it_is(tmp_path: Path) -> None:
-    made = services(tmp_path, "postgres", url="postgres://u:p@db.example:5433/things")
-    made.ensure()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        made = services(tmp_path, "postgres", url=f"postgres://u:p@127.0.0.1:{port}/things")
+        made.ensure()
     assert made.running == {}
     assert made.env == {
-        "DATABASE_URL": "postgres://u:p@db.example:5433/things",
-        "PGHOST": "db.example",
-        "PGPORT": "5433",
+        "DATABASE_URL": f"postgres://u:p@127.0.0.1:{port}/things",
+        "PGHOST": "127.0.0.1",
+        "PGPORT": str(port),
         "PGUSER": "u",
         "PGPASSWORD": "p",
         "PGDATABASE": "things",
     }
 
 
-@pytest.mark.parametrize("url", ["nonsense", "postgres://", "postgres://h:x/"])
+def test_an_existing_service_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(ServerFailed, match=f"redis: nobody answers at 127.0.0.1:{port}, the url of the"):
+        services(tmp_path, "redis", url=f"redis://127.0.0.1:{port}").ensure()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "postgres://", "postgres://h:x/", "postgres://h:99999/"])
 def test_a_url_that_is_none_is_told(tmp_path: Path, url: str) -> None:
     with pytest.raises(InputError, match="is not a URL such as"):
         services(tmp_path, "postgres", url=url).ensure()

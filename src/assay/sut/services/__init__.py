@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from assay.errors import InputError, ServerFailed
 from assay.settings import Settings
@@ -18,7 +17,8 @@ from assay.sut.contract import read_contract
 from assay.sut.cores import CoreSplit
 from assay.sut.manifest import find_server
 from assay.sut.server import start as start_server
-from assay.sut.services.manifest import UPSTREAM, ServiceSpec, fill, names, read_service
+from assay.sut.services.existing import existing_env, reach
+from assay.sut.services.manifest import UPSTREAM, ServiceSpec, names, read_service
 from assay.sut.services.needs import requirements, requirements_of_all, upstreams_of_all
 from assay.sut.services.own import RunningService, start_own
 from assay.values.trial import ServiceSeen
@@ -54,7 +54,8 @@ class Services:
         """
         for spec in self.specs:
             if spec.url is not None:
-                self.existing |= _existing_env(spec)
+                self.existing |= existing_env(spec)
+                reach(spec)
                 continue
             had = self.running.get(spec.name)
             if had is not None and not had.died():
@@ -131,26 +132,3 @@ def _start_upstream(spec: ServiceSpec, settings: Settings, split: CoreSplit, log
         raise ServerFailed("service", f"{server.id}: {failed.message}", failed.log_tail) from failed
     env = {"UPSTREAM_URL": running.url.rstrip("/")}
     return RunningService(spec.name, prepared.version, running.cpus, env, running.kept, running.sampler)
-
-
-def _existing_env(spec: ServiceSpec) -> dict[str, str]:
-    """Where an existing service is found, by its URL."""
-    url = spec.url or ""
-    if spec.name == UPSTREAM:
-        return {"UPSTREAM_URL": url.rstrip("/")}
-    parts = urlsplit(url)
-    try:
-        port, right = parts.port, bool(parts.scheme and parts.hostname)
-    except ValueError:  # a port that is no number
-        port, right = None, False
-    if not right:
-        raise InputError(f"service {spec.name!r}: {url!r} is not a URL such as {read_service(spec.name).url}")
-    values = {
-        "url": url,
-        "host": parts.hostname or "",
-        "port": str(port or ""),
-        "user": parts.username or "",
-        "password": parts.password or "",
-        "database": parts.path.strip("/"),
-    }
-    return {name: fill(value, values) for name, value in read_service(spec.name).env.items()}
