@@ -30,6 +30,7 @@ name = "hello"
 routes = ["hello"]
 [profiles.fair]
 blocks = {blocks}
+control_blocks = {control_blocks}
 [[profiles.fair.loads]]
 connections = {connections}
 measure_s = {measure_s}
@@ -48,6 +49,7 @@ def write(
     warm_up_s: float = 0.2,
     connections: int = 4,
     ready_timeout_s: float = 20,
+    control_blocks: int = 0,
 ) -> None:
     """A study of one server for each mode; spaces in its name become dashes."""
     names = []
@@ -59,7 +61,12 @@ def write(
     (folder / "studies").mkdir()
     (folder / "studies" / "small.toml").write_text(
         STUDY.format(
-            servers=servers, blocks=blocks, measure_s=measure_s, warm_up_s=warm_up_s, connections=connections
+            servers=servers,
+            blocks=blocks,
+            control_blocks=control_blocks,
+            measure_s=measure_s,
+            warm_up_s=warm_up_s,
+            connections=connections,
         )
     )
 

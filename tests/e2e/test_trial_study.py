@@ -23,6 +23,7 @@ from assay.errors import EnvironmentLacks, InputError
 from assay.trial import Interrupted, Silent, Slot
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial
+from assay.verdict import see_run
 
 RUNNER = [sys.executable, str(Path(made_studies.__file__))]
 
@@ -80,6 +81,19 @@ def test_a_study_goes_on_past_the_servers_that_fail(tmp_path: Path) -> None:
     assert trials_of(run, "exits")[2].failure == trials_of(run, "exits")[1].failure
     assert store.load(store.find(tmp_path / "results", "latest")) == run
     assert descendants() == []
+
+
+def test_the_control_is_the_first_server_once_more_on_its_own(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=3, control_blocks=3)
+    run = made_studies.run(tmp_path)
+    again = [trial for trial in run.trials if trial.case == "greeting/right+again"]
+    assert [trial.block for trial in again] == [0, 1, 2]
+    assert all(trial.measurement is not None for trial in again)
+    pids = {trial.server.pid for trial in (*again, *trials_of(run, "right")) if trial.server}
+    assert len(pids) == 6  # a process of its own each time
+    assert again[0].plan.load == trials_of(run, "right")[0].plan.load
+    (control,) = see_run(run).controls.values()
+    assert control.n == 3 and control.low is not None
 
 
 class Phases(Silent):

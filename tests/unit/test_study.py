@@ -317,3 +317,17 @@ def test_every_study_of_this_checkout_resolves() -> None:
 
 def test_the_schema_is_of_a_study() -> None:
     assert "StudyFile" in json_schema()["$defs"]
+
+
+def test_a_workload_names_its_bottleneck_and_the_one_whose_input_it_repeats(tmp_path: Path) -> None:
+    more = '[[workloads]]\nname = "same"\nroutes = ["r"]\nsame_input_of = "w"\nbottleneck = "a wait"\n'
+    study = resolved(tmp_path, STUDY.replace("[profiles.fair]", f"{more}\n[profiles.fair]", 1), seed=1)
+    facts = {case.case.id: case.case.facts for case in study.cases}
+    assert facts["c/a@same"] == {"workers": 2, "same_input_of": "c/a@w", "bottleneck": "a wait"}
+    assert facts["c/a@w"] == {"workers": 2}
+
+
+def test_a_workload_cannot_repeat_an_input_that_is_not_there(tmp_path: Path) -> None:
+    more = '[[workloads]]\nname = "same"\nroutes = ["r"]\nsame_input_of = "x"\n'
+    with pytest.raises(InputError, match="there is no other workload 'x'"):
+        resolved(tmp_path, STUDY.replace("[profiles.fair]", f"{more}\n[profiles.fair]", 1))

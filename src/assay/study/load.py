@@ -93,6 +93,9 @@ def _check_workloads(study: Study) -> None:
     ids = [entry.id for entry in file.servers]
     for place, workload in enumerate(file.workloads):
         _all_known(study, ("workloads", place, "servers"), workload.servers, ids, "server")
+        others = [other.name for other in file.workloads if other is not workload]
+        same = filter(None, [workload.same_input_of])
+        _all_known(study, ("workloads", place, "same_input_of"), same, others, "other workload")
         for contract in study.contracts.values():
             known = [route.name for route in contract.file.routes]
             _all_known(study, ("workloads", place, "routes"), workload.routes, known, "route")

@@ -163,7 +163,7 @@ class _Matrix:
                 load=load_name,
                 role=spec.role,
                 label=entry.label,
-                facts=places.fill_facts(spec.facts),
+                facts={**places.fill_facts(spec.facts), **self._facts_of(workload, entry.id, load_name)},
             ),
             server=spec,
             contract=contract,
@@ -171,6 +171,12 @@ class _Matrix:
             plan=self._plan(workload, contract, routes, load, point, warm_up, ceiling),
             warm_up=warm_up,
         )
+
+    def _facts_of(self, workload: Workload, entry: str, load: str) -> dict[str, str]:
+        """What the workload says of its cases."""
+        same = workload.same_input_of and self.case_id(entry, workload.same_input_of, load)
+        facts = {"same_input_of": same, "bottleneck": workload.bottleneck}
+        return {name: value for name, value in facts.items() if value}
 
     def _warm_up(self, load: Load, ceiling: bool) -> WarmUp:
         """The null server has no compiler, collector or cache to warm: the least time does."""

@@ -22,7 +22,10 @@ class Publication(Value, frozen=True, kw_only=True):
 
 
 class Figures(Value, frozen=True, kw_only=True):
-    """What was published of one server at one load; `load` names the published profile's load."""
+    """What was published of one server at one load; `load` names the published profile's load.
+
+    Of several at one load the first is the one by which the study concludes.
+    """
 
     load: str = ""
     workload: str = ""
@@ -59,13 +62,20 @@ class Entry(Value, frozen=True, kw_only=True):
 
 
 class Workload(Value, frozen=True, kw_only=True):
-    """What is asked for: routes of the contract, in turn or in random order, by weight."""
+    """What is asked for: routes of the contract, in turn or in random order, by weight.
+
+    `same_input_of` names the workload that draws at random what this one repeats: rule W4 compares the
+    two. `bottleneck` names what sets the pace on purpose where it is not the server's CPU (a wait, a
+    database), and rule M7 is silent then.
+    """
 
     name: str
     routes: tuple[str, ...]
     weights: tuple[int, ...] = ()
     order: Literal["sequential", "random"] = "sequential"
     servers: tuple[str, ...] = ()
+    same_input_of: str = ""
+    bottleneck: str = ""
 
     def __post_init__(self) -> None:
         """A weight a route."""

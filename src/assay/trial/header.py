@@ -10,7 +10,7 @@ from types import TracebackType
 
 import msgspec
 
-from assay import engine, host, store
+from assay import engine, host, loopback, store
 from assay.errors import InputError
 from assay.settings import Settings
 from assay.store import RunFile
@@ -26,6 +26,10 @@ def header_for(study: ResolvedStudy, command: Sequence[str]) -> Header:
     """
     for case in study.cases:
         engine.check(case.plan)
+    environment = msgspec.structs.replace(
+        host.environment(study.split, _tool_versions(study)),
+        loopback_bytes_per_s=loopback.bytes_per_s(study.split),
+    )
     now_ns = time.time_ns()
     return Header(
         format=FORMAT,
@@ -39,7 +43,7 @@ def header_for(study: ResolvedStudy, command: Sequence[str]) -> Header:
         blocks=study.blocks,
         study=study.record,
         cases=tuple(case.case for case in study.cases),
-        environment=host.environment(study.split, _tool_versions(study)),
+        environment=environment,
     )
 
 

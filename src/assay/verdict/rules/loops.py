@@ -137,7 +137,7 @@ M7 = CaseRule(
     ),
     remedy=(
         "use more connections; look for locks, pools, a slow service or too few workers; where the "
-        'bottleneck is known and meant, name it in the server\'s facts (bottleneck = "...")'
+        'bottleneck is known and meant, name it in the server\'s facts or the workload (bottleneck = "...")'
     ),
     source="the-benchmarker PR 9662",
     example=(

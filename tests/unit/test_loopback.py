@@ -1,0 +1,21 @@
+"""The loopback's ceiling is measured, on the cores that the run has."""
+
+from __future__ import annotations
+
+import os
+
+import psutil
+import pytest
+
+from assay.loopback import bytes_per_s
+from assay.sut.cores import CoreSplit, split_cores
+
+
+@pytest.mark.parametrize("split", [split_cores(), CoreSplit((), (), 1)])
+def test_bytes_go_through_and_nothing_is_left(split: CoreSplit) -> None:
+    before = os.sched_getaffinity(0)
+    threads = psutil.Process().num_threads()
+    carried = bytes_per_s(split)
+    assert carried is not None and carried > 1e6
+    assert os.sched_getaffinity(0) == before
+    assert psutil.Process().num_threads() <= threads
