@@ -96,7 +96,13 @@ def _report(flags: Flags, manners: front.Manners, offered: front.Offered, script
         timeout_us=flags.timeout_s * 1_000_000,
         strict=manners.strict,
     )
-    percentiles = distribution(found.latency_us, manners.strict) if flags.percentiles else ""
+    percentiles = ""
+    if flags.percentiles and flags.rate_per_s is not None:
+        from assay.dropin.wrk.spectrum import spectra
+
+        percentiles = spectra(offered.measurement, flags.uncorrected)
+    elif flags.percentiles:
+        percentiles = distribution(found.latency_us, manners.strict)
     console.write(report(found, percentiles, manners.strict))
     if script is not None:
         script.done(found, manners.strict)

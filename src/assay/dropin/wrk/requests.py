@@ -10,9 +10,21 @@ METHODS = frozenset(
     b"UNSUBSCRIBE PATCH PURGE MKCALENDAR LINK UNLINK".split()
 )
 _TOKEN = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]"
-_LINE = re.compile(rb"(?P<method>[A-Z-]+) +(?P<target>[!-~]+) +HTTP/\d\.\d\r?\n")
+_TARGET = rb"(?:[/*][!-~]*|[A-Za-z]+://[!-~]+)"
+# A line without a version is a request of HTTP/0.9, which may have header fields all the same.
+_LINE = re.compile(rb"(?:(?P<method>[A-Z-]+) +" + _TARGET + rb"|CONNECT +[!-~]+)(?: +HTTP/\d\.\d)?\r?\n")
 _FIELD = re.compile(rb"(?P<name>" + _TOKEN + rb"+):[ \t]*(?P<value>[^\r\n]*)\r?\n")
-_TARGET = re.compile(rb"(?:/|\*|[A-Za-z]+://|[A-Za-z0-9.\[:-]+)[!-~]*")
+_EMPTY = re.compile(rb"\r?\n")
+_CHUNK = re.compile(rb"([0-9A-Fa-f]+)[^\r\n]*\r\n")
+_METHOD = re.compile(rb"[^ ]*")
+_NAME = re.compile(_TOKEN + rb"*")
+_SCHEME = re.compile(rb"[A-Za-z]*(?::/{0,2})?")
+# The version byte by byte, each with what wrk says where it is another one.
+_VERSION = (
+    (rb"H", "invalid constant string"),
+    *((rb"[%c]" % letter, "strict mode assertion failed") for letter in b"TTP/"),
+    *((part, "invalid HTTP version") for part in (rb"\d", rb"\.", rb"\d", rb"[\r\n]")),
+)
 
 
 class Malformed(Exception):
@@ -38,13 +50,13 @@ def _one(data: bytes, at: int) -> int | None:
     while data[at : at + 1] in (b"\r", b"\n"):
         at += 1
     line = _LINE.match(data, at)
-    if line is None or line["method"] not in METHODS:
+    if line is None or (line["method"] or b"CONNECT") not in METHODS:
         _refuse_line(data, at)
         return None
     at = line.end()
     length: int | None = None
     chunked = False
-    while not (end := re.compile(rb"\r?\n").match(data, at)):
+    while not (end := _EMPTY.match(data, at)):
         field = _FIELD.match(data, at)
         if field is None:
             _refuse_field(data, at)
@@ -59,14 +71,15 @@ def _one(data: bytes, at: int) -> int | None:
         elif name == b"transfer-encoding":
             chunked = value.lower() == b"chunked"
         at = field.end()
+    if chunked and length is not None:
+        raise _malformed("unexpected content-length header", data, end.end() - 1)
     return _body(data, end.end(), length or 0, chunked)
 
 
 def _body(data: bytes, at: int, length: int, chunked: bool) -> int | None:
     if not chunked:
         return at + length if at + length <= len(data) else None
-    chunk = re.compile(rb"([0-9A-Fa-f]+)[^\r\n]*\r\n")
-    while found := chunk.match(data, at):
+    while found := _CHUNK.match(data, at):
         size = int(found[1], 16)
         at = found.end() + size + 2
         if size == 0:
@@ -78,48 +91,48 @@ def _body(data: bytes, at: int, length: int, chunked: bool) -> int | None:
 
 def _refuse_line(data: bytes, at: int) -> None:
     """Say what is wrong with a first line, unless it only lacks its end."""
-    method = re.compile(rb"[^ ]*").match(data, at)
+    method = _METHOD.match(data, at)
     assert method is not None
     for length in range(1, len(method[0]) + 1):
         if not any(known.startswith(method[0][:length]) for known in METHODS):
             raise _malformed("invalid HTTP method", data, at + length - 1)
-    rest = data[method.end() :]
-    if not rest:
+    at = _after_blanks(data, method.end())
+    if at == len(data):
         return
     if method[0] not in METHODS:
         raise _malformed("invalid HTTP method", data, method.end())
-    start = method.end() + len(rest) - len(rest.lstrip(b" "))
-    target = _TARGET.match(data, start)
+    target = re.compile(_TARGET).match(data, at)
     if target is None:
-        if start == len(data):
-            return
-        raise _malformed("invalid URL", data, start)
-    _refuse_version(data, target.end())
+        scheme = _SCHEME.match(data, at)
+        raise _malformed("invalid URL", data, scheme.end() if scheme else at)
+    _refuse_version(data, _after_blanks(data, target.end()))
 
 
 def _refuse_version(data: bytes, at: int) -> None:
-    blank = re.compile(rb" +").match(data, at)
-    if at == len(data):
-        return
-    if blank is None:
-        raise _malformed("invalid URL", data, at)
-    at = blank.end()
-    for wanted in (rb"H", rb"T", rb"T", rb"P", rb"/", rb"\d", rb"\.", rb"\d", rb"\r?\n"):
-        if at == len(data):
-            return
-        found = re.compile(wanted).match(data, at)
-        if found is None:
-            reason = "invalid constant string" if wanted == rb"H" else "invalid HTTP version"
+    for wanted, reason in _VERSION:
+        if at < len(data) and not re.compile(wanted).match(data, at):
             raise _malformed(reason, data, at)
-        at = found.end()
+        at += 1
+    if at < len(data):
+        raise _malformed("LF character expected", data, at)
 
 
 def _refuse_field(data: bytes, at: int) -> None:
     """Say what is wrong with a header field, unless it only lacks its end."""
-    name = re.compile(_TOKEN + rb"*").match(data, at)
+    name = _NAME.match(data, at)
     assert name is not None
-    if name.end() < len(data) and (not name[0] or data[name.end() : name.end() + 1] != b":"):
-        raise _malformed("invalid character in header", data, name.end())
+    at = name.end()
+    if at < len(data) and (not name[0] or data[at : at + 1] != b":"):
+        raise _malformed("invalid character in header", data, at)
+    lone = data.find(b"\r", at)
+    if 0 <= lone < len(data) - 1:
+        raise _malformed("LF character expected", data, lone + 1)
+
+
+def _after_blanks(data: bytes, at: int) -> int:
+    while data[at : at + 1] == b" ":
+        at += 1
+    return at
 
 
 def _malformed(reason: str, data: bytes, at: int) -> Malformed:
