@@ -96,7 +96,9 @@ def _install(specs: Sequence[ServerSpec], settings: Settings) -> None:
     packages = debian_packages(check_all([*wanted, *requirements_of_all(specs)]))
     if packages:
         console.note(f"installing {', '.join(packages)}")
-        install(packages, settings.cache / "logs" / "apt-get.log")
+        unknown = install(packages, settings.cache / "logs" / "apt-get.log")
+        if unknown:
+            console.note(f"not to be had from this Debian: {', '.join(unknown)}; what needs it is left out")
 
 
 def _tell(ready: Sequence[Ready]) -> int:

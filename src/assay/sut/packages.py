@@ -11,11 +11,14 @@ from pathlib import Path
 from assay.errors import EnvironmentLacks
 
 _SCRIPT = Path(__file__).with_name("apt-install.sh")
+_UNKNOWN = 3
+"""How the script ends where some packages do not exist for this Debian; it names them last."""
 
 
-def install(packages: Sequence[str], log: Path) -> None:
+def install(packages: Sequence[str], log: Path) -> tuple[str, ...]:
     """Install the packages as root, or through a sudo that asks for no password; the output goes to `log`.
 
+    Returns those that this Debian does not know.
     EnvironmentLacks with the exact command where neither works, or where the installation fails.
     """
     by_hand = f"install by hand: sudo apt-get install {' '.join(packages)}"
@@ -31,9 +34,12 @@ def install(packages: Sequence[str], log: Path) -> None:
             stderr=subprocess.STDOUT,
             check=False,
         )
+    last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+    if done.returncode == _UNKNOWN:
+        return tuple(last.partition(":")[2].split())
     if done.returncode != 0:
-        last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
         raise EnvironmentLacks(f"apt-get failed: {last} (all of it: {log})", by_hand)
+    return ()
 
 
 def _become_root() -> list[str] | None:
