@@ -14,7 +14,7 @@ from assay.settings import Settings
 from assay.study.control import AGAIN, control_for
 from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
-from assay.study.resolved import ResolvedCase, ResolvedStudy, WarmUp
+from assay.study.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedStudy, WarmUp
 from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit, split_cores
@@ -170,6 +170,7 @@ class _Matrix:
             routes=routes,
             plan=self._plan(workload, contract, routes, load, point, warm_up, ceiling),
             warm_up=warm_up,
+            guess_per_s=_guess_per_s(entry, load_name),
         )
 
     def _facts_of(self, workload: Workload, entry: str, load: str) -> dict[str, str]:
@@ -228,6 +229,13 @@ class _Matrix:
         elif ceiling and chosen.ceiling_s is not None:
             measure_s = min(measure_s, chosen.ceiling_s)
         return StopAfter(ns=int(measure_s * _S))
+
+
+def _guess_per_s(entry: Entry, load: str) -> float:
+    """The published throughput at that load, or any of the entry's, or a round figure."""
+    known = [(one.load, one.throughput_per_s) for one in entry.figures if one.throughput_per_s is not None]
+    same = [rate for name, rate in known if name == load]
+    return next(iter((*same, *(rate for _, rate in known))), REQUESTS_GUESS_PER_S)
 
 
 def _open(load: Load, connections: int, rate: float, stop: StopAfter | StopAtCount, warm_up: WarmUp) -> Open:

@@ -15,8 +15,8 @@ from assay.values.trial import Case
 _TRIAL_OVERHEAD_S = 0.5
 """Starting, testing and stopping a server: 0.1 s for a compiled one, 1 s for a small JVM."""
 
-_REQUESTS_GUESS_PER_S = 1000.0
-"""For the estimate of a counted load whose speed nobody knows yet."""
+REQUESTS_GUESS_PER_S = 1000.0
+"""For the estimate of a counted load of which nothing was published."""
 
 
 class WarmUp(Value, frozen=True, kw_only=True):
@@ -38,13 +38,15 @@ class ResolvedCase:
     routes: tuple[Route, ...]
     plan: LoadPlan
     warm_up: WarmUp
+    guess_per_s: float = REQUESTS_GUESS_PER_S
+    """Answers a second, for the estimate of a counted load: as published, where that was."""
 
     def expected_s(self) -> tuple[float, float]:
         """The least and the most that a trial is likely to take."""
         if isinstance(self.plan.stop, StopAfter):
             measured_s = self.plan.stop.ns / 1e9
         elif isinstance(self.plan.load, Closed):
-            measured_s = self.plan.stop.count / _REQUESTS_GUESS_PER_S
+            measured_s = self.plan.stop.count / self.guess_per_s
         else:
             measured_s = sum(stage.duration_ns for stage in self.plan.load.stages) / 1e9
         fixed = measured_s + _TRIAL_OVERHEAD_S
