@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -18,7 +19,6 @@ from assay.capacity.objective import Objective
 from assay.capacity.record import KIND, Bounds
 from assay.errors import InputError, ServerFailed
 from assay.settings import Settings
-from assay.stats import rate_per_s
 from assay.store import RunFile
 from assay.study.resolved import ResolvedStudy
 from assay.sut.kept import stop_all
@@ -79,7 +79,10 @@ def first_look(quest: Quest, settings: Settings, observer: Observer) -> tuple[Qu
                 running = start(case, quest.server.server, bench, quest.server.id)
                 try:
                     answers = likeness.ask(case.contract, case.routes[0], running.host, running.port)
-                    closed_per_s = _closed_per_s(quest, running.url)
+                    bounded = quest.lowest_per_s and quest.highest_per_s
+                    closed_per_s = None if bounded else _closed_per_s(quest, running.url)
+                    if running.died() is not None:
+                        observer.note(f"{quest.server.id}: it died in a closed loop at saturation")
                 finally:
                     running.stop()
         except ServerFailed as failed:
@@ -88,7 +91,7 @@ def first_look(quest: Quest, settings: Settings, observer: Observer) -> tuple[Qu
             stop_all()
     if answers.only_length is not None and case.plan.requests[0].method != "HEAD":
         quest = replace(quest, server=expecting(quest.server, answers.only_length))
-    return quest, _bounds(quest, closed_per_s)
+    return quest, _bounds(quest, closed_per_s or 0.0)
 
 
 def study_of(quest: Quest, bounds: Bounds) -> ResolvedStudy:
@@ -190,7 +193,8 @@ def _connections(rate: float, objective: Objective) -> int:
 
 
 def _closed_per_s(quest: Quest, url: str) -> float:
-    """What a short closed loop gets: only the range of the search rests on it."""
+    """What a short closed loop gets in its better moments: only the range of the search rests on it, and
+    the server may have died of it."""
     plan = msgspec.structs.replace(
         quest.server.resolved.plan,
         url=url,
@@ -208,27 +212,27 @@ def _closed_per_s(quest: Quest, url: str) -> float:
         while not load.wait(0.1):
             pass
         raise
-    return rate_per_s(load.result())
+    windows = [one.completed / one.length_ns * 1e9 for one in load.result().windows if one.completed]
+    return statistics.quantiles(windows, n=10)[-1] if len(windows) > 1 else sum(windows)
 
 
 def _bounds(quest: Quest, closed_per_s: float) -> Bounds:
-    """The range of the search, and where it begins."""
+    """The range of the search, and where it begins. A closed loop that got nothing was not needed."""
     highest = quest.highest_per_s or max(1.0, closed_per_s * _ABOVE_CLOSED)
     slowest = _requests(quest) / (max(quest.measure_ns, _LONGEST_NS) / 1e9)
     lowest = quest.lowest_per_s or max(slowest, highest / _SPAN)
     if lowest < slowest or slowest >= highest:
         raise InputError(
-            f"{quest.objective.text} needs {quest.objective.requests} requests a trial: "
-            f"below {slowest:.3g}/s that takes too long (a closed loop got {closed_per_s:.3g}/s)",
-            "give a longer --duration, or a lower percentile",
+            f"{quest.objective.text} needs {quest.objective.requests} requests a trial, and at "
+            f"{min(lowest, highest):.3g}/s they take longer than a trial may",
+            "give a longer --duration, a lower percentile, or higher rates (--from, --to)",
         )
     if lowest >= highest:
         raise InputError(
-            f"the search would go from {lowest:.4g}/s to {highest:.4g}/s "
-            f"(a closed loop got {closed_per_s:.4g}/s)",
+            f"the search would go from {lowest:.4g}/s to {highest:.4g}/s, a little above a closed loop",
             "give --from a rate below --to",
         )
-    guess = min(max(closed_per_s * _FIRST_GUESS, lowest), highest)
+    guess = min(max(closed_per_s * _FIRST_GUESS, lowest), highest) if closed_per_s else None
     return Bounds(
         objective=quest.objective.text,
         lowest_per_s=lowest,

@@ -1,0 +1,225 @@
+"""`assay versus` as a person runs it: real commands, real sockets on loopback, tiny budgets."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+from made_rivals import ASSAY, PATIENCE_S, QUICK, assay, command, environment, left_of, records
+
+from assay import store
+from assay.values.run import Run
+from assay.versus.answer import answer
+
+SLOW = ("--delay-s", "0.02")
+"""Forty times slower than without: told apart on the noisiest machine."""
+
+
+def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
+    words = (command(tmp_path, *SLOW), command(tmp_path), "--name", "slow", "--name", "fast")
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", "--seed", "4")
+    assert ended.returncode in (0, 1)  # 1 where other programs on this machine had the generator's core
+    told = " ".join(ended.stdout.split())
+    assert "fast serves" in told or "fast against slow: withheld" in told
+    assert "A/A control: slow is" in told
+    lines = records(tmp_path)
+    assert [line["record"] for line in lines[:2]] == ["header", "trial"]
+    assert lines[-1]["record"] == "judgement"
+    run = stored(tmp_path)
+    found = answer(run)
+    assert found.best is not None and found.best.id == "fast"
+    assert [pair.outcome for pair in found.pairs] == ["different"]
+    assert found.settled and found.blocks >= 4
+    blocks = [[trial.case for trial in run.trials if trial.block == block] for block in range(found.blocks)]
+    assert all(sorted(block) == ["fast", "slow", "slow (again)"] for block in blocks)
+    assert blocks[1] == blocks[0][::-1] and blocks[3] == blocks[2][::-1]
+    checked = run.trials[0].plan.requests[0].expect
+    assert checked is not None and "length" in msgspec.json.encode(checked.body).decode()
+    again = assay(tmp_path, "report", "latest")
+    assert again.returncode == 0
+    assert again.stdout.startswith(ended.stdout.split("\nreport ")[0])
+
+
+def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> None:
+    words = (command(tmp_path, *SLOW), command(tmp_path), "--name", "slow", "--name", "fast", "--no-control")
+    out = ("--json", "--markdown", "out.md", "--csv", "out.csv")
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", *out)
+    run = msgspec.json.decode(ended.stdout, type=Run)
+    assert {case.id for case in run.header.cases} == {"slow", "fast"}
+    assert "fast" in (tmp_path / "out.md").read_text()
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(run.trials)
+    before = len(records(tmp_path))
+    judged = assay(tmp_path, "judge", "latest")
+    assert "nothing changed" in judged.stdout
+    assert [line["record"] for line in records(tmp_path)[before:]] == ["judgement"]
+    dry = assay(tmp_path, "judge", "latest", "--dry-run", "--json")
+    assert json.loads(dry.stdout)["record"] == "judgement"
+    assert len(records(tmp_path)) == before + 1
+    compared = assay(tmp_path, "compare", "latest:slow", "latest:fast")
+    assert "throughput" in compared.stdout
+    listed = assay(tmp_path, "history")
+    assert "versus" in listed.stdout
+
+
+def test_servers_that_stand_already_are_compared_at_their_urls(tmp_path: Path) -> None:
+    with standing(tmp_path, *SLOW) as slow, standing(tmp_path) as fast:
+        urls = [f"http://127.0.0.1:{port(server)}/" for server in (slow, fast)]
+        ended = subprocess.run(
+            [*ASSAY, "versus", *urls, *QUICK, "--budget", "20s", "--no-control"],
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+        assert "Traceback" not in ended.stderr
+        assert slow.poll() is None and fast.poll() is None  # they are not ours to stop
+        slow.terminate()
+        fast.terminate()
+    found = answer(stored(tmp_path))
+    assert found.best is not None and found.best.id == urls[1]
+    assert all(trial.server is None and trial.measurement for trial in stored(tmp_path).trials)
+
+
+def test_a_scan_compares_one_command_with_itself_and_hooks_run_around_it(tmp_path: Path) -> None:
+    hooks = ("--setup", "echo setup {delay} >>h", "--prepare", "echo prepare {delay} >>h")
+    words = (command(tmp_path, "--delay-s", "{delay}"), "--scan", "delay=0.02,0", "--name", "rival")
+    cleanup = ("--cleanup", "echo cleanup {delay} >>h")
+    ended = assay(
+        tmp_path, "versus", *words, *hooks, *cleanup, *QUICK, "--budget", "20s", "--no-control", "--seed", "1"
+    )
+    assert ended.returncode in (0, 1), ended.stderr
+    run = stored(tmp_path)
+    assert [case.id for case in run.header.cases] == ["rival (delay=0.02)", "rival (delay=0)"]
+    said = (tmp_path / "h").read_text().split("\n")[:-1]
+    assert said[:2] == ["setup 0.02", "setup 0"]
+    assert said[-2:] == ["cleanup 0.02", "cleanup 0"]
+    starts = [line for line in said if line.startswith("prepare")]
+    assert len(starts) == 2 + len(run.trials)  # each was looked at once before the first block
+
+
+def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -> None:
+    words = [command(tmp_path, "--helper"), command(tmp_path, "--helper", "--body-bytes", "5")]
+    flags = ("--budget", "10m", "--within", "0.001%", "--cleanup", "echo >>done")
+    with subprocess.Popen(
+        [*ASSAY, "versus", *words, *QUICK, *flags],
+        cwd=tmp_path,
+        env=environment(tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("1 block"):
+                break
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 130, err
+    assert "what was measured is kept" in err and "Traceback" not in err
+    assert "versus, " in out
+    assert left_of(tmp_path) == []
+    assert len((tmp_path / "done").read_text().splitlines()) == 2
+    lines = records(tmp_path)
+    assert len(lines) >= 5 and lines[-1]["record"] == "judgement"
+
+
+def test_a_rival_that_dies_under_load_is_a_row_and_the_answer_is_withheld(tmp_path: Path) -> None:
+    words = (command(tmp_path, "--die-after", "20"), command(tmp_path), "--name", "mortal", "--name", "sound")
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", "--no-control")
+    assert ended.returncode == 1
+    told = " ".join(ended.stdout.split())
+    assert "mortal was not measured" in told
+    assert "the server ended with exit code 3 under load" in told
+    run = stored(tmp_path)
+    assert sum(trial.case == "mortal" for trial in run.trials) == 2  # it is not tried for ever
+    assert any(trial.measurement for trial in run.trials if trial.case == "sound")
+
+
+def test_rivals_that_answer_differently_are_not_compared_unless_that_is_meant(tmp_path: Path) -> None:
+    words = (command(tmp_path), command(tmp_path, "--body-bytes", "500"), "--name", "a", "--name", "b")
+    ended = assay(tmp_path, "versus", *words, *QUICK)
+    assert ended.returncode == 1
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("assay: a and b answer differently: body 5 / 500 bytes; ")
+    assert not (tmp_path / "results").exists()
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--unlike", "--budget", "3s", "--no-control")
+    assert "a / b: body 5 / 500 bytes" in ended.stderr
+    assert ended.returncode == 1  # rule W3 withholds the comparison
+    assert "withheld" in " ".join(ended.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--port", "0"), "but on 127.0.0.1:"),
+        (("--no-such-flag",), "the server ended with exit code 2 before its first right answer; it said: "),
+        (("--status", "'500 Oops'"), "status 500 instead of 2xx or 3xx"),
+        (("--encoding", "gzip"), "no right HTTP answer: "),
+    ],
+)
+def test_a_rival_that_does_not_answer_is_one_line(tmp_path: Path, flags: tuple[str, ...], said: str) -> None:
+    words = (command(tmp_path, *flags), command(tmp_path), "--name", "odd", "--name", "even")
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--ready-timeout", "1.5s", "--cleanup", "echo >>done")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("assay: odd: ") and said in last
+    assert not (tmp_path / "results").exists()
+    assert (tmp_path / "done").exists()  # what was set up is cleaned up
+
+
+def test_a_command_that_never_listens_and_a_url_where_nobody_does(tmp_path: Path) -> None:
+    ended = assay(tmp_path, "versus", "sleep 60", command(tmp_path), *QUICK, "--ready-timeout", "1s")
+    assert ended.returncode == 2
+    assert "assay: sleep 60: the server did not listen on 127.0.0.1:" in ended.stderr
+    ended = assay(tmp_path, "versus", "http://127.0.0.1:9/", command(tmp_path), *QUICK)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "nobody listens on 127.0.0.1:9" in ended.stderr
+    ended = assay(tmp_path, "versus", "a", "b", "--setup", "echo no such database; exit 4", *QUICK)
+    assert ended.returncode == 2
+    assert "--setup for a ended with exit code 4: no such database" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "nothing was given to compare"),
+        (("./a",), "only './a' was given"),
+        (("./a", " "), "a command is empty"),
+        (("./a", "./b", "--budget", "3s"), "--budget is too short"),
+        (("./a", "./b", "--scan", "workers=1,2"), "no command has {workers}"),
+        (("./a {n}", "--scan", "n=1,1"), "has an empty value, or one twice"),
+        (("./a {n}", "--scan", "port=1"), "is not a scan"),
+        (("./a", "./b", "--name", "a", "--name", "b", "--name", "c"), "3 names for 2 commands"),
+        (("./a", "./b", "--url", "127.0.0.1"), "is not a URL"),
+        (("./a", "./b", "--url", "http://127.0.0.1/"), "names no port"),
+        (("./a", "./b", "--url", "http://example.org:{port}/"), "runs on this machine"),
+        (("./a", "./b", "--within", "0"), "is not above zero"),
+        (("https://127.0.0.1:1/", "./b"), "is not an http:// URL"),
+        (("http://192.0.2.1/", "./b"), "neither loopback nor private"),
+    ],
+)
+def test_bad_input_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    ended = assay(tmp_path, "versus", *words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert len(ended.stderr.splitlines()) == 1
+    assert said in ended.stderr
+
+
+def stored(folder: Path) -> Run:
+    return store.load(store.find(folder / "results", "latest"))
+
+
+def standing(folder: Path, *flags: str) -> subprocess.Popen[str]:
+    line = command(folder, "--port", "0", *flags)
+    return subprocess.Popen(line.split(), stdout=subprocess.PIPE, text=True)
+
+
+def port(server: subprocess.Popen[str]) -> str:
+    assert server.stdout is not None
+    return server.stdout.readline().split()[-1]
