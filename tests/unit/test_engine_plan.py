@@ -110,7 +110,7 @@ plans = st.builds(
         resumption=st.booleans(),
     ),
     seed=st.integers(0, 2**64 - 1),
-    most_failures=st.none() | positive,
+    ends_on=st.sampled_from([(), ("reset", "timeout")]),
     socket_buffer_bytes=st.none() | positive,
 )
 logged = st.builds(

@@ -228,9 +228,9 @@ pub struct LoadPlan {
     /// Whether the requests of a counted run are written down one by one.
     #[serde(default)]
     pub request_log: RequestLog,
-    /// Ends the run early when so many requests have failed on one worker.
+    /// Kinds of failure that end the run the first time one is seen.
     #[serde(default)]
-    pub most_failures: Option<u64>,
+    pub ends_on: Vec<String>,
     /// Size of the kernel's send and receive buffers of a connection.
     #[serde(default)]
     pub socket_buffer_bytes: Option<u32>,

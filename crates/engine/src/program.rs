@@ -7,6 +7,7 @@ use crate::plan::{Load, LoadPlan, Pacer, Request, RequestOrder};
 use crate::protocol::redirect::Redirects;
 use crate::protocol::request::{self, Context, Wire};
 use crate::protocol::template::Varying;
+use crate::record::Failure;
 use crate::supply::Supply;
 use crate::target::{Scheme, Target};
 
@@ -146,8 +147,8 @@ pub(crate) struct Program {
     pub(crate) think_time_ns: u64,
     /// A connection is closed after so many requests.
     pub(crate) requests_per_connection: u32,
-    /// A worker that has seen so many failures ends the run.
-    pub(crate) most_failures: u64,
+    /// Failures that end the run.
+    pub(crate) ends_on: Vec<Failure>,
     pub(crate) waiting: Waiting,
     pub(crate) is_open_loop: bool,
     /// How redirects are followed, where they are.
@@ -209,7 +210,11 @@ impl Program {
             window_ns: plan.window_ns,
             think_time_ns,
             requests_per_connection,
-            most_failures: plan.most_failures.unwrap_or(u64::MAX),
+            ends_on: Failure::ALL
+                .iter()
+                .filter(|failure| plan.ends_on.iter().any(|kind| kind == failure.name()))
+                .copied()
+                .collect(),
             waiting,
             is_open_loop: matches!(plan.load, Load::Open { .. }),
             redirects: (plan.redirects > 0).then(|| Redirects::new(plan, target, &target_prefix)),

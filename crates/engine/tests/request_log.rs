@@ -91,7 +91,7 @@ fn failed_requests_are_written_down_and_can_end_the_run() {
             peer.send("HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello");
         }
     });
-    let more = json!({"request_log": "times", "most_failures": 1});
+    let more = json!({"request_log": "times", "ends_on": ["closed_early"]});
     let run = ended(&plan(&server, 1, 50, more));
     let measurement = run.result().unwrap();
     assert_eq!((measurement.completed, measurement.failed), (2, 1));
@@ -159,7 +159,8 @@ fn what_makes_no_sense_is_refused() {
     };
     let unbounded = json!({"stop": {"kind": "duration", "ns": 5}, "request_log": "times"});
     assert!(wrong(unbounded).starts_with("request_log: needs a stop at a count"));
-    assert!(wrong(json!({"most_failures": 0})).starts_with("most_failures: must be above 0"));
+    let ends_on = wrong(json!({"ends_on": ["reset", "ennui"]}));
+    assert_eq!(ends_on, "ends_on: 'ennui' is no kind of failure");
     assert!(wrong(json!({"socket_buffer_bytes": 0})).starts_with("socket_buffer_bytes: must"));
     for head in ["GET / HTTP/1.0", "GET / HTTP/1.0\r\n\r\nmore\r\n"] {
         let found = wrong(json!({"requests": [{"head": head}]}));

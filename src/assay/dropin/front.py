@@ -44,9 +44,13 @@ class Manners:
 
 @dataclass(frozen=True)
 class Offered:
-    """A load that has ended: what was asked for, what came of it, and what is to be said of it."""
+    """A load that has ended: what was asked for, what came of it, and what is to be said of it.
+
+    `running` has what the measurement leaves out: single requests, where they are logged.
+    """
 
     plan: LoadPlan
+    running: EngineRun
     measurement: Measurement
     findings: tuple[Finding, ...]
 
@@ -63,7 +67,7 @@ def offer(
     """
     running = start(plan)
     if manners.quiet:
-        return Offered(plan, _ended(running, watch), ())
+        return Offered(plan, running, _ended(running, watch), ())
     # Imported while the load already runs: nothing of it is needed to send the first request.
     from assay.host import Watch
     from assay.sut.cores import CoreSplit
@@ -80,7 +84,7 @@ def offer(
         same_machine=address.is_this_machine(address.first_hops(plan)),
         host=host.seen(),
     )
-    return Offered(plan, measurement, findings)
+    return Offered(plan, running, measurement, findings)
 
 
 def _ended(running: EngineRun, watch: Callable[[Snapshot], None] | None) -> Measurement:

@@ -176,8 +176,8 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     An open loop warms up at the rate its first stage begins with; its stages begin with the
     measured phase, and the last rate holds until the stop.
     `request_log` writes down each request of a counted run ("answers": with the heads of all answers,
-    not of the first alone). `most_failures` on one worker end the run early. `socket_buffer_bytes`
-    sizes the kernel's buffers of a connection.
+    not of the first alone). `ends_on` are kinds of failure (`Outcome.kind`) that end the run the first
+    time one is seen. `socket_buffer_bytes` sizes the kernel's buffers of a connection.
 
     `warmup_max_ns` = 0 measures from the first request. Otherwise the run starts in its
     warm-up phase and stays there until `Run.begin_measuring()` is called or the bound is
@@ -207,6 +207,6 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     redirects: int = 0
     tls: Tls = Tls()
     request_log: Literal["off", "times", "answers"] = "off"
-    most_failures: int | None = None
+    ends_on: tuple[str, ...] = ()
     socket_buffer_bytes: int | None = None
     seed: int = 0

@@ -2,6 +2,7 @@
 
 use super::{BodyExpected, Expect, Load, LoadPlan, Request, RequestLog, Stop, Tls};
 use crate::error::PlanError;
+use crate::record::Failure;
 use crate::target::{Scheme, Target};
 
 /// No run lasts longer: with it no time can exceed what a histogram holds.
@@ -55,11 +56,13 @@ impl LoadPlan {
             "request_log",
             "needs a stop at a count of at most 50000000 requests",
         )?;
-        ensure(
-            self.most_failures != Some(0),
-            "most_failures",
-            "must be above 0",
-        )?;
+        for kind in &self.ends_on {
+            ensure(
+                Failure::ALL.iter().any(|failure| failure.name() == kind),
+                "ends_on",
+                &format!("'{kind}' is no kind of failure"),
+            )?;
+        }
         ensure(
             self.socket_buffer_bytes
                 .is_none_or(|bytes| (1..=i32::MAX as u32).contains(&bytes)),

@@ -168,7 +168,7 @@ impl<T: Transport> Worker<T> {
                 log.note_end(connection.stamps, self.now_ns, Some(broken.failure));
             }
         }
-        if self.desk.ledger.totals.failed.get() >= self.program.most_failures {
+        if self.program.ends_on.contains(&broken.failure) {
             self.control.stop(self.now_ns);
         }
         self.drop_connection(slot);
