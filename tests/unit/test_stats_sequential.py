@@ -13,7 +13,14 @@ from scipy import integrate
 from scipy import stats as scipy_stats
 
 from assay.stats import sequential
-from assay.stats.sequential import always_valid_ratio, settled
+from assay.stats.sequential import (
+    always_valid_ratio,
+    blocks_to_settle,
+    detectable_by_now,
+    per_pair,
+    settled,
+    shown_faster_by_now,
+)
 
 MOST_BLOCKS = 40
 
@@ -108,3 +115,43 @@ def test_one_block_has_no_interval() -> None:
     one = always_valid_ratio([0.1])
     assert one is not None and one.low is None
     assert always_valid_ratio([]) is None
+
+
+def test_what_a_run_would_have_seen_is_seen_four_times_of_five() -> None:
+    rng = np.random.default_rng(8)
+    n, deviation, seen, told = 10, 0.02, 0, []
+    for _ in range(400):
+        found = detectable_by_now(list(rng.normal(0, deviation, n)), noise_floor=0.0)
+        assert found is not None
+        told.append(math.log(found))
+    effect = float(np.median(told))
+    for _ in range(1000):
+        seen += settled(list(rng.normal(effect, deviation, n)), 0.0, noise_floor=0.0) == "different"
+    assert 700 <= seen <= 900
+
+
+def test_blocks_to_settle_is_what_it_takes() -> None:
+    rng = np.random.default_rng(9)
+    effect, deviation = math.log(1.03), 0.02
+    told = blocks_to_settle(list(rng.normal(effect, deviation, 400)), sought=0.02)
+    assert told is not None
+    taken = [run_until_settled(rng, effect, deviation)[1] for _ in range(200)]
+    assert np.median(taken) == pytest.approx(told, rel=0.4)
+    assert blocks_to_settle([0.1], sought=0.02) is None
+
+
+def test_all_pairs_together_keep_the_error() -> None:
+    rng = np.random.default_rng(10)
+    alarms = 0
+    for _ in range(200):
+        logs = rng.normal(0, 0.02, (4, 20))
+        cases = {str(case): dict(enumerate(np.exp(logs[case]).tolist())) for case in range(4)}
+        alarms += bool(shown_faster_by_now(cases))
+    assert alarms <= 15
+    assert per_pair(2) == pytest.approx(0.05) and per_pair(4) == pytest.approx(0.05 / 6)
+
+
+def test_a_clear_pair_is_shown_in_its_direction() -> None:
+    slow = {block: 100.0 + block % 3 for block in range(8)}
+    fast = {block: 120.0 + block % 2 for block in range(8)}
+    assert shown_faster_by_now({"slow": slow, "fast": fast}) == {("fast", "slow")}

@@ -13,6 +13,9 @@ from assay.values.run import Run
 from assay.versus.answer import Answer, Pair, answer, load_ns
 
 
+_NARROW = 1.03
+
+
 def sentences(run: Run) -> tuple[str, ...]:
     """One sentence for each rival against the best, and what would settle what is open."""
     found = answer(run)
@@ -61,7 +64,7 @@ def _pair(run: Run, found: Answer, pair: Pair) -> str:
     if ratio is None:
         return f"{best} and {other} share no block"
     if pair.outcome == "different":
-        return f"{best} serves {fmt.times(ratio.value)} times{_interval(ratio)} the requests of {other}"
+        return f"{best} serves {_fine(ratio.value, ratio)} times{_interval(ratio)} the requests of {other}"
     seen = "" if pair.detectable is None else f"; this run would have seen {_percent(pair.detectable - 1)}"
     if pair.outcome == "alike":
         within = f"they are alike to within {_percent(found.sought)}"
@@ -112,12 +115,13 @@ def _findings(run: Run) -> tuple[Finding, ...]:
 def _interval(ratio: Estimate) -> str:
     if ratio.low is None or ratio.high is None:
         return ""
-    return f" (95 % {_fine(ratio.low)}-{_fine(ratio.high)})"
+    return f" (95 % {_fine(ratio.low, ratio)}-{_fine(ratio.high, ratio)})"
 
 
-def _fine(value: float) -> str:
-    """Near 1 a third decimal tells what the second hides."""
-    return f"{value:.3f}" if 0.9 < value < 1.1 else fmt.times(value)
+def _fine(value: float, ratio: Estimate) -> str:
+    """A third decimal where the interval is so narrow that the second would hide it."""
+    narrow = ratio.low is not None and ratio.high is not None and ratio.high < _NARROW * ratio.low
+    return f"{value:.3f}" if narrow and value < 10 else fmt.times(value)
 
 
 def _percent(share: float) -> str:

@@ -1,0 +1,98 @@
+"""Words of a command line as rivals, and whether their answers are alike."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.adhoc.likeness import Answers, aside, differences
+from assay.adhoc.rivals import parse_scan, rivals_of
+from assay.errors import InputError
+from assay.versus.contest import order_of_block
+
+
+def answers(
+    status: int = 200, encoding: str = "identity", lengths: tuple[int, int] = (100, 100), body: bytes = b"a"
+) -> Answers:
+    return Answers(
+        statuses=(status,),
+        encodings=(encoding,),
+        types=("text/plain",),
+        shortest=lengths[0],
+        longest=lengths[1],
+        body=body,
+    )
+
+
+def test_commands_and_urls_are_told_apart_and_named() -> None:
+    found = rivals_of(["./a  --port {port}", "http://localhost:1/"], ["one"], ())
+    assert [(rival.name, rival.command, rival.url) for rival in found] == [
+        ("one", "./a  --port {port}", ""),
+        ("http://localhost:1/", "", "http://localhost:1/"),
+    ]
+
+
+def test_one_command_given_twice_is_two_rivals() -> None:
+    assert [rival.name for rival in rivals_of(["./a", "./a"], (), ())] == ["./a", "./a (2)"]
+
+
+def test_scans_are_combined_and_fill_commands_and_hooks() -> None:
+    scans = [parse_scan("w=1..3"), parse_scan("gc=on,off")]
+    found = rivals_of(["srv {w} {gc} ${w} {port}", "other {w}"], ["srv"], scans)
+    assert len(found) == 6 + 3
+    assert found[0].name == "srv (w=1, gc=on)"
+    assert found[0].command == "srv 1 on ${w} {port}"  # ${w} is the shell's
+    assert found[5].fill("prepare {w}/{gc}/{other}") == "prepare 3/off/{other}"
+    assert [rival.name for rival in found[6:]] == ["other 1", "other 2", "other 3"]
+
+
+@pytest.mark.parametrize("word", ["w", "w=", "=1", "w=1,,2", "w=2..1", "w=1..99999", "port=1", "w=1,1"])
+def test_a_scan_that_is_none(word: str) -> None:
+    with pytest.raises(ValueError):
+        parse_scan(word)
+
+
+@given(st.lists(st.text("abc", min_size=1), min_size=1, max_size=5, unique=True))
+def test_a_scan_holds_its_values_in_order(values: list[str]) -> None:
+    assert parse_scan(f"x={','.join(values)}").values == tuple(values)
+
+
+def test_more_names_than_commands() -> None:
+    with pytest.raises(InputError, match="3 names for 2 commands"):
+        rivals_of(["a", "b"], ["x", "y", "z"], ())
+
+
+def test_like_answers_show_no_difference() -> None:
+    assert differences(answers(), answers(lengths=(101, 101))) == ()
+    varying = answers(lengths=(40, 200))  # a random quotation
+    assert differences(varying, answers(lengths=(60, 150))) == ()
+
+
+def test_each_difference_is_shown() -> None:
+    other = answers(404, "gzip", (300, 310))
+    assert differences(answers(), other) == (
+        "status 200 / 404",
+        "encoding identity / gzip",
+        "body 100 / 300-310 bytes",
+    )
+
+
+def test_a_smaller_difference_is_said_aside() -> None:
+    said = aside(answers(body=b"hello world"), answers(body=b"hello World"))
+    assert said == "bodies differ from byte 7 on: 'world' / 'World'"
+    assert aside(answers(), answers()) == ""
+
+
+@given(st.integers(2, 7), st.integers(0, 10), st.integers(0, 2**31))
+def test_over_two_blocks_every_case_has_the_same_mean_place(cases: int, pair: int, seed: int) -> None:
+    names = [str(number) for number in range(cases)]
+    first, second = (order_of_block(names, 2 * pair + half, seed) for half in (0, 1))
+    assert sorted(first) == sorted(second) == names
+    assert {first.index(name) + second.index(name) for name in names} == {cases - 1}
+
+
+def test_the_order_is_drawn_from_the_seed() -> None:
+    orders = {order_of_block("abcdef", 0, seed) for seed in range(20)}
+    assert len(orders) > 10
+    assert order_of_block("abcdef", 4, 7) == order_of_block("abcdef", 4, 7)

@@ -1,0 +1,150 @@
+"""What a comparison has come to, from records of known content, and the sentences that say it."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from made_runs import WOBBLE, case, measurement, run, trial
+
+from assay.report import versus
+from assay.stats.sequential import always_valid_ratio
+from assay.values.measurement import Measurement
+from assay.values.run import Run
+from assay.values.trial import Failure
+from assay.verdict import judge
+from assay.versus.answer import answer
+
+
+def compared(
+    rates: dict[str, float],
+    blocks: int = 8,
+    *,
+    noise: float = 1.0,
+    control: bool = False,
+    judged: bool = True,
+) -> Run:
+    """A comparison's record: each rival at its rate, give or take a wobble of about `noise` x 0.6 %."""
+    rules = {
+        "S5": {"thresholds": {"trials": 4.0}, "reason": "r"},
+        "S7": {"thresholds": {"window": 2e9}, "reason": "r"},
+    }
+    study = {"kind": "versus", "sought": 0.02, "rules": rules}
+    cases = [case(name) for name in rates]
+    if control:
+        first = next(iter(rates))
+        cases.append(case(f"{first} (again)", role="control", control_of=first))
+        rates = {**rates, f"{first} (again)": rates[first]}
+    trials = [
+        trial(name, block, rate_at(per_s, block * (place + 1) + place, noise), started_at_unix_ns=block)
+        for block in range(blocks)
+        for place, (name, per_s) in enumerate(rates.items())
+    ]
+    made = run(cases, trials, 0, study)
+    return msgspec.structs.replace(made, judgement=judge(made, 0)) if judged else made
+
+
+def rate_at(per_s: float, step: int, noise: float) -> Measurement:
+    return measurement(per_s * (1 + noise * WOBBLE[step % len(WOBBLE)]))
+
+
+def test_a_clear_difference_is_a_sentence_to_quote() -> None:
+    made = compared({"B": 10_000, "A": 13_100}, control=True)
+    found = answer(made)
+    assert found.best is not None and found.best.id == "A"
+    assert [pair.outcome for pair in found.pairs] == ["different"]
+    assert made.judgement is not None and made.judgement.hallmark
+    [said] = versus.sentences(made)
+    assert said == "A serves 1.315 times (95 % 1.305-1.325) the requests of B; the hallmark holds."
+
+
+def test_the_interval_is_the_one_that_allows_for_looking() -> None:
+    made = compared({"A": 12_000, "B": 10_000})
+    ratio = answer(made).pairs[0].ratio
+    assert ratio is not None and ratio.method.startswith("always-valid")
+    assert made.judgement is not None
+    [_, slower] = made.judgement.ranking
+    assert slower.relative_to_best is not None
+    assert slower.relative_to_best.method == ratio.method  # the ranking's, too
+    assert [place.tier for place in made.judgement.ranking] == [1, 2]
+
+
+def test_alike_says_what_was_excluded_and_what_would_have_been_seen() -> None:
+    made = compared({"A": 10_010, "B": 10_000}, blocks=10)
+    found = answer(made)
+    assert found.settled and found.pairs[0].outcome == "alike"
+    [said] = versus.sentences(made)
+    assert said.startswith(
+        "no difference between B and A shown: they are alike to within 2.0 % (95 % 0.997-1"
+    )
+    assert "this run would have seen" in said and said.endswith("the hallmark holds.")
+
+
+def test_too_noisy_to_settle_says_what_would() -> None:
+    made = compared({"A": 10_200, "B": 10_000}, blocks=4, noise=5)
+    found = answer(made)
+    assert not found.settled
+    first, second = versus.sentences(made)
+    assert first.startswith("no difference between B and A shown (95 % 0.87-1.15)")
+    assert second.startswith("Not settled: about ") and "--budget" in second
+    more = int(second.split()[3])
+    assert found.pairs[0].blocks_needed == 4 + more
+
+
+def test_the_a_a_control_raises_the_floor() -> None:
+    quiet, loud = (compared({"A": 10_300, "B": 10_000}, control=True, noise=noise) for noise in (0.2, 3.0))
+    assert answer(quiet).pairs[0].outcome == "different"
+    assert answer(loud).pairs[0].outcome is None
+
+
+def test_several_rivals_share_the_error() -> None:
+    made = compared({"A": 12_000, "B": 10_000, "C": 9_000})
+    alone = compared({"A": 12_000, "B": 10_000})
+    pairs = {pair.other.id: pair.ratio for pair in answer(made).pairs}
+    single = answer(alone).pairs[0].ratio
+    assert pairs.keys() == {"B", "C"}
+    assert single is not None and single.low is not None and single.high is not None
+    shared = pairs["B"]
+    assert shared is not None and shared.low is not None and shared.high is not None
+    assert shared.low < single.low and shared.high > single.high
+
+
+def test_a_rival_that_was_never_measured_is_said() -> None:
+    failed = Failure(stage="start", reason="it ended")
+    trials = [trial("A", block, measurement(1000)) for block in range(4)]
+    trials += [trial("B", block, failed) for block in range(2)]
+    made = run([case("A"), case("B")], trials, 0, {"kind": "versus"})
+    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    assert not answer(made).settled
+    assert versus.sentences(made) == ("B was not measured.", "Nothing can be compared.")
+
+
+def test_withheld_figures_are_not_compared() -> None:
+    made = compared({"A": 12_000, "B": 10_000}, judged=False)
+    spoilt = [
+        msgspec.structs.replace(one, measurement=measurement(10_000, busy=0.95)) if one.case == "B" else one
+        for one in made.trials
+    ]
+    made = msgspec.structs.replace(made, trials=tuple(spoilt))
+    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    [said] = versus.sentences(made)
+    assert said.startswith("A against B: withheld; no hallmark: G1 withheld")
+
+
+def test_an_unfinished_block_takes_the_hallmark() -> None:
+    made = compared({"A": 12_000, "B": 10_000}, judged=False)
+    made = msgspec.structs.replace(made, trials=made.trials[:-1])
+    judgement = judge(made, 0)
+    assert not judgement.complete and not judgement.hallmark
+
+
+def test_a_record_without_a_trial_has_an_answer_too() -> None:
+    made = run([case("A"), case("B")], [], 0, {"kind": "versus", "sought": "much"})
+    assert answer(made).best is None
+    assert not judge(made, 0).complete
+    assert always_valid_ratio([]) is None
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_nothing_is_settled_early(blocks: int) -> None:
+    found = answer(compared({"A": 20_000, "B": 10_000}, blocks))
+    assert not found.settled
