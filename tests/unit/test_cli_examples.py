@@ -13,7 +13,7 @@ from assay.cli.main import overview
 from assay.cli.parser import Parser
 
 ROOT = Path(__file__).parents[2]
-FILES = ("mix.jsonl", "ca.pem")
+FILES = ("mix.jsonl", "ca.pem", "cat.png")
 """What examples name and a user would have."""
 REDIRECT = {"|", "||", ">", ">>", "&&", "2>"}
 
@@ -54,10 +54,10 @@ def test_the_examples_of_the_overview() -> None:
         parse(command)
 
 
-@pytest.mark.parametrize("document", ["docs/ci-gate.md"])
+@pytest.mark.parametrize("document", ["docs/ci-gate.md", "docs/load.md"])
 def test_the_commands_of_the_documents(document: str) -> None:
     text = (ROOT / document).read_text(encoding="utf-8")
-    shown = re.findall(r"^ +(?:run: )?(assay (?:run|report|compare) .*)$", text, re.MULTILINE)
+    shown = re.findall(r"^ +(?:run: )?(assay (?:run|report|compare|load) .*)$", text, re.MULTILINE)
     assert len(shown) >= 4
     for command in shown:
         parse(command)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import msgspec
@@ -180,7 +181,7 @@ def _route(route: Tree, url: str, *, through_proxy: bool) -> Tree:
 
 def _addresses(route: Tree, url: str) -> list[str]:
     if "unix" in route:
-        return [route["unix"]]
+        return [_unix_socket(route["unix"])]
     if "resolve" not in route:
         return list(route.get("address", ()))
     wanted, said = host_and_port(url), route["resolve"]
@@ -190,6 +191,13 @@ def _addresses(route: Tree, url: str) -> list[str]:
             "write the URL's host and port",
         )
     return list(said["addresses"])
+
+
+def _unix_socket(path: Path) -> str:
+    if not path.is_socket():
+        reason = "is not a socket" if path.exists() else "no such file or directory"
+        raise InputError(f"--unix-socket: {path}: {reason}", "is the server running?")
+    return f"unix:{path.absolute()}"
 
 
 def _tls(tls: Tree, url: str, given: list[Flag]) -> Tree:

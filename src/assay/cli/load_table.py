@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from assay.cli import load_words, words
@@ -115,7 +116,7 @@ CONNECTIONS = (
 )  # fmt: skip
 
 WHERE = (
-    Flag(("--unix-socket",), "route.unix", load_words.unix_socket, "PATH", "connect to this socket"),
+    Flag(("--unix-socket",), "route.unix", Path, "PATH", "connect to this socket"),
     Flag(("--address",), "route.address", load_words.address, "IP[:PORT]",
          "connect here, whatever the URL's host resolves to; repeatable: used in turn", repeat=True),
     Flag(("--resolve",), "route.resolve", load_words.resolution, "HOST:PORT:IP[,IP…]",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
 from typing import Any
 
 from assay.cli.words import readable_file
@@ -64,15 +63,6 @@ def bearer(word: str) -> str:
     if not re.fullmatch(r"[!-~]+", word):
         raise argparse.ArgumentTypeError("a token is letters, digits and punctuation, without spaces")
     return f"Bearer {word}"
-
-
-def unix_socket(word: str) -> str:
-    """The path of a socket that exists."""
-    path = Path(word)
-    if not path.is_socket():
-        reason = "is not a socket" if path.exists() else "no such file or directory"
-        raise argparse.ArgumentTypeError(f"{word}: {reason}")
-    return f"unix:{path.absolute()}"
 
 
 def address(word: str) -> str:
