@@ -48,7 +48,7 @@ def ask(contract: Contract, route: Route, host: str, port: int, timeout_s: float
         answer = connection.getresponse()
         body = answer.read()
         headers = {name.lower(): value for name, value in answer.getheaders()}
-        return Response(answer.status, headers, _decoded(body, headers.get("content-encoding", "")))
+        return Response(answer.status, headers, decoded(body, headers.get("content-encoding", "")))
     except TimeoutError as error:
         raise NoAnswer(f"no answer within {timeout_s:g} s", listening=True) from error
     except (OSError, http.client.HTTPException, zlib.error, EOFError) as error:
@@ -104,7 +104,8 @@ def _send(connection: http.client.HTTPConnection, contract: Contract, route: Rou
     connection.endheaders(body)
 
 
-def _decoded(body: bytes, coding: str) -> bytes:
+def decoded(body: bytes, coding: str) -> bytes:
+    """A body without its content coding. zlib.error for one that is damaged or was not asked for."""
     if not body or coding in ("", "identity"):
         return body
     if coding in ("gzip", "x-gzip"):

@@ -1,0 +1,159 @@
+"""Starting servers of this checkout for their contract tests, and speaking HTTP to them by hand."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from assay import engine
+from assay.errors import ServerFailed
+from assay.settings import Settings
+from assay.sut import Contract, Route, Server, list_servers, prepare, probe, read_contract, split_cores
+from assay.sut.server import HOST, RunningServer, start
+from assay.sut.services import Services, ServiceSpec
+from assay.values.plan import Closed, LoadPlan, Request, StopAfter
+
+SETTINGS = Settings.resolve(environ={})
+SPLIT = split_cores()
+PATIENCE_S = 60
+STOP_S = 5.0
+"""How long a server has from SIGTERM to its end: the contract of every manifest."""
+
+ALL = [server for server in list_servers(SETTINGS) if server.folder.is_relative_to(SETTINGS.root)]
+PROFILES = ("fair", "published")
+
+
+def variants(server: Server) -> list[str]:
+    """Both profiles and every other setting of its manifest; of those that come to the same, the first."""
+    found: dict[str, str] = {}
+    for name in dict.fromkeys((*PROFILES, *server.manifest.variants)):
+        found.setdefault(repr(replace(server.variant(name), variant="")), name)
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A server that runs, its contract, and the routes that it is held to."""
+
+    server: Server
+    contract: Contract
+    routes: tuple[Route, ...]
+    running: RunningServer
+
+    @property
+    def ceiling(self) -> bool:
+        """Whether it has one prepared answer to whatever it is asked."""
+        return self.server.manifest.role == "ceiling"
+
+    @property
+    def harmless(self) -> tuple[Route, ...]:
+        """Routes that change nothing and answer well: these can be asked any number of times."""
+        return tuple(route for route in self.routes if route.method == "GET" and 200 in route.answer.statuses)
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection of its own."""
+        return http.client.HTTPConnection(HOST, self.running.port, timeout=PATIENCE_S)
+
+    def socket(self) -> socket.socket:
+        """The same, without a protocol; small segments are sent at once."""
+        connection = socket.create_connection((HOST, self.running.port), timeout=PATIENCE_S)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def ask(
+        self,
+        connection: http.client.HTTPConnection,
+        route: Route,
+        *,
+        method: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> http.client.HTTPResponse:
+        """Send a route's request, with other headers if any are given; the answer's head is read."""
+        body = self.contract.body_of(route)
+        connection.putrequest(method or route.method, route.target, skip_accept_encoding=True)
+        for name, value in (route.headers if headers is None else headers).items():
+            connection.putheader(name, value)
+        if body is not None:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        return connection.getresponse()
+
+    def right(self, route: Route, answer: http.client.HTTPResponse, body: bytes) -> str:
+        """What is wrong with an answer that was read by hand; empty where it is right."""
+        headers = {name.lower(): value for name, value in answer.getheaders()}
+        decoded = probe.decoded(body, headers.get("content-encoding", ""))
+        return probe.wrong(self.contract, route, probe.Response(answer.status, headers, decoded))
+
+    def raw(self, route: Route, version: str = "1.1", connection: str = "close") -> bytes:
+        """The request on the wire."""
+        body = self.contract.body_of(route)
+        lines = [f"{route.method} {route.target} HTTP/{version}", f"Host: {HOST}:{self.running.port}"]
+        lines += [f"{name}: {value}" for name, value in route.headers.items()]
+        lines += [f"Content-Length: {len(body)}"] if body is not None else []
+        lines += [f"Connection: {connection}"] if connection else []
+        return "\r\n".join([*lines, "", ""]).encode() + (body or b"")
+
+
+@contextmanager
+def serving(server: Server, variant: str, folder: Path) -> Iterator[Serving]:
+    """Start it with its services. At the end it is asked to stop while clients are at work, and has to
+    be gone within its five seconds, by itself."""
+    contract = read_contract(server.contract_folder)
+    spec = server.variant(variant).overlaid({}, (), {}, tuple(contract.services))
+    assert spec.stop_timeout_s <= STOP_S, "its manifest gives it longer to stop than the contract does"
+    try:
+        prepared = prepare(spec, SETTINGS, SPLIT.server_cores)
+    except ServerFailed as failed:
+        if failed.stage == "requires":
+            pytest.skip(failed.message)
+        pytest.fail(f"{failed.message}\n{failed.log_tail}")
+    routes = contract.routes_of(spec.routes)
+    if spec.role == "ceiling":
+        routes = routes[:1]
+    specs = [
+        ServiceSpec(name=name, table=contract.services[name], contract=contract, settings={})
+        for name in spec.services
+    ]
+    with Services(specs, SETTINGS, SPLIT, folder) as services:
+        services.ensure()
+        log = folder / "log"
+        running = start(prepared, contract, routes[0], cpus=SPLIT.server, log=log, env=services.env)
+        made = Serving(server, contract, routes, running)
+        try:
+            yield made
+            with at_work(made):
+                killed = running.kept.stop()
+        finally:
+            running.kept.stop()
+    assert killed == 0, f"SIGTERM did not end it within {STOP_S:g} s"
+
+
+@contextmanager
+def at_work(served: Serving) -> Iterator[None]:
+    """Four clients in the middle of their requests, and a connection that says nothing."""
+    request = served.contract.request(served.routes[0])
+    run = engine.start(load_plan(served, (request,), Closed(connections=4), StopAfter(ns=60 * 10**9)))
+    with served.socket():
+        waiting = threading.Event()
+        while run.snapshot().completed == 0 and not waiting.wait(0.02):
+            assert served.running.died() is None
+        try:
+            yield
+        finally:
+            run.stop()
+            run.wait(PATIENCE_S)
+
+
+def load_plan(
+    served: Serving, requests: tuple[Request, ...], load: Closed, stop: object, **changes: object
+) -> LoadPlan:
+    """A load on the client's cores that gives every answer time."""
+    fields = {"url": served.running.url, "requests": requests, "load": load, "stop": stop}
+    return LoadPlan(**(fields | {"timeout_ns": 30 * 10**9, "cpus": SPLIT.client} | changes))  # type: ignore[arg-type]
