@@ -110,10 +110,12 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run: `rounds` of every contest, and the share of its full number of requests."""
+    """How much is run: `rounds` of every contest, and the share of its full number of requests; `tries`
+    of what is tried, where that is said."""
 
     rounds: int
     share: float
+    tries: int | None = None
 
     def requests(self, full: int) -> int:
         """So many requests in this run."""
@@ -122,11 +124,15 @@ class Effort:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One entry of the catalogue: its name on the command line, its title, and what runs it."""
+    """One entry of the catalogue: its name on the command line, its title, and what runs it.
+
+    A `long` one takes half an hour or more: it runs when it is named, and in a full run.
+    """
 
     name: str
     title: str
     run: Callable[[Effort], Outcome]
+    long: bool = False
 
 
 def ratio(bound: Bound, samples: dict[str, list[Sample]]) -> Figure:

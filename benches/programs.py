@@ -160,6 +160,13 @@ class Server:
 @contextmanager
 def serving_null(core: int, *arguments: str) -> Iterator[Server]:
     """The null server with these arguments, on a port of the system's choice."""
+    with serving_null_process(core, *arguments) as (server, _):
+        yield server
+
+
+@contextmanager
+def serving_null_process(core: int, *arguments: str) -> Iterator[tuple[Server, subprocess.Popen[str]]]:
+    """The same with its process."""
     command = pinned([str(null_server()), "--port", "0", *arguments], core)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -167,7 +174,7 @@ def serving_null(core: int, *arguments: str) -> Iterator[Server]:
             line = process.stdout.readline()
             if not line:
                 raise Unavailable("the null server did not start")
-            yield Server(int(line.strip().rstrip("/").rsplit(":", 1)[1]))
+            yield Server(int(line.strip().rstrip("/").rsplit(":", 1)[1])), process
         finally:
             process.terminate()
 

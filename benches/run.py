@@ -4,6 +4,7 @@ Examples:
     python benches/run.py                       everything, a short look (about 6 minutes)
     python benches/run.py --only null nginx     two benchmarks
     python benches/run.py --full --only null    as many requests as the published figures were taken with
+    python benches/run.py --only answer-time --tries 1    the shortest look at how soon versus answers
     python benches/run.py --json                the outcomes as JSON on standard output
     python benches/run.py --markdown FILE       also write the tables to a file
 """
@@ -13,9 +14,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import answer_time
 import contests
 import costs
 from model import Benchmark, Effort, Outcome
@@ -24,17 +26,18 @@ from render import markdown, page
 FULL = Effort(rounds=5, share=1.0)
 SHORT = Effort(rounds=5, share=0.25)
 """A quarter: here the start and end of the process still weigh a few per cent."""
-BENCHMARKS: tuple[Benchmark, ...] = contests.BENCHMARKS + costs.BENCHMARKS
+BENCHMARKS: tuple[Benchmark, ...] = contests.BENCHMARKS + costs.BENCHMARKS + answer_time.BENCHMARKS
 
 
 def main() -> int:
     """Run what was asked for; 1 where a required figure was missed."""
     arguments = _arguments()
-    chosen = [each for each in BENCHMARKS if not arguments.only or each.name in arguments.only]
+    chosen = [each for each in BENCHMARKS if _is_chosen(each, arguments)]
+    effort = replace(FULL if arguments.full else SHORT, tries=arguments.tries)
     outcomes: list[Outcome] = []
     for benchmark in chosen:
         sys.stderr.write(f"{benchmark.name}: {benchmark.title} ...\n")
-        outcomes.append(benchmark.run(FULL if arguments.full else SHORT))
+        outcomes.append(benchmark.run(effort))
         if not arguments.json:
             sys.stdout.write(markdown(outcomes[-1]) + "\n")
             sys.stdout.flush()
@@ -46,6 +49,12 @@ def main() -> int:
     return 1 if missed else 0
 
 
+def _is_chosen(benchmark: Benchmark, arguments: argparse.Namespace) -> bool:
+    if arguments.only:
+        return benchmark.name in arguments.only
+    return arguments.full or not benchmark.long
+
+
 def _arguments() -> argparse.Namespace:
     description, examples = (__doc__ or "").split("\n\n", 1)
     parser = argparse.ArgumentParser(
@@ -54,6 +63,7 @@ def _arguments() -> argparse.Namespace:
     names = [each.name for each in BENCHMARKS]
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--full", action="store_true", help="all requests instead of a quarter")
+    parser.add_argument("--tries", type=int, metavar="N", help="of answer-time: N tries, and 2 N A/A [10]")
     parser.add_argument("--json", action="store_true", help="JSON on standard output instead of tables")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")
     return parser.parse_args()
