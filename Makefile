@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
-.PHONY: help run setup setup-dev test lint bench clean
+.PHONY: help run setup setup-dev test lint bench studies clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -25,6 +25,9 @@ lint: setup-dev ## ruff, mypy, clippy, rustfmt
 
 bench: setup-dev ## measure Assay itself (ARGS="--only engine")
 	@scripts/bench.sh $(ARGS)
+
+studies: setup ## measure every study under both profiles into docs/studies/ (hours; ARGS="--quick heroes")
+	@scripts/measure-studies.sh $(ARGS)
 
 clean: ## remove everything built; results stay
 	rm -rf target .venv .assay src/assay/_engine*.so
