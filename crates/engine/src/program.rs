@@ -230,7 +230,8 @@ impl Program {
 #[derive(Debug)]
 pub(crate) struct Picker {
     random: Option<fastrand::Rng>,
-    total_weight: u64,
+    /// For each template the sum of the weights up to and with it.
+    weight_ends: Vec<u64>,
     at: usize,
     left: u64,
 }
@@ -243,7 +244,14 @@ impl Picker {
         };
         Self {
             random,
-            total_weight: program.templates.iter().map(|t| t.weight).sum(),
+            weight_ends: program
+                .templates
+                .iter()
+                .scan(0, |sum, template| {
+                    *sum += template.weight;
+                    Some(*sum)
+                })
+                .collect(),
             at: program.templates.len() - 1,
             left: 0,
         }
@@ -265,13 +273,9 @@ impl Picker {
                 self.at
             }
             Some(random) => {
-                let mut ticket = random.u64(..self.total_weight);
-                let wins = |template: &Template| {
-                    let won = ticket < template.weight;
-                    ticket = ticket.wrapping_sub(template.weight);
-                    won
-                };
-                templates.iter().position(wins).unwrap_or_default()
+                let all = self.weight_ends[templates.len() - 1];
+                let ticket = random.u64(..all);
+                self.weight_ends.partition_point(|end| *end <= ticket)
             }
         };
         index as u32

@@ -175,6 +175,70 @@ fn a_redirect_that_leads_elsewhere_is_not_followed_and_fails() {
 }
 
 #[test]
+fn no_location_makes_a_request_that_is_none() {
+    const PIECES: &[&[u8]] = &[
+        b"/",
+        b"//",
+        b"..",
+        b".",
+        b"?",
+        b"#",
+        b"%",
+        b"%2",
+        b":",
+        b"http",
+        b"http://",
+        b"https:",
+        b"@",
+        b"[",
+        b"]",
+        b"[::1]",
+        b"localhost",
+        b" ",
+        b"\t",
+        b"\xff",
+        b"\xc3\xa9",
+        b"{counter}",
+        b"a",
+        b":0",
+        b"http+unix://%2F",
+        b"\\",
+    ];
+    const COUNT: u64 = 3_000;
+    let server = Server::start(|peer| {
+        let mut random = fastrand::Rng::with_seed(7);
+        while let Some(request) = peer.request() {
+            let line = request.lines().next().unwrap();
+            let words: Vec<&str> = line.split(' ').collect();
+            assert_eq!(words.len(), 3, "{line:?}");
+            assert!(words[1].starts_with('/'), "{line:?}");
+            assert!(
+                words[1].bytes().all(|byte| byte.is_ascii_graphic()),
+                "{line:?}"
+            );
+            let location: Vec<u8> = (0..random.usize(..7))
+                .flat_map(|_| random.choice(PIECES).unwrap().iter().copied())
+                .collect();
+            peer.send(b"HTTP/1.1 302 Moved\r\nContent-Length: 0\r\nLocation: ");
+            peer.send(&location);
+            peer.send(b"\r\n\r\n");
+        }
+    });
+    let request = json!({"target": "/a/b/c?d=e", "expect": {"status": [302]}});
+    let measurement = run(&plan(&server, 1, COUNT, following(3, request)));
+    for outcome in outcomes(&measurement) {
+        let kind = outcome.split(':').next().unwrap();
+        assert!(
+            ["plan/redirect_elsewhere", "peer/too_many_redirects"].contains(&kind),
+            "{outcome}"
+        );
+    }
+    // Those that lead elsewhere and those that go on for too long: each must have been met.
+    assert_eq!(measurement.outcomes.len(), 2);
+    assert_eq!(measurement.failed, COUNT);
+}
+
+#[test]
 fn a_redirect_without_end_is_given_up() {
     let server = Server::start(|peer| {
         while peer.request().is_some() {
