@@ -16,7 +16,7 @@ pub enum ScriptError {
 
 impl From<mlua::Error> for ScriptError {
     fn from(error: mlua::Error) -> Self {
-        match error.downcast_ref::<Self>() {
+        match own(&error) {
             Some(own) => own.clone(),
             None => Self::Uncaught(message(&error)),
         }
@@ -26,6 +26,14 @@ impl From<mlua::Error> for ScriptError {
 impl From<ScriptError> for assay_engine::SourceError {
     fn from(error: ScriptError) -> Self {
         Self(error.to_string())
+    }
+}
+
+/// The error of ours that a function of ours raised.
+fn own(error: &mlua::Error) -> Option<&ScriptError> {
+    match error {
+        mlua::Error::CallbackError { cause, .. } => own(cause),
+        other => other.downcast_ref(),
     }
 }
 

@@ -13,8 +13,8 @@ pub(crate) enum Portable {
 }
 
 impl Portable {
-    /// Takes a value out of its state; an error of the script where it cannot leave.
-    pub(crate) fn out_of(value: &Value) -> mlua::Result<Self> {
+    /// Takes a value out of its state; the name of the type that cannot leave it.
+    pub(crate) fn out_of(value: &Value) -> Result<Self, &'static str> {
         Ok(match value {
             Value::Nil => Self::Nil,
             Value::Boolean(value) => Self::Boolean(*value),
@@ -22,16 +22,14 @@ impl Portable {
             Value::Number(value) => Self::Number(*value),
             Value::String(value) => Self::String(value.as_bytes().to_vec()),
             Value::Table(table) => {
-                let pairs = table.pairs::<Value, Value>().map(|pair| {
-                    let (key, value) = pair?;
+                // Raw pairs of a table are always what they are.
+                let pairs = table.pairs::<Value, Value>().flatten();
+                let out = |(key, value)| -> Result<_, &'static str> {
                     Ok((Self::out_of(&key)?, Self::out_of(&value)?))
-                });
-                Self::Table(pairs.collect::<mlua::Result<_>>()?)
+                };
+                Self::Table(pairs.map(out).collect::<Result<_, _>>()?)
             }
-            other => {
-                let text = format!("cannot transfer '{}' to thread", other.type_name());
-                return Err(mlua::Error::runtime(text));
-            }
+            other => return Err(other.type_name()),
         })
     }
 

@@ -1,5 +1,7 @@
--- The table `wrk` as scripts find it. The program has put into it where the test goes (scheme, host,
--- port, path), the header fields of the command line, and the functions lookup and connect.
+-- The table `wrk` as scripts find it, and threads as scripts hold them.
+--
+-- The program has put into the table where the test goes (scheme, host, port, path), the header fields
+-- of the command line, and the functions lookup and connect.
 local wrk = ...
 
 wrk.method = "GET"
@@ -56,4 +58,46 @@ function wrk.format(method, path, headers, body)
     lines[#lines + 1] = ("%s: %s"):format(name, value)
   end
   return table.concat(lines, "\r\n") .. "\r\n\r\n" .. (body or "")
+end
+
+-- A thread, out of what the program can do with one. Errors are at the place that called.
+return function(host)
+  local methods = { stop = host.stop }
+
+  function methods.get(_, name)
+    local value, refused = host.get(name)
+    if refused then
+      error(("cannot transfer '%s' to thread"):format(refused), 2)
+    end
+    return value
+  end
+
+  function methods.set(_, name, value)
+    local refused = host.set(name, value)
+    if refused then
+      error(("cannot transfer '%s' to thread"):format(refused), 2)
+    end
+  end
+
+  local thread = newproxy(true)
+  local meta = getmetatable(thread)
+
+  function meta.__index(_, key)
+    if key == "addr" then
+      return host.address()
+    end
+    -- wrk leaves what it does not know where it found it.
+    return methods[key] or key
+  end
+
+  function meta.__newindex(_, key, value)
+    if key ~= "addr" then
+      error(("cannot set '%s' on thread"):format(type(value)), 2)
+    end
+    if not host.go(value) then
+      error(("bad argument #4 to '__newindex' (wrk.addr expected, got %s)"):format(type(value)), 2)
+    end
+  end
+
+  return thread
 end

@@ -4,12 +4,12 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError};
 
 use assay_engine::Supply;
-use mlua::{Function, Lua, Table};
+use mlua::{Function, Lua, Table, Value};
 
 use crate::address::Refusal;
 use crate::error::ScriptError;
 use crate::source::ThreadSource;
-use crate::state::{self, defines, own};
+use crate::state::{self, State, defines, own};
 use crate::statistics::{Statistics, Summary};
 use crate::thread::{Thread, ThreadFacts};
 
@@ -61,7 +61,7 @@ struct ThreadState {
 /// A script: the program's state and one for each thread.
 pub struct Script {
     settings: Settings,
-    main: Lua,
+    main: State,
     refusal: Refusal,
     threads: Vec<ThreadState>,
     defined: Defined,
@@ -75,14 +75,14 @@ impl Script {
     /// Only where LuaJIT itself fails; what is wrong with the script is among [`Self::complaints`].
     pub fn load(settings: Settings) -> Result<Self, ScriptError> {
         let refusal = Refusal::default();
-        let (main, complaint) = state::load(&settings, &refusal)?;
+        let main = state::load(&settings, &refusal)?;
         Ok(Self {
+            complaints: main.complaint.iter().cloned().collect(),
             settings,
             main,
             refusal,
             threads: Vec::new(),
             defined: Defined::default(),
-            complaints: complaint.into_iter().collect(),
         })
     }
 
@@ -125,8 +125,8 @@ impl Script {
     fn resolve(&self) -> Result<(), ScriptError> {
         let settings = &self.settings;
         let service = settings.port.as_deref().unwrap_or(&settings.scheme);
-        own(&self.main, "resolve")?.call::<()>((settings.host.as_str(), service))?;
-        let found: Table = self.main.globals().get::<Table>("wrk")?.get("addrs")?;
+        own(&self.main.lua, "resolve")?.call::<()>((settings.host.as_str(), service))?;
+        let found: Table = self.main.lua.globals().get::<Table>("wrk")?.get("addrs")?;
         if found.raw_len() == 0 {
             let refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
             let text = format!("{}:{service} {refusal}", settings.host);
@@ -136,7 +136,11 @@ impl Script {
     }
 
     fn prepare_thread(&mut self) -> Result<ThreadState, ScriptError> {
-        let (lua, complaint) = state::load(&self.settings, &self.refusal)?;
+        let State {
+            lua,
+            thread_of,
+            complaint,
+        } = state::load(&self.settings, &self.refusal)?;
         self.complaints.extend(complaint);
         let facts = Arc::new(ThreadFacts::default());
         let thread = Thread {
@@ -144,8 +148,11 @@ impl Script {
             facts: Arc::clone(&facts),
         };
         let wrk: Table = lua.globals().get("wrk")?;
-        wrk.set("thread", thread.clone())?;
-        own(&self.main, "setup")?.call::<()>(thread)?;
+        let own_thread: Value = thread_of.call(thread.clone().host(&lua)?)?;
+        wrk.set("thread", own_thread)?;
+        let main = &self.main;
+        let seen_from_main: Value = main.thread_of.call(thread.host(&main.lua)?)?;
+        own(&main.lua, "setup")?.call::<()>(seen_from_main)?;
         let arguments = lua.create_table()?;
         for (index, argument) in self.settings.arguments.iter().enumerate() {
             arguments.raw_set(index, argument.as_str())?;
@@ -185,9 +192,10 @@ impl Script {
         latency: Statistics,
         requests: Statistics,
     ) -> Result<(), ScriptError> {
-        if defines(&self.main, "done")? {
-            let done: Function = self.main.globals().get("done")?;
-            done.call::<()>((summary.to_table(&self.main)?, latency, requests))?;
+        let main = &self.main.lua;
+        if defines(main, "done")? {
+            let done: Function = main.globals().get("done")?;
+            done.call::<()>((summary.to_table(main)?, latency, requests))?;
         }
         Ok(())
     }
@@ -197,6 +205,6 @@ impl Script {
     /// # Errors
     /// Where the script has taken `io.stdout` away.
     pub fn flush(&self) -> Result<(), ScriptError> {
-        Ok(self.main.load("io.stdout:flush()").exec()?)
+        Ok(self.main.lua.load("io.stdout:flush()").exec()?)
     }
 }

@@ -10,9 +10,18 @@ use crate::script::Settings;
 const MORE_MODULES: &str =
     ";/usr/share/luajit-2.1/?.lua;/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua";
 
+/// A state with a script in it.
+pub(crate) struct State {
+    pub(crate) lua: Lua,
+    /// Makes a thread as scripts hold it.
+    pub(crate) thread_of: Function,
+    /// Why the script is not in it.
+    pub(crate) complaint: Option<String>,
+}
+
 /// Makes a state and runs the script in it. What is wrong with the script is a complaint, and no end:
 /// the test goes on without it.
-pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<(Lua, Option<String>)> {
+pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<State> {
     let lua = new_state();
     add_module_path(&lua)?;
     let wrk = lua.create_table()?;
@@ -26,14 +35,19 @@ pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<(Lua,
     }
     wrk.set("headers", headers)?;
     address::offer(&lua, &wrk, refusal)?;
-    lua.load(include_str!("prelude.lua"))
+    let thread_of = lua
+        .load(include_str!("prelude.lua"))
         .set_name("=wrk")
-        .call::<()>(&wrk)?;
+        .call(&wrk)?;
     lua.globals().set("wrk", &wrk)?;
     let loaded: Table = lua.globals().get::<Table>("package")?.get("loaded")?;
     loaded.set("wrk", wrk)?;
     let complaint = run_file(&lua, &settings.file)?;
-    Ok((lua, complaint))
+    Ok(State {
+        lua,
+        thread_of,
+        complaint,
+    })
 }
 
 fn new_state() -> Lua {

@@ -4,9 +4,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mlua::{
-    AnyUserData, Lua, MetaMethod, UserData, UserDataFields, UserDataMethods, Value, WeakLua,
-};
+use mlua::{AnyUserData, Lua, Table, Value, WeakLua};
 
 use crate::address::Address;
 use crate::portable::Portable;
@@ -32,7 +30,8 @@ impl ThreadFacts {
     }
 }
 
-/// The userdata. It does not keep the thread's state alive: the state holds one of its own.
+/// What a state holds of a thread. It does not keep the thread's state alive: that state holds one of
+/// its own.
 #[derive(Clone)]
 pub(crate) struct Thread {
     pub(crate) state: WeakLua,
@@ -40,59 +39,70 @@ pub(crate) struct Thread {
 }
 
 impl Thread {
-    fn state(&self) -> mlua::Result<Lua> {
-        self.state
-            .try_upgrade()
-            .ok_or_else(|| mlua::Error::runtime("the thread is gone"))
-    }
-}
-
-impl UserData for Thread {
-    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
-        fields.add_field_method_get("addr", |_, this| Ok(this.facts.address().map(Address)));
-    }
-
-    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_method("get", |lua, this, name: Value| {
-            let value: Value = this.state()?.globals().raw_get(this.transferred(&name)?)?;
-            Portable::out_of(&value)?.into_state(lua)
-        });
-        methods.add_method("set", |_, this, (name, value): (Value, Value)| {
-            let state = this.state()?;
-            let value = Portable::out_of(&value)?.into_state(&state)?;
-            state.globals().raw_set(this.transferred(&name)?, value)
-        });
-        methods.add_method("stop", |_, this, ()| {
-            this.facts.is_stopped.store(true, Relaxed);
+    /// The functions out of which the prelude makes the userdata that scripts see. What can go wrong is
+    /// returned: only an error raised in Lua is a string, and has the place of the script.
+    pub(crate) fn host(self, lua: &Lua) -> mlua::Result<Table> {
+        let host = lua.create_table()?;
+        let thread = self.clone();
+        let get = move |lua: &Lua, name: Value| thread.get(lua, &name);
+        host.set("get", lua.create_function(get)?)?;
+        let thread = self.clone();
+        let set = move |_: &Lua, (name, value): (Value, Value)| thread.set(&name, &value);
+        host.set("set", lua.create_function(set)?)?;
+        let facts = Arc::clone(&self.facts);
+        let stop = move |_: &Lua, ()| {
+            facts.is_stopped.store(true, Relaxed);
             Ok(())
-        });
-        methods.add_meta_method(
-            MetaMethod::NewIndex,
-            |_, this, (key, value): (Value, Value)| {
-                if key.as_string().is_none_or(|name| name != "addr") {
-                    let text = format!("cannot set '{}' on thread", key.type_name());
-                    return Err(mlua::Error::runtime(text));
-                }
-                let given = value.as_userdata().map(AnyUserData::borrow::<Address>);
-                let Some(Ok(address)) = given else {
-                    let got = match value {
-                        Value::Nil => "no value",
-                        _ => value.type_name(),
-                    };
-                    let text =
-                        format!("bad argument #3 to '__newindex' (wrk.addr expected, got {got})");
-                    return Err(mlua::Error::runtime(text));
-                };
-                this.facts.set_address(address.0);
-                Ok(())
-            },
-        );
+        };
+        host.set("stop", lua.create_function(stop)?)?;
+        let facts = Arc::clone(&self.facts);
+        let address = move |_: &Lua, ()| Ok(facts.address().map(Address));
+        host.set("address", lua.create_function(address)?)?;
+        let go = move |_: &Lua, address: Value| Ok(self.go(&address));
+        host.set("go", lua.create_function(go)?)?;
+        Ok(host)
     }
-}
 
-impl Thread {
-    /// A name as a value of the thread's state.
-    fn transferred(&self, name: &Value) -> mlua::Result<Value> {
-        Portable::out_of(name)?.into_state(&self.state()?)
+    fn state(&self) -> mlua::Result<Lua> {
+        let gone = || mlua::Error::runtime("the thread is gone");
+        self.state.try_upgrade().ok_or_else(gone)
+    }
+
+    /// The value of a global, or the type that cannot be handed over.
+    fn get(&self, lua: &Lua, name: &Value) -> mlua::Result<(Value, Option<&'static str>)> {
+        let state = self.state()?;
+        let name = match Portable::out_of(name) {
+            Ok(name) => name.into_state(&state)?,
+            Err(kind) => return Ok((Value::Nil, Some(kind))),
+        };
+        match Portable::out_of(&state.globals().raw_get(name)?) {
+            Ok(value) => Ok((value.into_state(lua)?, None)),
+            Err(kind) => Ok((Value::Nil, Some(kind))),
+        }
+    }
+
+    /// Sets a global; the type that cannot be handed over, if there is one.
+    fn set(&self, name: &Value, value: &Value) -> mlua::Result<Option<&'static str>> {
+        let state = self.state()?;
+        match (Portable::out_of(name), Portable::out_of(value)) {
+            (Ok(name), Ok(value)) => {
+                let (name, value) = (name.into_state(&state)?, value.into_state(&state)?);
+                state.globals().raw_set(name, value)?;
+                Ok(None)
+            }
+            (Err(kind), _) | (_, Err(kind)) => Ok(Some(kind)),
+        }
+    }
+
+    /// Sends the thread to an address; whether it is one.
+    fn go(&self, address: &Value) -> bool {
+        let given = address.as_userdata().map(AnyUserData::borrow::<Address>);
+        match given {
+            Some(Ok(address)) => {
+                self.facts.set_address(address.0);
+                true
+            }
+            _ => false,
+        }
     }
 }

@@ -11,7 +11,8 @@ from assay.dropin.wrk.url import Url, parse
 VERSION = "4.2.0"
 """The version of wrk whose command line this is."""
 
-# Flags, columns and order are wrk's: scripts look for them. Descriptions are ours.
+# Flags, columns, order and widths are wrk's (its last line is one shorter): scripts look for them.
+# Descriptions are ours.
 USAGE = "\n".join(
     f"{line:<54}"
     for line in (
@@ -30,7 +31,7 @@ USAGE = "\n".join(
         "  Numbers may end in a unit:  1k, 1M, 1G",
         "  Times may end in a unit:    2s, 2m, 2h",
     )
-)
+)[:-1]
 
 _SHORT = "t:c:d:s:H:T:R:LUBrv?"
 _LONG = {

@@ -57,7 +57,7 @@ def _long(text: str, left: list[str], long: Mapping[str, tuple[str, bool]]) -> t
         raise Misuse(f"unrecognized option '--{name}'")
     if len({long[known] for known in near}) > 1:
         listed = " ".join(f"'--{known}'" for known in near)
-        raise Misuse(f"option '--{name}' is ambiguous; possibilities: {listed}")
+        raise Misuse(f"option '--{text}' is ambiguous; possibilities: {listed}")
     letter, takes = long[near[0]]
     if not takes:
         if equals:

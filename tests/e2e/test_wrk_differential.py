@@ -1,0 +1,198 @@
+"""`assay wrk` beside Debian's wrk: the same words, the same kind of server, the same lines."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+
+import pytest
+from wire import HELLO
+from wrk_pair import SCRIPTS, Told, both, header_sets
+
+pytestmark = pytest.mark.skipif(not shutil.which("wrk"), reason="the original wrk is not installed")
+
+
+class Answers:
+    """Answers so many requests and leaves all others without an answer: every count is determined."""
+
+    def __init__(self, count: int) -> None:
+        self.left = count
+        self.lock = threading.Lock()
+
+    def __call__(self, request: bytes) -> bytes:
+        with self.lock:
+            self.left -= 1
+            number = self.left
+        if number < 0:
+            return b""
+        return HELLO if number % 3 else HELLO.replace(b"200 OK", b"500 No")
+
+
+def alike(theirs: Told, ours: Told) -> None:
+    assert ours.code == theirs.code, ours.err
+    assert ours.err == theirs.err
+    if theirs.out.startswith("Usage:"):
+        assert usage_layout(ours) == usage_layout(theirs)
+        return
+    assert ours.masked == theirs.masked
+    assert ours.widths == theirs.widths
+
+
+def usage_layout(told: Told) -> list[tuple[str, int]]:
+    """Flags with their columns, and the width of each line: what scripts may look for."""
+    lines = told.out.splitlines()
+    return [(line[:26] if "--" in line else line[:2], len(line)) for line in lines]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("-t1", "-c1", "-d1"),
+        ("-t2", "-c5", "-d1s", "--latency"),
+        ("-d", "1", "-c=3"),
+        ("-t1", "-c2", "-d1", "-H", "Host: x.test"),
+        ("-t1", "-c2", "-d1", "-H", "Accept-Encoding: gzip", "-H", "nothing", "-H", "A: ", "-H", "A: b: c"),
+    ],
+)
+def test_lines_widths_and_exit_codes_are_the_same(words: tuple[str, ...]) -> None:
+    theirs, ours = both(words, path="/p?q=1#f")
+    alike(theirs, ours)
+    if theirs.code == 0:
+        assert header_sets(ours.wire.requests[:1]) == header_sets(theirs.wire.requests[:1])
+
+
+def test_a_plain_request_is_the_same_byte_for_byte() -> None:
+    theirs, ours = both(("-t1", "-c1", "-d1"), path="/a/b?c=d&e#f")
+    expected = f"GET /a/b?c=d&e#f HTTP/1.1\r\nHost: 127.0.0.1:{ours.wire.port}\r\n\r\n".encode()
+    assert set(ours.wire.requests) == {expected}
+    assert set(theirs.wire.requests) == {expected.replace(b"%d" % ours.wire.port, b"%d" % theirs.wire.port)}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_deterministic_server_gives_the_same_counts(strict: bool) -> None:
+    first, second = Answers(40), Answers(40)
+    servers = iter([first, second])
+    chosen: dict[bytes, Answers] = {}
+
+    def answer(request: bytes) -> bytes:
+        # Each program has a port of its own and says it in Host.
+        return chosen.setdefault(request, next(servers) if request not in chosen else first)(request)
+
+    theirs, ours = both(("-t2", "-c4", "-d1"), answer, strict=strict)
+    alike(theirs, ours)
+    assert ours.figures == theirs.figures
+    assert ours.figures["requests"] == 40
+
+
+def test_late_answers_are_timeouts_in_strict_mode() -> None:
+    def late(request: bytes) -> bytes:
+        threading.Event().wait(1.2)
+        return HELLO
+
+    theirs, ours = both(("-t1", "-c2", "-d2", "--timeout", "1"), late, strict=True)
+    alike(theirs, ours)
+    assert ours.figures == theirs.figures
+    assert ours.figures["timeout"] == 2
+
+
+def test_a_hung_request_is_a_timeout_by_default() -> None:
+    theirs, ours = both(("-t1", "-c2", "-d2", "--timeout", "1"), lambda _: b"")
+    assert theirs.figures == {"requests": 0, "statuses": 0}
+    assert ours.figures["timeout"] >= 2
+    assert "-nan" not in ours.out
+
+
+def test_nothing_measured_is_no_number_in_strict_mode() -> None:
+    theirs, ours = both(("-t1", "-c2", "-d1", "--latency"), lambda _: b"", strict=True)
+    alike(theirs, ours)
+    assert ours.out.count("-nan%") == 2
+
+
+@pytest.mark.parametrize(
+    ("script", "rest"),
+    [
+        ("addr", ()),
+        ("counter", ()),
+        ("delay", ()),
+        ("pipeline", ()),
+        ("pipeline", ("--", "?from=args")),
+        ("post", ()),
+        ("report", ()),
+        ("setup", ("--", "-x", "y")),
+        ("stop", ()),
+    ],
+)
+def test_a_script_runs_as_in_wrk(script: str, rest: tuple[str, ...]) -> None:
+    theirs, ours = both(("-t1", "-c1", "-d1", "-s", str(SCRIPTS / f"{script}.lua")), rest=rest)
+    alike(theirs, ours)
+    count = min(len(theirs.wire.requests), len(ours.wire.requests), 20)
+    assert count > 0
+    assert header_sets(ours.wire.requests[:count]) == header_sets(theirs.wire.requests[:count])
+    if script == "stop":
+        assert ours.figures == theirs.figures == {"requests": 5, "statuses": 0}
+    if script == "delay":
+        # One at once, then one after each 100 ms, for a second.
+        assert 9 <= ours.figures["requests"] <= 11
+
+
+def test_a_token_of_the_first_answer_is_sent_from_then_on() -> None:
+    def answer(request: bytes) -> bytes:
+        return HELLO.replace(b"\r\n\r\n", b"\r\nX-Token: t0\r\n\r\n")
+
+    theirs, ours = both(("-t1", "-c1", "-d1", "-s", str(SCRIPTS / "auth.lua")), answer)
+    alike(theirs, ours)
+    assert header_sets(ours.wire.requests[:5]) == header_sets(theirs.wire.requests[:5])
+    assert ours.wire.requests[0].startswith(b"GET /login ")
+    assert b"X-Token: t0\r\n" in ours.wire.requests[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "function request() return 'GEX / HTTP/1.1\\r\\n' end",
+        "function request() return 'GET / HTTP/1.1\\r\\nContent-Length: 1\\r\\n'"
+        " .. 'Content-Length: 1\\r\\n\\r\\n' end",
+        "function request() return 'GET / HTXP/1.1\\r\\n\\r\\n' end",
+        "function request() return 'GET /' end",
+        "function request() return 'GET a.b HTTP/1.1\\r\\n\\r\\n' end",
+        "function request() return 'POST / HTTP/1.1\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\nz' end",
+        "function init() error('no') end",
+        "function setup(thread) thread.name = 1 end",
+        "function setup(thread) thread:set('f', print) end",
+        "function setup(thread) thread.addr = 1 end",
+        "function setup(thread) thread.addr = nil end",
+        "function setup() wrk.lookup('no-such-name.invalid', '80') end",
+        "function init() os.exit(7) end",
+        "function init() nothing.at_all() end",
+    ],
+)
+def test_what_a_script_does_wrong_is_told_alike(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    script = tmp_path_factory.mktemp("script") / "wrong.lua"
+    script.write_text(text)
+    theirs, ours = both(("-t1", "-c1", "-d1", "-s", str(script)))
+    assert (ours.code, ours.out, ours.err) == (theirs.code, theirs.out, theirs.err)
+
+
+@pytest.mark.parametrize("text", ["this is no Lua", "error('at once')", None])
+def test_a_script_that_does_not_load_is_told_and_left_out(
+    tmp_path_factory: pytest.TempPathFactory, text: str | None
+) -> None:
+    script = tmp_path_factory.mktemp("script") / "unread.lua"
+    if text is not None:
+        script.write_text(text)
+    theirs, ours = both(("-t2", "-c2", "-d1", "-s", str(script)))
+    alike(theirs, ours)
+    assert len(ours.err.splitlines()) == 3
+
+
+def test_an_error_while_the_load_goes_on_ends_it() -> None:
+    # No script of wrk's kinds does that; the text is the test's own.
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "late.lua"
+        script.write_text("local n = 0\nfunction response() n = n + 1; if n == 3 then error('third') end end")
+        theirs, ours = both(("-t1", "-c1", "-d9", "-s", str(script)))
+    assert (ours.code, ours.err) == (theirs.code, theirs.err)
+    assert ours.err.startswith("PANIC: unprotected error in call to Lua API (")

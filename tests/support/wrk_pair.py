@@ -1,0 +1,87 @@
+"""wrk and `assay wrk`, run at the same time with the same words on servers of the same kind."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from wire import Answer, Wire, recording
+
+SCRIPTS = Path(__file__).parent / "wrk-scripts"
+ASSAY = (sys.executable, "-m", "assay.cli.main", "wrk")
+PATIENCE_S = 120
+_NUMBER = re.compile(r" *-?(?:nan|\d[\d.]*)(?:us|ms|[smhkKMGT])?(?=[,%B\s]|$)")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one of the two said and sent."""
+
+    code: int
+    out: str
+    err: str
+    wire: Wire = field(repr=False)
+
+    @property
+    def masked(self) -> list[str]:
+        """The lines of the output, every number as "#"."""
+        return [_NUMBER.sub("#", line) for line in self.out.splitlines()]
+
+    @property
+    def widths(self) -> list[int]:
+        """The widths of the lines whose width wrk fixes."""
+        return [
+            len(line) for line in self.out.splitlines() if re.match("    (Latency|Req|  )|Trans|Requ", line)
+        ]
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """The counts that a deterministic server determines."""
+        found = re.search(r"  (\d+) requests in \S+, (\S+?)B read", self.out)
+        assert found, self.out + self.err
+        errors = {name: int(n) for name, n in re.findall(r"(connect|read|write|timeout) (\d+)", self.out)}
+        statuses = re.search(r"Non-2xx or 3xx responses: (\d+)", self.out)
+        return {"requests": int(found[1]), "statuses": int(statuses[1]) if statuses else 0, **errors}
+
+
+def both(
+    words: Sequence[str],
+    answer: Answer | None = None,
+    path: str = "/",
+    rest: Sequence[str] = (),
+    strict: bool = False,
+) -> tuple[Told, Told]:
+    """Run both, each on a server of its own that answers with `answer`; `words` come before the URL."""
+    extra = {"ASSAY_QUIET": "1", **({"ASSAY_STRICT": "1"} if strict else {})}
+    answers = () if answer is None else (answer,)
+    with recording(*answers) as first, recording(*answers) as second:
+        runs = [
+            subprocess.Popen(
+                [*program, *words, wire.url(path), *rest],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, **extra},
+            )
+            for program, wire in ((("wrk",), first), (ASSAY, second))
+        ]
+        told = []
+        for run, wire in zip(runs, (first, second), strict=True):
+            out, err = (text.replace(str(wire.port), "PORT") for text in run.communicate(timeout=PATIENCE_S))
+            told.append(Told(run.returncode, out, err, wire))
+    return told[0], told[1]
+
+
+def header_sets(requests: Sequence[bytes]) -> list[tuple[bytes, frozenset[bytes], bytes]]:
+    """Requests with their header fields as sets: wrk's own order differs from run to run."""
+    taken = []
+    for request in requests:
+        head, _, body = request.partition(b"\r\n\r\n")
+        first, *fields = head.split(b"\r\n")
+        taken.append((first, frozenset(re.sub(rb":\d+$", b":PORT", text) for text in fields), body))
+    return taken
