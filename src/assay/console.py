@@ -67,6 +67,13 @@ def write(text: str) -> None:
         sys.stdout.flush()
 
 
+def write_part(text: str) -> None:
+    """Write text to standard output whose last line goes on later."""
+    with _said_if_full():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
 def write_bytes(content: bytes) -> None:
     """Write bytes to standard output: a Parquet file into a pipe."""
     with _said_if_full():

@@ -6,6 +6,7 @@ import contextlib
 import re
 import socket
 import ssl
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +15,14 @@ HELLO = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r
 
 Answer = Callable[[bytes], bytes | None]
 """The answer to a request; None closes the connection."""
+
+
+class Last(bytes):
+    """An answer after which the connection is closed."""
+
+
+class Cut(bytes):
+    """An answer after which the connection is reset."""
 
 
 @dataclass
@@ -83,6 +92,10 @@ def _serve(stream: socket.socket, wire: Wire, answer: Answer, tls: ssl.SSLContex
             if answered is None:
                 return
             stream.sendall(answered)
+            if isinstance(answered, Cut):
+                stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            if isinstance(answered, Last | Cut):
+                return
 
 
 def _length(waiting: bytes) -> int | None:

@@ -28,13 +28,14 @@ pub(crate) struct Desk {
 impl Desk {
     pub(crate) fn new(
         ledger: Arc<Ledger>,
+        heads: Heads,
         variables: Variables,
         supply: Option<Supply>,
         log: Option<Log>,
     ) -> Self {
         Self {
             ledger,
-            heads: Heads::new(),
+            heads,
             spare_bodies: Vec::new(),
             until_check: 0,
             variables,

@@ -11,8 +11,9 @@ use crate::control::Control;
 use crate::desk::Desk;
 use crate::error::{PlanError, RunError};
 use crate::machine;
-use crate::plan::{LoadPlan, Stop};
+use crate::plan::{HttpVersion, LoadPlan, Stop};
 use crate::program::Program;
+use crate::protocol::Heads;
 use crate::protocol::template::Variables;
 use crate::record::ledger::Ledger;
 use crate::record::measurement::{Measurement, Snapshot};
@@ -138,7 +139,7 @@ impl Run {
                 program,
                 Arc::clone(&control),
                 connector(first_slot, address),
-                Desk::new(ledger, variables, supply, log),
+                Desk::new(ledger, heads(plan), variables, supply, log),
             );
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
             first_slot += connections;
@@ -291,6 +292,13 @@ fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, R
         tunnel,
         first_slot: 0,
     })
+}
+
+fn heads(plan: &LoadPlan) -> Heads {
+    match plan.http_version {
+        HttpVersion::Http10 => Heads::of_http10(),
+        HttpVersion::Http11 => Heads::new(),
+    }
 }
 
 /// Deals the connections out to the workers; the first ones take the remainder.

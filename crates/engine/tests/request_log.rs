@@ -123,6 +123,23 @@ fn a_head_is_sent_as_it_is() {
 }
 
 #[test]
+fn http10_reuses_a_connection_only_where_the_server_says_so() {
+    let load = |answer: &'static [u8]| {
+        let server = Server::answering(answer);
+        let more = json!({"http_version": "1.0", "request_log": "times"});
+        let run = ended(&plan(&server, 1, 4, more));
+        let kept = entries(&run)
+            .iter()
+            .filter(|entry| entry.keeps_alive)
+            .count();
+        (server.connections(), kept)
+    };
+    assert_eq!(load(HELLO), (4, 0));
+    let explicit = b"HTTP/1.1 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 5\r\n\r\nhello";
+    assert_eq!(load(explicit), (1, 4));
+}
+
+#[test]
 fn a_counted_run_ends_when_its_time_is_up() {
     let server = Server::start(|peer| {
         peer.request();

@@ -35,7 +35,10 @@ class Tool:
         return module.main(words)
 
 
-TOOLS = (Tool("wrk", "take wrk's flags and Lua scripts, print wrk's report"),)
+TOOLS = (
+    Tool("wrk", "take wrk's flags and Lua scripts, print wrk's report"),
+    Tool("ab", "take ApacheBench's flags, print its report, write its files"),
+)
 
 
 def find(name: str) -> Tool | None:

@@ -40,6 +40,7 @@ pub struct Heads {
     last_bytes: Vec<u8>,
     last: Head,
     encodings: Vec<String>,
+    asked_in_http10: bool,
 }
 
 impl Default for Heads {
@@ -61,6 +62,17 @@ impl Heads {
                 encoding: 0,
             },
             encodings: vec!["identity".into()],
+            asked_in_http10: false,
+        }
+    }
+
+    /// The same for answers to requests of HTTP/1.0: only a peer that says so keeps the connection,
+    /// whatever its own version (RFC 9112, C.2.2).
+    #[must_use]
+    pub fn of_http10() -> Self {
+        Self {
+            asked_in_http10: true,
+            ..Self::new()
         }
     }
 
@@ -142,7 +154,7 @@ impl Heads {
         Ok(Head {
             status,
             framing,
-            keep_alive: !close && !suspicious && (is_http11 || keep_alive),
+            keep_alive: !close && !suspicious && (keep_alive || is_http11 && !self.asked_in_http10),
             encoding,
         })
     }

@@ -1,0 +1,162 @@
+"""`ab …`, from its words to its exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.dropin import front, reach
+from assay.dropin.ab import flags as command_line
+from assay.dropin.ab import texts
+from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, Ending, Flags
+from assay.dropin.ab.plan import address, plan, versions
+from assay.dropin.ab.progress import Progress
+from assay.dropin.ab.request import head
+from assay.errors import EXIT_OK, AssayError
+
+if TYPE_CHECKING:
+    from assay.dropin.ab.figures import Figures
+    from assay.values.measurement import Measurement
+
+_TIMED_OUT = 70007
+"""The runtime's own number for a timeout; the exit code is what is left of it in 8 bits."""
+_NO_ADDRESS = 670_000
+_NUMBERS = {
+    "connect_refused": errno.ECONNREFUSED,
+    "unreachable": errno.EHOSTUNREACH,
+    "reset": errno.ECONNRESET,
+    "io_error": errno.EIO,
+    "tls_error": errno.EPROTO,
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Do what ab does with these words."""
+    manners = front.Manners.of_environment()
+    try:
+        flags = command_line.read(words)
+    except Ending as ending:
+        return _end(ending)
+    if flags.complaint:
+        console.note(flags.complaint)
+    console.write(texts.banner(flags.look.html))
+    if not flags.look.html:
+        console.write_part(texts.benchmarking(flags))
+    try:
+        return _test(flags, manners)
+    except reach.Unresolved as problem:
+        number = _NO_ADDRESS - problem.number
+        console.note(f"apr_sockaddr_info_get() for {problem.host}: {problem.reason} ({number})")
+        return number & 0xFF
+    except AssayError as problem:
+        console.note(f"ab: {problem}")
+        return EXIT_FAILED
+
+
+def _end(ending: Ending) -> int:
+    for line in ending.lines:
+        console.note(line)
+    if ending.usage:
+        console.note(texts.USAGE.rstrip("\n"))
+    if ending.version:
+        console.write(texts.banner(html=False))
+    return ending.code
+
+
+def _test(flags: Flags, manners: front.Manners) -> int:
+    where = address(flags)
+    refused = _refused(flags)
+    if refused is not None:
+        console.note(refused[1])
+        return refused[0]
+    request = head(flags, manners.strict)
+    if request is None:
+        console.write("Request too long")
+        return EXIT_FAILED
+    if flags.look.verbosity >= 2:
+        console.write(texts.request(flags, request))
+    progress = Progress(flags)
+    offered = front.offer(plan(flags, request, where), manners, watch=progress.watch)
+    measured = offered.measurement
+    if flags.look.verbosity >= 2:
+        for answer in offered.running.logged_answers():
+            console.write(texts.answer(answer, flags.look.verbosity))
+    fatal = _fatal(measured, offered.plan.ends_on)
+    progress.end(measured, finished=not fatal)
+    code = _broke(fatal, measured) if fatal else _report(flags, manners, offered)
+    front.tell("ab", offered.findings)
+    if code == EXIT_OK and measured.interrupted:
+        return EXIT_FAILED
+    return code
+
+
+def _refused(flags: Flags) -> tuple[int, str] | None:
+    """The exit code and the line where ab, or our TLS, cannot do what the flags ask for."""
+    if flags.concurrency == 0:
+        return EXIT_USAGE, f"apr_pollset_poll: {os.strerror(errno.EINVAL)} ({errno.EINVAL})"
+    if flags.url.tls and not versions(flags):
+        return EXIT_FAILED, f"ab: -f {flags.protocols}: only TLS1.2, TLS1.3 and ALL are spoken here"
+    if flags.url.tls and flags.ciphers is not None:
+        return EXIT_FAILED, f"ab: -Z {flags.ciphers}: cipher suites cannot be chosen here; leave -Z out"
+    return None
+
+
+def _fatal(measured: Measurement, ends_on: Sequence[str]) -> str:
+    """The kind of failure that ended the run, or ""."""
+    kinds = (outcome.kind for outcome in measured.outcomes)
+    return next((kind for kind in kinds if measured.interrupted and kind in ends_on), "")
+
+
+def _broke(kind: str, measured: Measurement) -> int:
+    """Say what ab says when it gives up; the exit code is the error's number."""
+    number = _NUMBERS.get(kind, _TIMED_OUT)
+    if number == _TIMED_OUT:
+        console.note(f"apr_pollset_poll: The timeout specified has expired ({number})")
+    else:
+        console.note(f"apr_socket_recv: {os.strerror(number)} ({number})")
+    if measured.completed:
+        console.write(f"Total of {measured.completed} requests completed")
+    return number & 0xFF
+
+
+def _report(flags: Flags, manners: front.Manners, offered: front.Offered) -> int:
+    # Imported after the load: the figures need more than the load does.
+    from assay.dropin.ab.certificate import security
+    from assay.dropin.ab.figures import figures
+    from assay.dropin.ab.html import page
+    from assay.dropin.ab.report import Seen, report
+
+    log = offered.running.request_log()
+    found = figures(offered.measurement, log, variable_length=flags.variable_length, strict=manners.strict)
+    answers, session = offered.running.logged_answers(), offered.running.session()
+    how = None if session is None else security(session, flags.url.host, flags.names_server)
+    seen = Seen(_software(answers[0]) if answers else "", how)
+    if flags.look.html:
+        console.write(page(flags, seen, found))
+        return EXIT_OK
+    console.write(report(flags, seen, found))
+    return _files(flags, found, log, offered.measurement.started_at_unix_ns) if found.done else EXIT_OK
+
+
+def _files(flags: Flags, found: Figures, log: bytes, started_at_unix_ns: int) -> int:
+    from assay.dropin.ab.files import Unwritable, write_csv, write_gnuplot
+
+    try:
+        if flags.csv is not None:
+            write_csv(flags.csv, found)
+        if flags.gnuplot is not None:
+            write_gnuplot(flags.gnuplot, log, started_at_unix_ns)
+    except Unwritable as problem:
+        console.note(str(problem))
+        return EXIT_FAILED
+    return EXIT_OK
+
+
+def _software(answer: bytes) -> str:
+    """The `Server` field of an answer, up to its first blank."""
+    field = re.search(rb"(?mi)^server:[ \t]*([^\x00-\x20]*)", answer.partition(b"\r\n\r\n")[0])
+    return field[1].decode("latin-1") if field else ""

@@ -1,0 +1,213 @@
+"""ab's command line: which words it takes and which it refuses, and in which words of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.dropin.ab.getopt import Reader
+from assay.dropin.ab.url import Url, parse
+
+_LETTERS = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
+_MOST_CONCURRENT = 200_000
+_WITH_A_TIME = 50_000
+EXIT_FAILED = 1
+EXIT_USAGE = 22
+"""ab's own: EINVAL."""
+
+
+class Ending(Exception):
+    """The command line ends here: with lines on standard error, and perhaps the usage, or the version."""
+
+    def __init__(self, code: int, *lines: str, usage: bool = False, version: bool = False) -> None:
+        """Keep what is to be said and the exit code."""
+        super().__init__(*lines)
+        self.code = code
+        self.lines = lines
+        self.usage = usage
+        self.version = version
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the report is laid out. `attributes` are those of HTML's table, tr, and td and th."""
+
+    html: bool = False
+    attributes: tuple[str, str, str] = ("", "", "bgcolor=white")
+    percentiles: bool = True
+    confidence: bool = True
+    progress: bool = True
+    verbosity: int = 0
+
+
+@dataclass(frozen=True)
+class Flags:
+    """A command line that ab accepts. `complaint` is what it says of an option that it does not know."""
+
+    url: Url
+    look: Look
+    requests: int = 1
+    concurrency: int = 1
+    limit_s: int = 0
+    timeout_s: int = 30
+    buffer_bytes: int = 0
+    source: str | None = None
+    method: str = "GET"
+    body: Path | None = None
+    content_type: str = "text/plain"
+    keep_alive: bool = False
+    tolerant: bool = False
+    variable_length: bool = False
+    cookies: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    credentials: tuple[tuple[str, str], ...] = ()
+    proxy: tuple[str, int] | None = None
+    gnuplot: Path | None = None
+    csv: Path | None = None
+    names_server: bool = True
+    ciphers: str | None = None
+    protocols: str | None = None
+    certificate: str | None = None
+    complaint: str = ""
+
+
+@dataclass
+class _Reading:
+    """What the options have said so far; the last of a kind wins but where a list is kept."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    methods: list[str] = field(default_factory=list)
+    body: Path | None = None
+    lists: dict[str, list[str]] = field(default_factory=dict)
+    credentials: list[tuple[str, str]] = field(default_factory=list)
+    requests: int = 1
+    limit_s: int = 0
+
+
+def read(words: Sequence[str], prog: str = "ab") -> Flags:
+    """Read a command line as ab does; raises `Ending` where it ends there."""
+    reading = _Reading()
+    reader = Reader(words, _LETTERS)
+    for letter, argument in reader.options():
+        _take(reading, letter, argument, prog)
+    complaint = f"{prog}: {reader.complaint}" if reader.complaint else ""
+    said = (complaint,) if complaint else ()
+    if len(reader.rest) != 1:
+        raise Ending(EXIT_USAGE, *said, f"{prog}: wrong number of arguments", usage=True)
+    url = parse(reader.rest[0])
+    if url is None:
+        raise Ending(EXIT_USAGE, *said, f"{prog}: invalid URL", usage=True)
+    concurrency = _number(reading.values.get("c", "1"))
+    if not 0 <= concurrency <= _MOST_CONCURRENT:
+        problem = f"Invalid Concurrency [Range 0..{_MOST_CONCURRENT}]"
+        raise Ending(EXIT_USAGE, *said, f"{prog}: {problem}", usage=True)
+    if concurrency > reading.requests:
+        problem = "Cannot use concurrency level greater than total number of requests"
+        raise Ending(EXIT_USAGE, *said, f"{prog}: {problem}", usage=True)
+    return _flags(reading, url, concurrency, complaint)
+
+
+def _take(reading: _Reading, letter: str, argument: str, prog: str) -> None:
+    act = _ACTS.get(letter)
+    if act is not None:
+        act(reading, letter, argument, prog)
+    reading.values[letter] = argument
+    reading.lists.setdefault(letter, []).append(argument)
+
+
+def _take_requests(reading: _Reading, _letter: str, argument: str, _prog: str) -> None:
+    reading.requests = _number(argument)
+    if reading.requests <= 0:
+        raise Ending(EXIT_FAILED, "Invalid number of requests", "")
+
+
+def _take_limit(reading: _Reading, _letter: str, argument: str, _prog: str) -> None:
+    reading.limit_s = _number(argument)
+    reading.requests = _WITH_A_TIME
+
+
+def _take_method(reading: _Reading, letter: str, argument: str, prog: str) -> None:
+    method = {"i": "HEAD", "p": "POST", "u": "PUT"}.get(letter, argument)
+    if letter != "m" and reading.methods:
+        raise Ending(EXIT_FAILED, f"Cannot mix {method} with other methods", "")
+    if letter in "pu":
+        try:
+            with Path(argument).open("rb"):
+                reading.body = Path(argument)
+        except OSError as problem:
+            what = f"Could not open POST data file ({argument}): {problem.strerror}"
+            raise Ending(EXIT_FAILED, f"{prog}: {what}") from None
+    reading.methods.append(method)
+
+
+def _take_credentials(reading: _Reading, letter: str, argument: str, _prog: str) -> None:
+    name = {"A": "Authorization", "P": "Proxy-Authorization"}[letter]
+    reading.credentials.append((name, argument.lstrip(" \t\n\v\f\r")))
+
+
+def _end(_reading: _Reading, letter: str, _argument: str, _prog: str) -> None:
+    raise Ending(0, version=True) if letter == "V" else Ending(EXIT_USAGE, usage=True)
+
+
+_ACTS: dict[str, Callable[[_Reading, str, str, str], None]] = {
+    "n": _take_requests,
+    "t": _take_limit,
+    **dict.fromkeys("ipum", _take_method),
+    **dict.fromkeys("AP", _take_credentials),
+    **dict.fromkeys("Vh", _end),
+}
+
+
+def _flags(reading: _Reading, url: Url, concurrency: int, complaint: str) -> Flags:
+    values = reading.values
+    return Flags(
+        url=url,
+        look=_look(values),
+        requests=reading.requests,
+        concurrency=concurrency,
+        limit_s=reading.limit_s,
+        timeout_s=_number(values.get("s", "30")),
+        buffer_bytes=_number(values.get("b", "0")),
+        source=values.get("B"),
+        method=reading.methods[-1] if reading.methods else "GET",
+        body=reading.body,
+        content_type=values.get("T", "text/plain"),
+        keep_alive="k" in values,
+        tolerant="r" in values,
+        variable_length="l" in values,
+        cookies=tuple(reading.lists.get("C", ())),
+        headers=tuple(reading.lists.get("H", ())),
+        credentials=tuple(reading.credentials),
+        proxy=_proxy(values["X"]) if "X" in values else None,
+        gnuplot=Path(values["g"]) if "g" in values else None,
+        csv=Path(values["e"]) if "e" in values else None,
+        names_server="I" not in values,
+        ciphers=values.get("Z"),
+        protocols=values.get("f"),
+        certificate=values.get("E"),
+        complaint=complaint,
+    )
+
+
+def _look(values: dict[str, str]) -> Look:
+    return Look(
+        html=not values.keys().isdisjoint("wxyz"),
+        attributes=(values.get("x", ""), values.get("y", ""), values.get("z", "bgcolor=white")),
+        percentiles="d" not in values,
+        confidence="S" not in values,
+        progress="q" not in values,
+        verbosity=_number(values.get("v", "0")),
+    )
+
+
+def _number(text: str) -> int:
+    """C's atoi: the number that the text begins with; 0 where it begins with none."""
+    found = re.match(r"[ \t\n\v\f\r]*([+-]?[0-9]+)", text)
+    return int(found[1]) if found else 0
+
+
+def _proxy(text: str) -> tuple[str, int]:
+    host, _, port = text.partition(":")
+    return host, _number(port)

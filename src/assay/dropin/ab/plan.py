@@ -1,0 +1,74 @@
+"""From ab's flags to a `LoadPlan`."""
+
+from __future__ import annotations
+
+import socket
+from typing import Literal
+
+from assay.dropin import reach
+from assay.dropin.ab.flags import Flags
+from assay.values.plan import Closed, LoadPlan, Request, StopAtCount, Tls
+
+NS_PER_S = 1_000_000_000
+_LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
+_SHORTEST_TIMEOUT_NS = 1_000
+_TIMEOUTS = ("timeout", "connect_timeout")
+_BROKEN = ("connect_refused", "unreachable", "reset", "io_error", "tls_error")
+_VERSIONS: dict[str, Literal["1.2", "1.3"]] = {"TLS1.2": "1.2", "TLS1.3": "1.3"}
+
+
+def endpoint(flags: Flags) -> tuple[str, int]:
+    """The host and the port that are connected to: the proxy's, where there is one."""
+    return flags.proxy or (flags.url.host, flags.url.port)
+
+
+def address(flags: Flags) -> str:
+    """The address that is connected to; `reach.Unresolved` where there is none."""
+    host, port = endpoint(flags)
+    family = socket.AF_UNSPEC
+    if flags.source is not None:
+        family = socket.AF_INET6 if ":" in flags.source else socket.AF_INET
+    return reach.address(host, port, family)
+
+
+def versions(flags: Flags) -> tuple[Literal["1.2", "1.3"], ...]:
+    """The versions of TLS that `-f` allows; () where it names only those that are broken."""
+    wanted = (flags.protocols or "").upper()
+    if wanted.startswith(("TLS1.2", "TLS1.3")):
+        return (_VERSIONS[wanted[:6]],)
+    is_old = wanted.startswith(("SSL", "TLS1"))
+    return () if is_old else ("1.2", "1.3")
+
+
+def plan(flags: Flags, head: str, where: str) -> LoadPlan:
+    """The load that the flags ask for, at an address.
+
+    ab ends at the first connection that breaks, unless `-r`; a timeout always ends it. A proxy is
+    merely connected to, and the request's target names the server: so ab does it, also with https.
+    """
+    within_ns = flags.limit_s * NS_PER_S if flags.limit_s > 0 else None
+    body_file = str(flags.body) if flags.body is not None else None
+    method = "HEAD" if flags.method == "HEAD" else "GET"
+    return LoadPlan(
+        url=f"{'https' if flags.url.tls else 'http'}://{flags.url.bracketed}:{flags.url.port}",
+        requests=(Request(method=method, head=head, body_file=body_file),),
+        load=Closed(connections=flags.concurrency),
+        stop=StopAtCount(count=flags.requests, within_ns=within_ns),
+        timeout_ns=min(max(flags.timeout_s * NS_PER_S, _SHORTEST_TIMEOUT_NS), _LONGEST_TIMEOUT_NS),
+        keep_alive=flags.keep_alive,
+        http_version="1.0",
+        addresses=(where,),
+        source_addresses=(flags.source,) if flags.source else (),
+        tls=Tls(
+            insecure=True,
+            alpn=(),
+            resumption=False,
+            versions=versions(flags),
+            asks_for_name=flags.names_server,
+            certificate_file=flags.certificate,
+            key_file=flags.certificate,
+        ),
+        request_log="answers" if flags.look.verbosity >= 2 else "times",
+        ends_on=_TIMEOUTS if flags.tolerant else (*_TIMEOUTS, *_BROKEN),
+        socket_buffer_bytes=flags.buffer_bytes if flags.buffer_bytes > 0 else None,
+    )

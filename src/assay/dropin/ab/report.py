@@ -1,0 +1,136 @@
+"""ab's report: its lines and their widths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.dropin.ab.certificate import Security
+from assay.dropin.ab.figures import Figures, Row
+from assay.dropin.ab.flags import Flags
+
+_PERCENTILES = (50, 66, 75, 80, 90, 95, 98, 99)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the report says beside figures: the `Server` field of the first answer, and how TLS was spoken."""
+
+    software: str
+    security: Security | None
+
+
+def ms(time_us: int) -> int:
+    """µs as whole ms, rounded."""
+    return (time_us + 500) // 1000
+
+
+def labelled(label: str, value: object) -> str:
+    """A line of the report's upper part."""
+    return f"{label + ':':<24}{value}"
+
+
+def report(flags: Flags, seen: Seen, figures: Figures) -> str:
+    """The whole text, from the two empty lines on."""
+    lines = ["", "", *_where(flags, seen), ""]
+    length = "Variable" if flags.variable_length else f"{figures.document_bytes} bytes"
+    lines += [labelled("Document Path", flags.url.path), labelled("Document Length", length), ""]
+    lines += _counts(flags, figures)
+    lines += _rates(flags, figures)
+    if figures.done:
+        lines += ["", *_connection_times(flags, figures)]
+    if figures.done > 1 and flags.look.percentiles:
+        lines += ["", *_served(figures)]
+    return "\n".join(lines) + "\n"
+
+
+def server_lines(flags: Flags, seen: Seen) -> Iterator[tuple[str, str]]:
+    """The label and value of the lines that say where the load went."""
+    yield "Server Software", seen.software
+    yield "Server Hostname", flags.url.host
+    yield "Server Port", str(flags.url.port)
+
+
+def _where(flags: Flags, seen: Seen) -> Iterator[str]:
+    for label, value in server_lines(flags, seen):
+        yield labelled(label, value)
+    if seen.security is not None:
+        yield labelled("SSL/TLS Protocol", seen.security.protocol)
+        if seen.security.temporary_key:
+            yield labelled("Server Temp Key", seen.security.temporary_key)
+        if seen.security.server_name:
+            yield labelled("TLS Server Name", seen.security.server_name)
+
+
+def _counts(flags: Flags, figures: Figures) -> Iterator[str]:
+    yield labelled("Concurrency Level", flags.concurrency)
+    yield labelled("Time taken for tests", f"{figures.time_s:.3f} seconds")
+    yield labelled("Complete requests", figures.done)
+    failures = figures.failures
+    yield labelled("Failed requests", failures.total)
+    if failures.total:
+        yield (
+            f"   (Connect: {failures.connect}, Receive: {failures.receive}, "
+            f"Length: {failures.length}, Exceptions: {failures.exceptions})"
+        )
+    if figures.not_2xx:
+        yield labelled("Non-2xx responses", figures.not_2xx)
+    if flags.keep_alive:
+        yield labelled("Keep-Alive requests", figures.kept_alive)
+    yield labelled("Total transferred", f"{figures.bytes_read} bytes")
+    if flags.body is not None:
+        yield labelled("Total body sent", figures.bytes_written)
+    yield labelled("HTML transferred", f"{figures.body_bytes} bytes")
+
+
+def _rates(flags: Flags, figures: Figures) -> Iterator[str]:
+    done, time_s = figures.done, figures.time_s
+    if not (done and time_s):
+        return
+    each_ms = time_s * 1000 / done
+    yield labelled("Requests per second", f"{done / time_s:.2f} [#/sec] (mean)")
+    yield labelled("Time per request", f"{flags.concurrency * each_ms:.3f} [ms] (mean)")
+    across = "(mean, across all concurrent requests)"
+    yield labelled("Time per request", f"{each_ms:.3f} [ms] {across}")
+    received = figures.bytes_read / 1024 / time_s
+    yield labelled("Transfer rate", f"{received:.2f} [Kbytes/sec] received")
+    if flags.body is not None:
+        sent = figures.bytes_written / 1024 / time_s
+        yield f"{'':24}{sent:.2f} kb/s sent"
+        yield f"{'':24}{received + sent:.2f} kb/s total"
+
+
+def _connection_times(flags: Flags, figures: Figures) -> Iterator[str]:
+    yield "Connection Times (ms)"
+    if not flags.look.confidence:
+        yield "              min   avg   max"
+        for row in figures.rows:
+            yield f"{row.label + ':':<12}{ms(row.minimum):5d} {ms(row.mean):5d}{ms(row.maximum):5d}"
+        return
+    yield "              min  mean[+/-sd] median   max"
+    for row in figures.rows:
+        yield (
+            f"{row.label + ':':<12}{ms(row.minimum):5d} {ms(row.mean):4d} {row.deviation / 1000:5.1f} "
+            f"{ms(row.median):6d} {ms(row.maximum):7d}"
+        )
+    for row in figures.rows:
+        yield from _doubt(row)
+
+
+def _doubt(row: Row) -> Iterator[str]:
+    """ab's own test of a skewed distribution: the mean far from the median."""
+    apart = abs(ms(row.mean) - ms(row.median))
+    deviation_ms = row.deviation / 1000
+    if apart > 2 * deviation_ms:
+        yield f"ERROR: The median and mean for the {row.name} are more than twice the standard"
+        yield "       deviation apart. These results are NOT reliable."
+    elif apart > deviation_ms:
+        yield f"WARNING: The median and mean for the {row.name} are not within a normal deviation"
+        yield "        These results are probably not that reliable."
+
+
+def _served(figures: Figures) -> Iterator[str]:
+    yield "Percentage of the requests served within a certain time (ms)"
+    for percentile in _PERCENTILES:
+        yield f"  {percentile}%  {ms(figures.percentile_us(percentile)):5d}"
+    yield f" 100%  {ms(int(figures.totals_us[-1])):5d} (longest request)"
