@@ -28,7 +28,8 @@ def bytes_per_s(split: CoreSplit) -> float | None:
 
 
 def _once(split: CoreSplit) -> float | None:
-    pairs = list(zip(split.server, split.client, strict=False)) or [(None, None)]
+    pairs: list[tuple[int | None, int | None]] = [*zip(split.server, split.client, strict=False)]
+    pairs = pairs or [(None, None)]
     done_s: list[tuple[int, float]] = []
     try:
         readers = [threading.Thread(target=_stream, args=(pair, done_s), daemon=True) for pair in pairs]

@@ -38,6 +38,4 @@ class Series(Value, frozen=True, kw_only=True):
     servers: tuple[str, ...] = ()
     control: bool = True
     latency: bool = False
-    control: bool = True
-    latency: bool = False
     parts: tuple[Part, ...]

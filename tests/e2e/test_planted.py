@@ -1,0 +1,43 @@
+"""For every rule a real run in which just that flaw is planted, and found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import planting
+import pytest
+from planting import Planted, plants, table
+
+from assay.verdict import RULES
+
+CAUGHT: dict[str, str] = {}
+SHORT_CLEAN = replace(
+    plants.CLEAN,
+    blocks=3,
+    load="connections = 8\nmeasure_s = 0.8",
+    more=plants.CLEAN.more + '\n[rules.S5]\nthresholds = { trials = 3 }\nreason = "a short clean run"',
+)
+
+
+@pytest.mark.parametrize("plant", plants.ALL, ids=[plant.code for plant in plants.ALL])
+def test_the_flaw_is_found(plant: Planted, tmp_path: Path) -> None:
+    CAUGHT[plant.code] = planting.outcome(plant, planting.run(plant, tmp_path))
+    if CAUGHT[plant.code].startswith("hidden"):
+        pytest.skip(f"{plant.flaw}: a busy machine hides it")
+    assert CAUGHT[plant.code] != "missed"
+
+
+def test_nothing_but_noise_is_found_in_a_clean_run(tmp_path: Path) -> None:
+    judgement = planting.run(SHORT_CLEAN, tmp_path)
+    grave = {one.code: one.evidence for one in judgement.findings if one.severity != "note"}
+    assert {code: why for code, why in grave.items() if code not in plants.NOISE} == {}
+    assert all(row.throughput is not None for row in judgement.ranking)
+
+
+def test_every_rule_is_planted_or_it_is_said_why_not(capsys: pytest.CaptureFixture[str]) -> None:
+    assert [plant.code for plant in plants.ALL] + list(plants.IMPOSSIBLE) == sorted(
+        RULES, key=lambda code: (code in plants.IMPOSSIBLE, list(RULES).index(code))
+    )
+    with capsys.disabled():
+        print("\n" + table(CAUGHT, lambda code: ""))  # noqa: T201 - the table is what this test is for

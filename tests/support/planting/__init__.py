@@ -1,0 +1,256 @@
+"""Planted flaws: real runs of real servers in which one thing is wrong, and clean ones."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from assay import store, trial
+from assay.settings import Settings
+from assay.study import ResolvedStudy, load_study, resolve
+from assay.sut.cores import CoreSplit, split_cores
+from assay.trial.controller import slots_of
+from assay.values.finding import Severity
+from assay.values.run import Judgement, Run
+from assay.verdict import RULES, judge
+
+PROGRAM = Path(__file__).with_name("server.py")
+LONGEST_S = 120.0
+
+CONTRACT = """
+format = 1
+name = "planted"
+title = "A greeting"
+[[routes]]
+name = "hello"
+target = "/hello"
+[routes.answer]
+body = { min_bytes = 1 }
+during = { equals = "hello\\n" }
+[[routes]]
+name = "other"
+target = "/other"
+[routes.answer]
+body = { min_bytes = 1 }
+"""
+
+MANIFEST = """
+format = 1
+title = "{name}"
+language = "Python"
+framework = "none"
+role = "{role}"
+[version]
+command = ["{python}", "--version"]
+[run]
+command = ["{python}", "-S", "-E", "{{source}}/server.py", "{flaw}", "{state}"]
+stop_timeout_s = 1
+[facts]
+{facts}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planted:
+    """A flaw, and how a run gets it.
+
+    `servers` are the flaws of its servers by name ("right" has none), `roles` and `facts` what their
+    manifests say. `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs
+    the study in a process of its own. `least` is the severity that must be found at least. A flaw with
+    `unless` is one that a busy machine hides: with one of those findings nothing is proved.
+    """
+
+    code: str
+    flaw: str
+    servers: dict[str, str] = field(default_factory=lambda: {"one": "right"})
+    roles: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    blocks: int = 1
+    control: bool = False
+    load: str = "connections = 4\nmeasure_s = 1.0"
+    workloads: str = '[[workloads]]\nname = "w"\nroutes = ["hello"]'
+    more: str = ""
+    disturb: Callable[[int], AbstractContextManager[None]] | None = None
+    apart: bool = False
+    descriptors: int | None = None
+    split: Callable[[], CoreSplit] = split_cores
+    seed: Callable[[ResolvedStudy], bool] | None = None
+    relabel: bool = False
+    least: Severity = "flagged"
+    unless: tuple[str, ...] = ()
+
+
+def write(plant: Planted, folder: Path) -> None:
+    """The study's files below `folder`."""
+    home = folder / "servers" / "planted"
+    for name, flaw in plant.servers.items():
+        (home / name).mkdir(parents=True)
+        shutil.copy(PROGRAM, home / name / "server.py")
+        (home / name / "server.toml").write_text(
+            MANIFEST.format(
+                name=name,
+                role=plant.roles.get(name, "candidate"),
+                python=sys.executable,
+                flaw=flaw,
+                state=folder / f"{name}.starts",
+                facts=plant.facts.get(name, ""),
+            )
+        )
+    (home / "contract.toml").write_text(CONTRACT)
+    servers = "\n".join(f'[[servers]]\nserver = "planted/{name}"' for name in plant.servers)
+    control = "" if plant.control else "control_blocks = 0"
+    (folder / "studies").mkdir()
+    (folder / "studies" / "planted.toml").write_text(
+        f'format = 1\nname = "planted"\ntitle = "{plant.code}"\nquestion = "?"\n'
+        f"{servers}\n{plant.workloads}\n"
+        f"[profiles.fair]\nblocks = {plant.blocks}\n{control}\n[[profiles.fair.loads]]\n{plant.load}\n"
+        f"{plant.more}\n"
+    )
+
+
+def settings_of(folder: Path) -> Settings:
+    """Everything below one folder, the lock too."""
+    found = {name: name.removeprefix("ASSAY_").lower() for name in ("ASSAY_RESULTS", "ASSAY_CACHE")}
+    made = Settings.resolve(here=folder, environ=found)
+    return replace(
+        made,
+        lock=folder / "lock",
+        server_folders=(folder / "servers",),
+        study_folders=(folder / "studies",),
+    )
+
+
+def resolved(plant: Planted, folder: Path) -> ResolvedStudy:
+    """The study, with a seed that suits the plant."""
+    settings = settings_of(folder)
+    study = load_study("planted", settings)
+    for seed in range(1000):
+        made = resolve(study, settings, seed=seed, split=plant.split(), control=plant.control)
+        if plant.seed is None or plant.seed(made):
+            return made
+    raise LookupError(f"no seed suits {plant.code}")
+
+
+def run(plant: Planted, folder: Path) -> Judgement:
+    """Run the planted study, and judge it."""
+    write(plant, folder)
+    if plant.apart:
+        finished = _apart(plant, folder)
+    else:
+        with plant.disturb(os.getpid()) if plant.disturb else contextlib.nullcontext():
+            finished = run_here(plant, folder)
+    return judge(relabelled(finished) if plant.relabel else finished, 0)
+
+
+def run_here(plant: Planted, folder: Path) -> Run:
+    """In this process."""
+    settings, study = settings_of(folder), resolved(plant, folder)
+    header = trial.header_for(study, ["planted"])
+    with trial.machine_lock(settings, study.name), store.create(settings.results, header) as run_file:
+        return trial.run_study(study, run_file, settings)
+
+
+def _apart(plant: Planted, folder: Path) -> Run:
+    """In a process of its own, which may be stopped, or given few descriptors."""
+    from planting import plants
+
+    number = plants.ALL.index(plant)
+    words = [sys.executable, "-m", "planting", str(number), str(folder)]
+    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    with subprocess.Popen(words, env={**os.environ, "PYTHONPATH": path}, start_new_session=True) as process:
+        try:
+            with plant.disturb(process.pid) if plant.disturb else contextlib.nullcontext():
+                process.wait(LONGEST_S)
+        finally:
+            process.kill()
+    results = settings_of(folder).results
+    return store.load(store.find(results, "latest"))
+
+
+def relabelled(run: Run) -> Run:
+    """The same trials as if each server had run all of its blocks before the next began."""
+    trials = sorted(run.trials, key=lambda one: one.started_at_unix_ns)
+    times = [one.started_at_unix_ns for one in trials]
+    one_by_one = sorted(trials, key=lambda one: (one.case, one.block))
+    moved = [
+        msgspec.structs.replace(one, started_at_unix_ns=at) for one, at in zip(one_by_one, times, strict=True)
+    ]
+    return msgspec.structs.replace(run, trials=tuple(moved))
+
+
+@contextlib.contextmanager
+def hog(_: int) -> Iterator[None]:
+    """A program that keeps the generator's core busy."""
+    cpus = split_cores().client
+    busy = "import os,sys\nos.sched_setaffinity(0, {int(c) for c in sys.argv[1:]})\nwhile True: pass"
+    with subprocess.Popen([sys.executable, "-c", busy, *map(str, cpus)]) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def stopped(pid: int, stop_s: float, go_s: float) -> Iterator[None]:
+    """Stop the process of the run now and then, as a host takes a virtual machine's core away."""
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        while not ended.wait(go_s):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+                time.sleep(stop_s)
+                os.kill(pid, signal.SIGCONT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def first_before_again(study: ResolvedStudy) -> bool:
+    """Whether in every block the control follows the case that it repeats."""
+    order = [slot.case for slot in slots_of(study)]
+    own = [case for case in order if case.startswith("planted/one")]
+    return own == ["planted/one", "planted/one+again"] * study.blocks
+
+
+RANK: dict[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
+
+
+def outcome(plant: Planted, judgement: Judgement) -> str:
+    """The severity it was caught with; "missed", or "hidden" where a busy machine hides this flaw."""
+    found = [one.severity for one in judgement.findings if one.code == plant.code]
+    gravest = max(found, key=lambda severity: RANK[severity], default=None)
+    if gravest is not None and RANK[gravest] >= RANK[plant.least]:
+        return gravest
+    hidden = {one.code for one in judgement.findings} & set(plant.unless)
+    return f"hidden ({', '.join(sorted(hidden))})" if hidden else "missed"
+
+
+def table(caught: Mapping[str, str], clean: Callable[[str], str]) -> str:
+    """Rule against flaw, how it was caught, and the clean runs in which it was silent."""
+    from planting import plants
+
+    flaws = {plant.code: plant.flaw for plant in plants.ALL}
+    lines = ["| rule | planted flaw | caught | clean |", "| --- | --- | --- | --- |"]
+    for code, rule in RULES.items():
+        star = " *" if code in plants.NOISE else ""
+        flaw = flaws.get(code, f"cannot be planted: {plants.IMPOSSIBLE.get(code, '')}")
+        lines.append(f"| {code}{star} {rule.title} | {flaw} | {caught.get(code, '')} | {clean(code)} |")
+    return "\n".join(lines) + "\n"

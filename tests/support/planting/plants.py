@@ -1,0 +1,247 @@
+"""One planted flaw for each rule that can be planted in a run of ours, and why the others cannot."""
+
+from __future__ import annotations
+
+import functools
+
+from assay.sut.cores import CoreSplit
+from planting import Planted, first_before_again, hog, stopped
+
+TWO = {"one": "right", "two": "right"}
+SHORT = "connections = 4\nmeasure_s = 0.5"
+
+
+def _one_core() -> CoreSplit:
+    return CoreSplit(client=(0,), server=(0,), cores=1)
+
+
+def _allow(code: str, name: str, value: float) -> str:
+    reason = "a planted flaw, made visible in a second on any machine"
+    return f'[rules.{code}]\nthresholds = {{ {name} = {value} }}\nreason = "{reason}"'
+
+
+ALL: tuple[Planted, ...] = (
+    Planted(code="G1", flaw="another program on the generator's core", disturb=hog, least="withheld"),
+    Planted(
+        code="G2",
+        flaw="the generator is stopped for 0.4 s",
+        apart=True,
+        disturb=functools.partial(stopped, stop_s=0.4, go_s=0.3),
+        load="connections = 4\nmeasure_s = 3.0",
+        least="withheld",
+    ),
+    Planted(
+        code="G3",
+        flaw="2,000/s on two connections to a server that takes 20 ms",
+        servers={"one": "waits"},
+        load="connections = 2\nrate_per_s = 2000.0\nmeasure_s = 1.0",
+        least="withheld",
+    ),
+    Planted(
+        code="G4",
+        flaw="90/s on two connections to a server that takes 20 ms",
+        servers={"one": "waits"},
+        load="connections = 2\nrate_per_s = 90.0\nmeasure_s = 1.5",
+    ),
+    Planted(
+        code="G5",
+        flaw="the null server is no faster",
+        servers=TWO,
+        roles={"two": "ceiling"},
+        load="connections = 4\nmeasure_s = 2.0",
+        more=_allow("G5", "flagged", 0.3),
+    ),
+    Planted(
+        code="G6",
+        flaw="answers of 16 MB",
+        servers={"one": "sends 16 MB"},
+        workloads='[[workloads]]\nname = "w"\nroutes = ["other"]',
+        load="connections = 1\nmeasure_s = 2.0",
+        more=_allow("G6", "link", 0.05),
+        least="withheld",
+    ),
+    Planted(
+        code="G7",
+        flaw="three servers that wait alike, and a client without time",
+        servers={"one": "waits", "two": "waits", "three": "waits"},
+        disturb=hog,
+        load="connections = 4\nmeasure_s = 1.5",
+        more=_allow("G7", "within", 0.5),
+        least="withheld",
+    ),
+    Planted(
+        code="G8",
+        flaw="a server that turns clients away",
+        servers={"one": "serves four clients"},
+        load="connections = 32\nmeasure_s = 1.0",
+        least="withheld",
+    ),
+    Planted(
+        code="M1",
+        flaw="every tenth request hangs until its time-out",
+        servers={"one": "some requests hang"},
+        load="connections = 8\nmeasure_s = 3.0\ntimeout_s = 0.4",
+        least="withheld",
+    ),
+    Planted(
+        code="M2",
+        flaw="one request in 300 takes a second",
+        servers={"one": "one in 300 takes a second"},
+        load="connections = 1\nmeasure_s = 6.0",
+    ),
+    Planted(
+        code="M4",
+        flaw="arrivals wait for eight connections",
+        servers={"one": "waits"},
+        load="connections = 8\nrate_per_s = 800.0\nmeasure_s = 4.0",
+    ),
+    Planted(
+        code="M5",
+        flaw="a claim about a tail of a closed loop",
+        servers=TWO,
+        more=(
+            '[[claims]]\nid = "a"\nstatement = "one has the shorter tail"\n'
+            'comparisons = [{ metric = "service_time_p99", a = "planted/one", b = "planted/two", '
+            'relation = "less" }]'
+        ),
+        load=SHORT,
+    ),
+    Planted(
+        code="M6",
+        flaw="the generator is stopped for a quarter of a second now and then",
+        apart=True,
+        disturb=functools.partial(stopped, stop_s=0.25, go_s=0.25),
+        load="connections = 800\nrate_per_s = 400.0\nmeasure_s = 6.0",
+    ),
+    Planted(
+        code="M7",
+        flaw="a server that waits for 20 ms",
+        servers={"one": "waits"},
+        load="connections = 4\nmeasure_s = 1.0",
+        unless=("H2",),
+    ),
+    Planted(
+        code="W1",
+        flaw="answers that claim success and are wrong",
+        servers={"one": "lies under load"},
+        least="withheld",
+    ),  # fmt: skip
+    Planted(code="W2", flaw="one answer in 30 is 503", servers={"one": "one in 30 fails"}, least="withheld"),
+    Planted(
+        code="W3",
+        flaw="300 bytes of headers more",
+        servers={"one": "right", "two": "large headers"},
+        load=SHORT,
+        least="withheld",
+    ),  # fmt: skip
+    Planted(
+        code="W4",
+        flaw="a server that remembers its last answer",
+        servers={"one": "remembers its last answer"},
+        workloads=(
+            '[[workloads]]\nname = "same"\nroutes = ["hello"]\nsame_input_of = "random"\n'
+            '[[workloads]]\nname = "random"\nroutes = ["hello", "other"]\norder = "random"'
+        ),
+        blocks=3,
+        load="connections = 1\nmeasure_s = 0.6",
+    ),
+    Planted(
+        code="W5",
+        flaw="connections closed after five answers",
+        servers={"one": "closes after five"},
+        least="withheld",
+    ),  # fmt: skip
+    Planted(
+        code="W6",
+        flaw="a pool of 3 against one of 50",
+        servers=TWO,
+        facts={"one": "pool = 3", "two": "pool = 50"},
+        load=SHORT,
+    ),  # fmt: skip
+    Planted(code="W7", flaw="debugging switched on", facts={"one": "debug = true"}, load=SHORT),
+    Planted(
+        code="S1",
+        flaw="fifty requests",
+        servers={"one": "waits"},
+        load="connections = 1\nmeasure_s = 1.0",
+        least="note",
+    ),  # fmt: skip
+    Planted(
+        code="S2",
+        flaw="a server that tires after two seconds",
+        servers={"one": "tires"},
+        load="connections = 4\nmeasure_s = 4.0",
+    ),  # fmt: skip
+    Planted(
+        code="S3",
+        flaw="every other start is slow",
+        servers={"one": "every other start is slow"},
+        blocks=3,
+        load=SHORT,
+    ),  # fmt: skip
+    Planted(
+        code="S4",
+        flaw="the first start is fast",
+        servers={"one": "the first start is fast"},
+        blocks=6,
+        load=SHORT,
+        least="note",
+    ),  # fmt: skip
+    Planted(code="S5", flaw="two trials", blocks=2, load=SHORT),
+    Planted(
+        code="S6",
+        flaw="trials that scatter",
+        servers={"one": "every other start is slow"},
+        blocks=3,
+        load=SHORT,
+        least="note",
+    ),  # fmt: skip
+    Planted(code="S7", flaw="half a second", load=SHORT),
+    Planted(
+        code="D1",
+        flaw="every second start is slow, and those are the control's",
+        servers={"one": "every other start is slow", "two": "waits"},
+        blocks=3,
+        control=True,
+        seed=first_before_again,
+        load="connections = 2\nmeasure_s = 0.6",
+    ),
+    Planted(
+        code="D2",
+        flaw="real trials, put down as if one server had run after the other",
+        servers=TWO,
+        blocks=2,
+        relabel=True,
+        load=SHORT,
+    ),  # fmt: skip
+    Planted(code="H1", flaw="client and server on one core", split=_one_core),
+    Planted(code="H2", flaw="another program keeps a core busy", disturb=hog),
+    Planted(
+        code="H3",
+        flaw="590 descriptors for 500 connections",
+        apart=True,
+        descriptors=590,
+        load="connections = 500\nmeasure_s = 1.0",
+        least="note",
+    ),
+)
+
+IMPOSSIBLE = {
+    "M3": "our own engine keeps one set of books and refuses to end with two; other tools' reports do this",
+    "D3": "our own reports take no such average; other tools' reports do this",
+}
+"""Rules that no run of ours can be given a flaw for: they judge what other tools print."""
+
+NOISE = frozenset({"G1", "G2", "M1", "M2", "M4", "M6", "M7", "S2", "S3", "S4", "S6", "D1", "H2"})
+"""Rules that a busy machine makes speak in a run without a planted flaw; their silence needs a quiet one."""
+
+CLEAN = Planted(
+    code="clean",
+    flaw="none",
+    servers=TWO,
+    blocks=6,
+    control=True,
+    load="connections = 8\nmeasure_s = 2.0\nwarm_up_min_s = 1.0\nwarm_up_max_s = 3.0",
+    more=_allow("S7", "window", 5e8).replace("a planted flaw, made", "twenty runs, each"),
+)
+"""Two equal servers, at a load that each of them saturates a core with."""

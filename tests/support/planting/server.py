@@ -1,0 +1,121 @@
+"""A small HTTP server that has one flaw, named by its first argument. Started by `planting`.
+
+server.py FLAW STATE    STATE is a file in which it counts its starts
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+FLAW = sys.argv[1]
+BODY = b"hello\n"
+BIG = bytes(16 << 20)
+HANGS_S = 60.0
+
+
+def count_starts(state: Path) -> int:
+    """How often it was started before."""
+    before = int(state.read_text()) if state.exists() else 0
+    state.write_text(str(before + 1))
+    return before
+
+
+STARTS = count_starts(Path(sys.argv[2]))
+SLOW_START_S = {
+    "every other start is slow": 0.02 if STARTS % 2 else 0.002,
+    "the first start is fast": 0.02 if STARTS else 0.001,
+}
+
+
+class Server:
+    """What all connections share."""
+
+    def __init__(self) -> None:
+        self.answered = 0
+        self.accepted = 0
+        self.began_s: float | None = None
+        self.last_target = b""
+        self.lock = threading.Lock()
+
+    def wait(self, target: bytes) -> None:
+        """Take the time that the flaw takes."""
+        now = time.monotonic()
+        self.began_s = self.began_s or now
+        if FLAW in SLOW_START_S:
+            time.sleep(SLOW_START_S[FLAW])
+        if FLAW == "waits":
+            time.sleep(0.02)
+        if FLAW == "one in 300 takes a second" and self.answered % 300 == 299:
+            time.sleep(1)
+        if FLAW == "tires" and now - self.began_s > 2:
+            time.sleep(0.01)
+        if FLAW == "remembers its last answer" and target != self.last_target:
+            time.sleep(0.005)
+        self.last_target = target
+
+    def answer(self, target: bytes) -> bytes | None:
+        """The bytes to send; None where no answer ever comes."""
+        with self.lock:
+            self.answered += 1
+        self.wait(target)
+        status, body, more = b"200 OK", BODY, b""
+        if FLAW == "some requests hang" and self.answered % 10 == 0:
+            return None
+        if FLAW == "one in 30 fails" and self.answered % 30 == 0:
+            status = b"503 Service Unavailable"
+        if FLAW == "lies under load" and 50 < self.answered < 100:
+            body = b"HELLO\n"
+        if FLAW == "large headers":
+            more = b"X-Padding: " + b"x" * 300 + b"\r\n"
+        if FLAW == "sends 16 MB":
+            body = BIG
+        head = b"HTTP/1.1 %s\r\nContent-Type: text/plain\r\n%sContent-Length: %d\r\n\r\n"
+        return head % (status, more, len(body)) + body
+
+    def serve(self, connection: socket.socket) -> None:
+        """Answer requests until the client leaves, or the flaw ends it."""
+        read, here = b"", 0
+        with connection:
+            while True:
+                try:
+                    more = connection.recv(65536)
+                except OSError:
+                    return
+                if not more:
+                    return
+                read += more
+                while b"\r\n\r\n" in read:
+                    head, _, read = read.partition(b"\r\n\r\n")
+                    made = self.answer(head.split(b" ", 2)[1])
+                    if made is None:
+                        time.sleep(HANGS_S)
+                        return
+                    try:
+                        connection.sendall(made)
+                    except OSError:
+                        return
+                    here += 1
+                    if FLAW == "closes after five" and here == 5:
+                        return
+
+    def run(self) -> None:
+        """Accept for ever."""
+        with socket.create_server((os.environ["HOST"], int(os.environ["PORT"])), backlog=512) as listener:
+            while True:
+                connection, _ = listener.accept()
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self.accepted += 1
+                # The first are the readiness probe and the contract's test, each on one of its own.
+                if FLAW == "serves four clients" and self.accepted > 6:
+                    connection.close()
+                    continue
+                threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+
+if __name__ == "__main__":
+    Server().run()
