@@ -2,8 +2,8 @@
 
 python benches/planted.py [--clean 20] [--only G1 W3] [--out docs/planted-flaws.md]
 
-Takes about two minutes for the flaws and one for each clean run. The runs are real: processes, sockets,
-loads. A busy machine makes the rules about noise speak in clean runs: those are counted apart.
+Takes about two minutes for the flaws and half of one for each clean run. The runs are real: processes,
+sockets, loads. A busy machine makes the rules about noise speak in clean runs: those are counted apart.
 """
 
 from __future__ import annotations

@@ -12,12 +12,7 @@ from planting import Planted, plants, table
 from assay.verdict import RULES
 
 CAUGHT: dict[str, str] = {}
-SHORT_CLEAN = replace(
-    plants.CLEAN,
-    blocks=3,
-    load="connections = 8\nmeasure_s = 0.8",
-    more=plants.CLEAN.more + '\n[rules.S5]\nthresholds = { trials = 3 }\nreason = "a short clean run"',
-)
+SHORT_CLEAN = replace(plants.CLEAN, blocks=3, load="connections = 8\nmeasure_s = 0.8")
 
 
 @pytest.mark.parametrize("plant", plants.ALL, ids=[plant.code for plant in plants.ALL])

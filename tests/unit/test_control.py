@@ -179,3 +179,12 @@ def test_a_control_of_two_blocks_is_no_yardstick() -> None:
     ) + tuple(trial for trial in made.trials if trial.case != "a again")
     judged = judge(msgspec.structs.replace(made, trials=trials, judgement=None), 0)
     assert [row.tier for row in judged.ranking if row.case in ("a", "b")] == [1, 2]
+
+
+def test_a_threshold_that_the_study_set_shows_also_where_nothing_is_found() -> None:
+    made = controlled(1.0)
+    rules = {"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "dates differ in length"}}
+    header = msgspec.structs.replace(made.header, study={**made.header.study, "rules": rules})
+    shown = on_the_screen(msgspec.structs.replace(made, header=header))
+    assert "Threshold of W3 (unequal answers) set by the study: bytes_difference 5.0 % instead of 2.0 %" in shown
+    assert "dates differ in length" in shown

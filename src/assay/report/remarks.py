@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.rows import Section, name_of_case
+from assay.report.rules import threshold_words
 from assay.stats.usl import UslFit, usl_fit
 from assay.values.estimate import Estimate
 from assay.values.plan import Closed
@@ -17,6 +18,7 @@ def remarks(run: Run, found: Sequence[Section]) -> Iterator[str]:
     """Every remark that the run's data supports."""
     yield from _controls(run)
     yield from _scaling(run, found)
+    yield from _thresholds(run)
 
 
 def _controls(run: Run) -> Iterator[str]:
@@ -36,6 +38,19 @@ def _controls(run: Run) -> Iterator[str]:
             else f"no difference where none is; none below {fmt.significant(floor, 2)} % is claimed"
         )
         yield f"A/A control: {itself}: {said}."
+
+
+def _thresholds(run: Run) -> Iterator[str]:
+    """What the study changed of the rules, and why: also where no rule speaks."""
+    for code, setting in run.header.study.get("rules", {}).items():
+        rule = verdict.explain(code)
+        changed = (
+            f"{one.name} {threshold_words(one.unit, value)} instead of {threshold_words(one.unit, one.value)}"
+            for one in rule.thresholds
+            if (value := setting.get("thresholds", {}).get(one.name)) is not None
+        )
+        words = f"{', '.join(changed)}: {setting['reason']}"
+        yield f"Threshold of {code} ({rule.title}) set by the study: {words}."
 
 
 def _written(ratio: Estimate) -> str:

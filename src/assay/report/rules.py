@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -40,6 +42,14 @@ def in_full(rule: Rule) -> RenderableType:
     for number, threshold in enumerate(rule.thresholds):
         said = f"{threshold.name} = {_written(threshold)}: {threshold.meaning}"
         table.add_row("thresholds" if number == 0 else "", said)
+    if rule.thresholds:
+        named = ", ".join(f"{threshold.name} = …" for threshold in rule.thresholds)
+        setting = f'[rules.{rule.code}] thresholds = {{ {named} }}, reason = "…"'
+        table.add_row("in a study", Text(f"{setting}; each finding of the rule then says why"))
+    if rule.exempt:
+        table.add_row("spares", f"servers of role {', '.join(sorted(rule.exempt))}")
+    if rule.passing:
+        table.add_row("passing", "met in at most one trial of five it is a note")
     table.add_row("example", rule.example)
     table.add_row("source", rule.source)
     head = Text.assemble((rule.code, HEADING), "  ", (rule.title, HEADING))
@@ -65,12 +75,17 @@ def as_json() -> str:
 
 
 def _written(threshold: Threshold) -> str:
-    match threshold.unit:
+    return threshold_words(threshold.unit, threshold.value)
+
+
+def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float) -> str:
+    """A threshold's value with its unit."""
+    match unit:
         case "share":
-            return fmt.share(threshold.value)
+            return fmt.share(value)
         case "ns":
-            return fmt.time(threshold.value)
+            return fmt.time(value)
         case "ratio":
-            return fmt.times(threshold.value)
+            return fmt.times(value)
         case "count":
-            return fmt.significant(threshold.value)
+            return fmt.significant(value)

@@ -239,9 +239,12 @@ CLEAN = Planted(
     code="clean",
     flaw="none",
     servers=TWO,
-    blocks=6,
+    blocks=4,
     control=True,
-    load="connections = 8\nmeasure_s = 2.0\nwarm_up_min_s = 1.0\nwarm_up_max_s = 3.0",
-    more=_allow("S7", "window", 5e8).replace("a planted flaw, made", "twenty runs, each"),
+    load="connections = 8\nmeasure_s = 1.0\nwarm_up_min_s = 0.5\nwarm_up_max_s = 1.5",
+    more=(
+        '[rules.S5]\nthresholds = { trials = 3 }\nreason = "twenty runs, each in half a minute"\n'
+        '[rules.S7]\nthresholds = { window = 5e8 }\nreason = "twenty runs, each in half a minute"'
+    ),
 )
-"""Two equal servers, at a load that each of them saturates a core with."""
+"""Two equal servers, at a load that each of them saturates a core with. Only its shortness is forgiven."""
