@@ -17,6 +17,7 @@ from assay import engine
 
 if TYPE_CHECKING:
     from assay.engine import EngineRun
+    from assay.host import Watch
     from assay.values.finding import Finding
     from assay.values.measurement import Measurement, Snapshot
     from assay.values.plan import LoadPlan
@@ -66,36 +67,40 @@ def offer(
     `watch` is given a snapshot every 0.2 s. `AssayError` where nothing was sent.
     """
     running = start(plan)
-    if manners.quiet:
-        return Offered(plan, running, _ended(running, watch), ())
-    # Imported while the load already runs: nothing of it is needed to send the first request.
-    from assay.host import Watch
-    from assay.sut.cores import CoreSplit
-
-    host = Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
-    measurement = _ended(running, watch)
-    from assay.cli import address
-    from assay.verdict import judge_load
-
-    findings = judge_load(
-        plan,
-        measurement,
-        cores=os.cpu_count() or 1,
-        same_machine=address.is_this_machine(address.first_hops(plan)),
-        host=host.seen(),
-    )
-    return Offered(plan, running, measurement, findings)
-
-
-def _ended(running: EngineRun, watch: Callable[[Snapshot], None] | None) -> Measurement:
-    """Wait for the end; Ctrl-C brings it about. A second Ctrl-C gives the load up."""
+    host: Watch | None = None
     try:
+        if not manners.quiet:
+            host = _watch_host(plan)
         while not running.wait(_REFRESH_S):
             if watch is not None:
                 watch(running.snapshot())
     except KeyboardInterrupt:
         running.stop()
-    return running.result()
+    measurement = running.result()
+    if manners.quiet:
+        return Offered(plan, running, measurement, ())
+    return Offered(plan, running, measurement, _judged(plan, measurement, host))
+
+
+def _watch_host(plan: LoadPlan) -> Watch:
+    """Watch the machine from here on. Imported while the load runs already: it is not light."""
+    from assay.host import Watch
+    from assay.sut.cores import CoreSplit
+
+    return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
+
+
+def _judged(plan: LoadPlan, measurement: Measurement, host: Watch | None) -> tuple[Finding, ...]:
+    from assay.cli import address
+    from assay.verdict import judge_load
+
+    return judge_load(
+        plan,
+        measurement,
+        cores=os.cpu_count() or 1,
+        same_machine=address.is_this_machine(address.first_hops(plan)),
+        host=None if host is None else host.seen(),
+    )
 
 
 def tell(tool: str, findings: Iterable[Finding]) -> None:
