@@ -21,6 +21,14 @@ request = function() return all end
 """
 
 
+# The least that a script can do for each request.
+TRIVIAL_SCRIPT = """
+local request_text
+init = function(args) request_text = wrk.format() end
+request = function() return request_text end
+"""
+
+
 @dataclass(frozen=True)
 class Task:
     """One run: the server, the load, how many requests, and about how long wrk should need for them."""
@@ -61,15 +69,33 @@ def _assay(task: Task, core: int) -> Sample:
 
 
 def _wrk(task: Task, core: int) -> Sample:
+    return _as_wrk([need("wrk", "wrk")], task, core)
+
+
+def _wrk_scripted(task: Task, core: int) -> Sample:
+    return _as_wrk([need("wrk", "wrk")], task, core, TRIVIAL_SCRIPT)
+
+
+def _assay_wrk(task: Task, core: int) -> Sample:
+    return _as_wrk([need_assay(), "wrk"], task, core)
+
+
+def _assay_wrk_scripted(task: Task, core: int) -> Sample:
+    return _as_wrk([need_assay(), "wrk"], task, core, TRIVIAL_SCRIPT)
+
+
+def _as_wrk(program: list[str], task: Task, core: int, text: str = "") -> Sample:
     # wrk ends by the clock only: it gets the time that the requests should take.
     load = task.load
-    command = [need("wrk", "wrk"), "--threads", "1", "--connections", str(load.connections)]
+    command = [*program, "--threads", "1", "--connections", str(load.connections)]
     command += ["--duration", f"{max(1, round(task.likely_s))}s", "--timeout", "30s"]
     if not load.keep_alive:
         command += ["--header", "Connection: close"]
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         if load.pipeline > 1:
-            script.write(PIPELINE_SCRIPT % load.pipeline)
+            text = PIPELINE_SCRIPT % load.pipeline
+        if text:
+            script.write(text)
             script.flush()
             command += ["--script", script.name]
         done = run([*command, task.server.url(load.target)], core)
@@ -109,4 +135,7 @@ def _last_line(done: Finished) -> str:
 
 ASSAY = Contender("assay", _assay)
 WRK = Contender("wrk", _wrk)
+WRK_SCRIPTED = Contender("wrk, script", _wrk_scripted)
+ASSAY_WRK = Contender("assay wrk", _assay_wrk)
+ASSAY_WRK_SCRIPTED = Contender("assay wrk, script", _assay_wrk_scripted)
 BARE = Contender("bare client", _bare)

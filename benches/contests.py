@@ -6,7 +6,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from contenders import ASSAY, BARE, WRK, Contender, Task
+from contenders import (
+    ASSAY,
+    ASSAY_WRK,
+    ASSAY_WRK_SCRIPTED,
+    BARE,
+    WRK,
+    WRK_SCRIPTED,
+    Contender,
+    Task,
+)
 from model import Benchmark, Bound, Effort, Load, Outcome, Sample, loop_ratio, ratio, row
 from programs import Cores, Server, Unavailable, serving_nginx, serving_null
 
@@ -137,6 +146,17 @@ CONTESTS = (
         BOTH,
         _against_wrk(0.80),
         1_000_000,
+    ),
+    Contest(
+        "dropin",
+        "`assay wrk` and wrk with the same words; with a Lua script that gives every request",
+        _null(*PROVERB),
+        Load(requests=4_000_000),
+        (ASSAY_WRK, WRK, ASSAY_WRK_SCRIPTED, WRK_SCRIPTED),
+        (
+            Bound("cpu", "wrk", 1.0, "assay wrk"),
+            Bound("cpu", "wrk, script", 1.0, "assay wrk, script"),
+        ),
     ),
     Contest("tls", "TLS 1.3 with nginx, keep-alive", _nginx_tls, Load(), BOTH, _against_wrk(1.0), 80_000),
     Contest(
