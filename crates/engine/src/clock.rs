@@ -1,7 +1,7 @@
 //! The one reader of time. Everything else takes time as an argument, in nanoseconds since
 //! the start of the run.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -12,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// time between the reading and the `recv` that follows it at once. See [`crate::worker`].
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
-    start: Instant,
+    start_ns: u64,
     started_at_unix_ns: u64,
 }
 
@@ -24,16 +24,16 @@ impl Clock {
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         Self {
-            start: Instant::now(),
+            start_ns: read_ns(ClockId::Monotonic),
             started_at_unix_ns: since_epoch.as_nanos() as u64,
         }
     }
 
     /// Nanoseconds since the start.
+    #[inline]
     #[must_use]
     pub fn now_ns(&self) -> u64 {
-        let elapsed = self.start.elapsed();
-        elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos())
+        read_ns(ClockId::Monotonic) - self.start_ns
     }
 
     /// The start by the calendar, in nanoseconds since 1970.
@@ -46,6 +46,11 @@ impl Clock {
 /// CPU time the calling thread has used.
 #[must_use]
 pub fn thread_cpu_ns() -> u64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
+    read_ns(ClockId::ThreadCPUTime)
+}
+
+#[inline]
+fn read_ns(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
