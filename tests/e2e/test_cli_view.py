@@ -18,6 +18,8 @@ from playwright.sync_api import Page, expect, sync_playwright
 from sample_run import stored
 
 from assay.report import html
+from assay.store import write_series
+from assay.values.series import Part, Series
 
 PATIENCE_S = 120
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -211,3 +213,24 @@ def test_a_port_that_is_taken_is_said_in_a_line(url: str, results: Path) -> None
     assert ended.returncode == 2
     assert ended.stderr.startswith(f"assay: cannot listen on 127.0.0.1:{port}")
     assert ended.stderr.count("\n") == 1
+
+
+def test_a_run_of_a_pair_is_shown_beside_the_other(page: Page, tmp_path: Path) -> None:
+    run = sample_run.run()
+    for profile in ("published", "fair"):
+        header = replace(run.header, run_id=f"franklin-{profile}", profile=profile, series="series-1")
+        stored(replace(run, header=header), tmp_path)
+    parts = tuple(
+        Part(study="franklin", profile=profile, run=f"franklin-{profile}", state="ended")
+        for profile in ("published", "fair")
+    )
+    write_series(tmp_path, Series(series_id="series-1", created_unix_ns=1, parts=parts))
+    command = [sys.executable, "-m", "assay.cli.main", "view", "--results", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        where = urlsplit(process.stdout.readline().strip())
+        page.goto(f"{where.scheme}://{where.netloc}{where.path.rstrip('/')}/run/franklin-fair?{where.query}")
+        expect(page.get_by_role("heading", name="Published against fair")).to_be_visible()
+        expect(page.get_by_role("region", name="c64 as published, c64 fair")).to_be_visible()
+        page.screenshot(path=tmp_path / "pair.png", full_page=True)
+        process.send_signal(signal.SIGINT)

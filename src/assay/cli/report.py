@@ -64,8 +64,16 @@ def _pair(stored: Run, word: str | None, folder: Path, settings: Settings) -> Pa
 
     if word is not None:
         return profiles.pair(stored, judged(store.load(store.find(settings.results, word))))
-    other = store.other_profile(folder, stored.header)
-    return profiles.pair(stored, judged(other)) if other is not None and other.trials else None
+    return pair_of(stored, store.other_profile(folder, stored.header))
+
+
+def pair_of(stored: Run, other: Path | None) -> Pair | None:
+    """The run with the one of that file; None where there is none, or nothing of it was measured."""
+    from assay import store
+    from assay.report import profiles
+
+    run = judged(store.load(other)) if other is not None else None
+    return profiles.pair(stored, run) if run is not None and run.trials else None
 
 
 def judged(stored: Run) -> Run:

@@ -192,15 +192,15 @@ class _Runs:
     def _side_by_side(self, run: Run) -> None:
         """Once a study has been run under both profiles: show the two, and write them down."""
         from assay import store
-        from assay.cli.report import judged
+        from assay.cli.report import pair_of
 
         other = store.other_profile(self._settings.results, run.header)
-        if other is None or not (other.trials and run.trials):
+        pair = pair_of(run, other) if run.trials else None
+        if pair is None:
             return
         from assay.cli.output import write_files
-        from assay.report import beside, html, markdown_pair, profiles
+        from assay.report import beside, html, markdown_pair
 
-        pair = profiles.pair(run, judged(other))
         if not self._as_json:
             console.show(beside.summary(pair))
         name = run.header.study_name

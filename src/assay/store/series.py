@@ -9,9 +9,8 @@ import msgspec
 
 from assay.errors import InputError
 from assay.store.read import FILE as RUN_FILE
-from assay.store.read import load
 from assay.store.write import cannot_write
-from assay.values.run import Header, Run
+from assay.values.run import Header
 from assay.values.series import FORMAT, Series
 
 FILE = "series.json"
@@ -49,13 +48,13 @@ def find_series(results: Path, word: str) -> Series | None:
     return found
 
 
-def other_profile(results: Path, header: Header) -> Run | None:
-    """The run of the same study under the other profile in the same series; None where there is none."""
+def other_profile(results: Path, header: Header) -> Path | None:
+    """The file of the run of the same study under the other profile in the same series, if there is one."""
     series = find_series(results, header.series)
     for part in series.parts if series else ():
         same = part.study == _name_in(series, header) and part.profile != header.profile
         if same and _is_name(part.run) and (results / part.run / RUN_FILE).is_file():
-            return load(results / part.run)
+            return results / part.run / RUN_FILE
     return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -17,6 +18,7 @@ from assay.errors import AssayError, InputError
 from assay.report import pages
 from assay.store.index import Filter, Index
 from assay.store.read import FILE, read
+from assay.store.series import other_profile
 from assay.values.run import Run
 from assay.view.guard import Guard
 
@@ -53,8 +55,8 @@ class _Pages:
     async def report(self, request: Request) -> HTMLResponse:
         """A run's report, as `assay report --html` writes it."""
         file = await run_in_threadpool(self._file, request.path_params["run"])
-        stamp = file.stat()
-        return HTMLResponse(await run_in_threadpool(_report, file, stamp.st_mtime_ns, stamp.st_size))
+        other = await run_in_threadpool(_other, file)
+        return HTMLResponse(await run_in_threadpool(_report, _State.of(file), other and _State.of(other)))
 
     async def live(self, request: Request) -> HTMLResponse:
         """Where a run stands; the page asks again by itself until it has ended."""
@@ -91,12 +93,32 @@ class _Pages:
         return self._results / name / FILE
 
 
+class _State(NamedTuple):
+    """A run file in the state that its time and size name."""
+
+    file: Path
+    changed_ns: int
+    size: int
+
+    @classmethod
+    def of(cls, file: Path) -> _State:
+        seen = file.stat()
+        return cls(file, seen.st_mtime_ns, seen.st_size)
+
+
 @lru_cache(maxsize=_REPORTS_KEPT)
-def _report(file: Path, changed_ns: int, size: int) -> str:
-    """The report of a file in the state that its time and size name."""
+def _report(run: _State, other: _State | None) -> str:
+    """The report of a run, beside that of the other profile in its series."""
+    from assay.cli.report import pair_of
     from assay.report import html
 
-    return html.render(_judged(file))
+    judged = _judged(run.file)
+    return html.render(judged, pair_of(judged, other.file if other else None))
+
+
+def _other(file: Path) -> Path | None:
+    """The run of the same study under the other profile, if there is one."""
+    return other_profile(file.parent.parent, read(file).run.header)
 
 
 def _judged(file: Path) -> Run:
