@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from assay.cli import words
-from assay.cli.address import full_url, host_and_port, target_of
+from assay.cli.address import full_url, host_and_port, is_this_machine, target_of
 from assay.cli.load_table import (
     DEFAULT_CONNECTIONS,
     DEFAULT_DURATION_NS,
@@ -74,6 +74,7 @@ def plan_from(args: argparse.Namespace) -> LoadPlan:
     tree["url"] = full_url(args.url)
     tree |= _requests(tree.pop("request"), tree.pop("expect"), tree.pop("sent"), tree["url"])
     tree |= _route(tree.pop("route"), tree["url"], through_proxy="proxy" in tree)
+    _check_sources(tree.get("source_addresses", ()))
     tree["tls"] = _tls(tree["tls"], tree["url"], [flag for flag in TLS if flag.dest in given])
     tree["load"] = _load(tree["load"], tree["stop"])
     tree["stop"] = _stop(tree["stop"], tree["load"])
@@ -191,6 +192,12 @@ def _addresses(route: Tree, url: str) -> list[str]:
             "write the URL's host and port",
         )
     return list(said["addresses"])
+
+
+def _check_sources(sources: Collection[str]) -> None:
+    for source in sources:
+        if not is_this_machine((source,)):
+            raise InputError(f"--source: {source} is no address of this machine", "`ip address` lists them")
 
 
 def _unix_socket(path: Path) -> str:

@@ -123,7 +123,7 @@ WHERE = (
          "the addresses of the URL's host, in the manner of curl"),
     Flag(("-4", "--ipv4"), "route.ipv4", None, "", "use IPv4 addresses of the host only"),
     Flag(("-6", "--ipv6"), "route.ipv6", None, "", "use IPv6 addresses of the host only"),
-    Flag(("--source",), "source_addresses", load_words.address, "IP",
+    Flag(("--source",), "source_addresses", load_words.source, "IP",
          "connect from this address; repeatable: used in turn", repeat=True),
     Flag(("-x", "--proxy"), "proxy", load_words.proxy, "[http://]HOST:PORT",
          "go through a proxy, by CONNECT for https"),

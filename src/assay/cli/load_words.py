@@ -76,6 +76,13 @@ def address(word: str) -> str:
     return f"{shown}:{port}" if port else host
 
 
+def source(word: str) -> str:
+    """An IP address without a port: the system chooses the ports to connect from."""
+    if not _is_ip(word):
+        raise argparse.ArgumentTypeError(f"{word!r} is not an address such as 127.0.0.2")
+    return word
+
+
 def resolution(word: str) -> dict[str, Any]:
     """The addresses of a host and port, as curl writes them: example.test:80:127.0.0.1,::1."""
     found = re.fullmatch(r"(\[[^\]]+\]|[^:]+):(\d{1,5}):(.+)", word)
