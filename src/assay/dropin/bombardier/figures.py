@@ -1,0 +1,139 @@
+"""The figures of bombardier's reports, true by default; in strict mode by its own arithmetic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.dropin.bombardier.flags import Flags
+from assay.dropin.tally import Tally, tally_us
+from assay.values.measurement import Measurement, Outcome, Window
+
+_MOST_WITHOUT_SPREAD = 2
+LATENCIES = (0.5, 0.75, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Mean, standard deviation and largest of values, and the values below which so many lie."""
+
+    mean: float
+    stddev: float
+    max: float
+    percentiles: dict[float, float]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What bombardier's reports say, before they are written down.
+
+    `latencies_us` are whole µs; `rates_per_s` one value for each 20 ms in which the load went on.
+    """
+
+    time_ns: int
+    bytes_read: int
+    bytes_written: int
+    by_class: tuple[int, int, int, int, int]
+    others: int
+    errors: tuple[tuple[str, int], ...]
+    latencies_us: Tally
+    exact_latency_us: tuple[float, float]
+    rates_per_s: tuple[float, ...]
+    ended: int
+    strict: bool
+
+    @property
+    def throughput(self) -> float:
+        """Bytes a second, both ways."""
+        return (self.bytes_read + self.bytes_written) / (self.time_ns / 1e9) if self.time_ns else 0.0
+
+    def latency_stats(self, percentiles: Sequence[float] = ()) -> Stats | None:
+        """The times in µs; None where there are none."""
+        tally = self.latencies_us
+        if not tally.total:
+            return None
+        mean, stddev = self.exact_latency_us
+        if self.strict:
+            mean = tally.mean
+            apart = sum((value - mean) ** 2 for value, _ in tally.counts)
+            stddev = math.sqrt(apart / tally.total) if tally.total > _MOST_WITHOUT_SPREAD else 0.0
+        found = {share: float(tally.at_rank(self._rank(share, tally.total))) for share in percentiles}
+        return Stats(mean, stddev, tally.high, found)
+
+    def rate_stats(self, percentiles: Sequence[float] = ()) -> Stats | None:
+        """Requests a second; None where no time passed."""
+        rates = sorted(self.rates_per_s)
+        if not rates:
+            return None
+        count = len(rates)
+        mean = sum(rates) / count
+        spread = sorted(set(rates)) if self.strict else rates
+        apart = sum((rate - mean) ** 2 for rate in spread)
+        stddev = math.sqrt(apart / (count - 1)) if count > 1 else 0.0
+        if not self.strict:
+            mean = self.ended / (self.time_ns / 1e9)
+        found = {share: rates[min(self._rank(share, count), count) - 1] for share in percentiles}
+        return Stats(mean, stddev, rates[-1], found)
+
+    def _rank(self, share: float, count: int) -> int:
+        """Of the smallest value that so many are not above; bombardier rounds it."""
+        rank = int(share * count + 0.5) if self.strict else math.ceil(share * count)
+        return max(1, rank)
+
+
+def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
+    """The figures of a load that has ended.
+
+    With a rate the times run from the intended start; bombardier's, and the strict ones, from the send.
+    """
+    times = measured.response_time if measured.response_time and not strict else measured.service_time
+    classes = [0, 0, 0, 0, 0]
+    others = measured.failed
+    for status, count in measured.statuses.items():
+        if 100 <= int(status) <= 599:
+            classes[int(status) // 100 - 1] += count
+        else:
+            others += count
+    first, second, third, fourth, fifth = classes
+    return Figures(
+        time_ns=measured.measured_ns,
+        bytes_read=measured.bytes_read,
+        bytes_written=measured.bytes_written,
+        by_class=(first, second, third, fourth, fifth),
+        others=others,
+        errors=errors(flags, measured.outcomes),
+        latencies_us=tally_us(times),
+        exact_latency_us=(times.mean_ns / 1000, times.stdev_ns / 1000),
+        rates_per_s=rates(measured.windows, strict),
+        ended=measured.completed + measured.failed,
+        strict=strict,
+    )
+
+
+def rates(windows: Sequence[Window], strict: bool) -> tuple[float, ...]:
+    """Requests a second in each window. A last one that was cut short counts in strict mode only."""
+    measured = [window for window in windows if window.phase == "measured" and window.length_ns]
+    whole = [window for window in measured if window.length_ns == measured[0].length_ns]
+    kept = measured if strict else whole
+    return tuple((window.completed + window.failed) / (window.length_ns / 1e9) for window in kept)
+
+
+def errors(flags: Flags, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:
+    """Failures in the words that Go has for them, the most frequent first."""
+    port = flags.url.port or (443 if flags.url.scheme == "https" else 80)
+    host = f"[{flags.url.hostname}]" if ":" in (flags.url.hostname or "") else flags.url.hostname
+    dial = f"dial tcp {host}:{port}"
+    words = {
+        "connect_refused": f"{dial}: connect: connection refused",
+        "connect_timeout": "dialing to the given TCP address timed out",
+        "unreachable": f"{dial}: connect: no route to host",
+        "no_descriptors": f"{dial}: socket: too many open files",
+        "no_ports": f"{dial}: connect: cannot assign requested address",
+        "timeout": "timeout",
+        "reset": f"read tcp {host}:{port}: read: connection reset by peer",
+        "closed_early": "unexpected EOF",
+        "closed_idle": "EOF",
+    }
+    told = ((words.get(outcome.kind, outcome.example or outcome.kind), outcome.count) for outcome in outcomes)
+    return tuple(sorted(told, key=lambda error: -error[1]))

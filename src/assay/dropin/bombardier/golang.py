@@ -1,0 +1,104 @@
+"""Values written and read as Go does it: durations, numbers, quoted strings."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+_MICRO = ("us", "\u00b5s", "\u03bcs")
+"""The micro sign and the Greek letter are both taken."""
+NS = {"ns": 1, **dict.fromkeys(_MICRO, 10**3), "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_PART = re.compile(r"([0-9]*(?:\.[0-9]*)?)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
+_MOST = 2**63 - 1
+_MOST_UNSIGNED = 2**64 - 1
+
+
+def duration_ns(text: str) -> int:
+    """Read a duration ("1.5s", "1m30s", "-2ms"); `ValueError` in Go's words."""
+    wrong = ValueError(f"time: invalid duration {quoted(text)}")
+    sign, rest = (-1, text[1:]) if text.startswith("-") else (1, text.removeprefix("+"))
+    if rest == "0":
+        return 0
+    if not rest:
+        raise wrong
+    total = Decimal(0)
+    while rest:
+        part = _PART.match(rest)
+        if part is None or part[1] in ("", "."):
+            if re.fullmatch(r"[0-9.]*[0-9][0-9.]*", rest):
+                raise ValueError(f"time: missing unit in duration {quoted(text)}")
+            raise wrong
+        total += Decimal(part[1]) * NS[part[2]]
+        rest = rest[part.end() :]
+    if total > _MOST:
+        raise wrong
+    return sign * int(total)
+
+
+def duration(ns: int) -> str:
+    """Write a duration: "10s", "1m1s", "1.5s", "200ms", "0s"."""
+    if ns < 0:
+        return "-" + duration(-ns)
+    if ns < NS["s"]:
+        unit = next((unit for unit in ("ms", "\u00b5s", "ns") if ns >= NS[unit]), None)
+        return "0s" if unit is None else f"{_short(Decimal(ns) / NS[unit])}{unit}"
+    hours, rest = divmod(ns, NS["h"])
+    minutes, rest = divmod(rest, NS["m"])
+    text = f"{_short(Decimal(rest) / NS['s'])}s"
+    if hours or minutes:
+        text = f"{minutes}m{text}"
+    return f"{hours}h{text}" if hours else text
+
+
+def unsigned(text: str) -> int:
+    """Read a number of 64 bits without a sign, as ParseUint does with base 0; `ValueError` in Go's words."""
+    try:
+        if not re.fullmatch(r"[0-9a-zA-Z_]+", text):
+            raise ValueError
+        number = int(text, 0) if not re.fullmatch(r"0[0-7]+", text) else int(text, 8)
+    except ValueError:
+        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax") from None
+    if number > _MOST_UNSIGNED:
+        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: value out of range")
+    return number
+
+
+def number(value: float) -> str:
+    """Write a number with the fewest digits that mean it; an exponent only below 1e-4 and from 1e21 on."""
+    if isinstance(value, int):
+        return str(value)
+    if value != value or value in (float("inf"), float("-inf")):
+        return {"inf": "+Inf", "-inf": "-Inf"}.get(str(value), "NaN")
+    digits = Decimal(repr(value))
+    if value and not -5 < digits.adjusted() < 21:
+        mantissa, _, exponent = f"{digits.normalize():e}".partition("e")
+        return f"{mantissa}e{exponent[0]}{int(exponent[1:]):02d}"
+    return _short(digits)
+
+
+def _short(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+_ESCAPES = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
+
+
+def quoted(text: str) -> str:
+    """Write a string in quotes as `%q` does."""
+    return '"' + "".join(_escaped(letter) for letter in text) + '"'
+
+
+def _escaped(letter: str) -> str:
+    if letter in '"\\':
+        return "\\" + letter
+    if letter in _ESCAPES:
+        return _ESCAPES[letter]
+    if letter.isprintable():
+        return letter
+    code = ord(letter)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

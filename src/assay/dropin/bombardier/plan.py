@@ -1,0 +1,52 @@
+"""From bombardier's flags to a `LoadPlan`."""
+
+from __future__ import annotations
+
+import os
+
+from assay.dropin.bombardier import request
+from assay.dropin.bombardier.flags import Flags
+from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
+
+NS_PER_S = 1_000_000_000
+SAMPLE_NS = 20_000_000
+"""bombardier takes a sample of the rate so often."""
+_LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
+_SHORTEST_TIMEOUT_NS = 1_000
+
+
+def plan(flags: Flags) -> LoadPlan:
+    """The load that the flags ask for. A rate is an open loop: its starts wait for no answer."""
+    body, file = flags.body or None, flags.body_file or None
+    sent = Request(
+        method=flags.method,
+        head=request.head(flags),
+        body=body if body or file or not flags.stream else "",
+        body_file=file,
+        chunk_bytes=request.CHUNK_BYTES if flags.stream else None,
+    )
+    counted = flags.requests is not None
+    return LoadPlan(
+        url=f"{flags.url.scheme}://{flags.url.netloc}",
+        requests=(sent,),
+        load=_load(flags),
+        stop=StopAtCount(count=flags.requests or 0) if counted else StopAfter(ns=flags.duration_ns),
+        threads=min(flags.connections, max(1, (os.cpu_count() or 1) // 2)),
+        timeout_ns=min(max(flags.timeout_ns, _SHORTEST_TIMEOUT_NS), _LONGEST_TIMEOUT_NS),
+        window_ns=SAMPLE_NS,
+        keep_alive=request.is_kept_alive(flags),
+        tls=Tls(
+            insecure=flags.insecure,
+            certificate_file=flags.certificate or None,
+            key_file=flags.key or None,
+        ),
+    )
+
+
+def _load(flags: Flags) -> Closed | Open:
+    if flags.rate_per_s is None:
+        return Closed(connections=flags.connections)
+    rate_per_s = float(flags.rate_per_s)
+    # The last rate of an open loop holds until the stop.
+    stage = Stage(duration_ns=NS_PER_S, from_per_s=rate_per_s, to_per_s=rate_per_s)
+    return Open(stages=(stage,), max_connections=flags.connections, pacer="sleep")
