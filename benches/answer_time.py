@@ -26,8 +26,8 @@ DIFFERENCE = 0.05
 BUDGET_S = 90
 TRIES = 10
 LONGEST_S = 600.0
-_CALIBRATION_S = 3.0
-_CALIBRATIONS = 3
+_CALIBRATION_S = 2
+_CALIBRATIONS = 5
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def run(effort: Effort) -> Outcome:
     how = f"{tries} tries of two builds, {2 * tries} of one with itself, at most {BUDGET_S} s of load each"
     title = BENCHMARK.title
     try:
-        lean_us = _cost_us(BASE_COST_NS)
-        heavy_ns = BASE_COST_NS + round(1000 * lean_us * DIFFERENCE)
-        heavy_us = _cost_us(heavy_ns)
+        (guess_us,) = _costs_us(BASE_COST_NS)
+        heavy_ns = BASE_COST_NS + round(1000 * guess_us * DIFFERENCE)
+        lean_us, heavy_us = _costs_us(BASE_COST_NS, heavy_ns)
         apart = [_compare(BASE_COST_NS, heavy_ns, seed) for seed in range(tries)]
         same = [_compare(BASE_COST_NS, BASE_COST_NS, seed) for seed in range(tries, 3 * tries)]
     except Unavailable as problem:
@@ -77,25 +77,27 @@ def _share(answers: Sequence[bool]) -> Spread:
     return Spread.of([sum(answers) / len(answers)])
 
 
+def _costs_us(*costs_ns: int) -> tuple[float, ...]:
+    """CPU microseconds of a request by the server's own clock for each of these builds: medians of short
+    loads in turn, so that all met the machine in the same moods."""
+    rounds = [[_cost_us(cost) for cost in costs_ns] for _ in range(_CALIBRATIONS)]
+    return tuple(Spread.of(taken).median for taken in zip(*rounds, strict=True))
+
+
 def _cost_us(cost_ns: int) -> float:
-    """CPU microseconds of a request by the server's own clock: the median of a few short loads."""
     cores = Cores.apart()
-    costs = []
-    for _ in range(_CALIBRATIONS):
-        with serving_null_process(cores.server, "--cost-ns", str(cost_ns)) as (server, process):
-            clock = psutil.Process(process.pid)
-            before = clock.cpu_times()
-            load = [need_assay(), "load", server.url(), "-d", f"{_CALIBRATION_S}s", "-t", "1", "--json", "-q"]
-            done = subprocess.run(
-                pinned(load, cores.client), capture_output=True, text=True, check=False, timeout=LONGEST_S
-            )
-            after = clock.cpu_times()
-            if not done.stdout:
-                raise Unavailable(f"the calibrating load failed: {done.stderr.strip()}")
-            answered = json.loads(done.stdout)["measurement"]["books"]["completed"]
-            used_s = after.user + after.system - before.user - before.system
-            costs.append(used_s / answered * 1e6)
-    return Spread.of(costs).median
+    with serving_null_process(cores.server, "--cost-ns", str(cost_ns)) as (server, process):
+        clock = psutil.Process(process.pid)
+        before = clock.cpu_times()
+        load = [need_assay(), "load", server.url(), "-d", f"{_CALIBRATION_S}s", "-t", "1", "--json", "-q"]
+        done = subprocess.run(
+            pinned(load, cores.client), capture_output=True, text=True, check=False, timeout=LONGEST_S
+        )
+        after = clock.cpu_times()
+    if not done.stdout:
+        raise Unavailable(f"the calibrating load failed: {done.stderr.strip()}")
+    answered: int = json.loads(done.stdout)["measurement"]["books"]["completed"]
+    return (after.user + after.system - before.user - before.system) / answered * 1e6
 
 
 def _compare(first_ns: int, second_ns: int, seed: int) -> Try:

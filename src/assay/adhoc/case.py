@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -73,7 +73,7 @@ def case_of(rival: Rival, terms: Terms) -> AdHoc:
     plan = msgspec.structs.replace(
         terms.plan,
         requests=(request,),
-        warmup_max_ns=terms.warm_up.max_ns + _ENGINE_MARGIN_NS if terms.warm_up.max_ns else 0,
+        warmup_max_ns=_engine_bound(terms.warm_up),
     )
     case = Case(id=rival.name, server=rival.name, variant="", workload=target, load="as given")
     resolved = ResolvedCase(
@@ -90,15 +90,7 @@ def again(adhoc: AdHoc) -> AdHoc:
     case = msgspec.structs.replace(
         first, id=f"{first.id} (again)", role="control", control_of=first.id, label=f"{first.id} (again)"
     )
-    resolved = ResolvedCase(
-        case=case,
-        server=adhoc.resolved.server,
-        contract=adhoc.resolved.contract,
-        routes=adhoc.resolved.routes,
-        plan=adhoc.resolved.plan,
-        warm_up=adhoc.resolved.warm_up,
-    )
-    return AdHoc(rival=adhoc.rival, resolved=resolved, server=adhoc.server)
+    return replace(adhoc, resolved=replace(adhoc.resolved, case=case))
 
 
 def expecting(adhoc: AdHoc, body_bytes: int) -> AdHoc:
@@ -116,16 +108,17 @@ def expecting(adhoc: AdHoc, body_bytes: int) -> AdHoc:
 
 def planned(adhoc: AdHoc, plan: LoadPlan) -> AdHoc:
     """The same under another load."""
-    case = adhoc.resolved
-    resolved = ResolvedCase(
-        case=case.case,
-        server=case.server,
-        contract=case.contract,
-        routes=case.routes,
-        plan=plan,
-        warm_up=case.warm_up,
-    )
-    return AdHoc(rival=adhoc.rival, resolved=resolved, server=adhoc.server)
+    return replace(adhoc, resolved=replace(adhoc.resolved, plan=plan))
+
+
+def warmed(adhoc: AdHoc, warm_up: WarmUp) -> AdHoc:
+    """The same with another warm-up."""
+    plan = msgspec.structs.replace(adhoc.resolved.plan, warmup_max_ns=_engine_bound(warm_up))
+    return replace(adhoc, resolved=replace(adhoc.resolved, plan=plan, warm_up=warm_up))
+
+
+def _engine_bound(warm_up: WarmUp) -> int:
+    return warm_up.max_ns + _ENGINE_MARGIN_NS if warm_up.max_ns else 0
 
 
 def _place(rival: Rival, terms: Terms) -> tuple[str, int, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import statistics
 import tempfile
-import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -148,11 +147,10 @@ def run_capacity(
             while (rate := now.search.ask()) is not None and spent_ns < quest.budget_ns:
                 if _gone(trials):
                     break
-                began_ns = time.monotonic_ns()
                 trial = _one(quest, rate, len(trials), bench)
                 run_file.append(TrialDone(trial=trial))
                 trials.append(trial)
-                spent_ns += _load_ns(trial, time.monotonic_ns() - began_ns)
+                spent_ns += _load_ns(trial)
                 now = _told(now, trial, quest, header)
                 observer.trial_finished(trial)
     except KeyboardInterrupt:
@@ -254,7 +252,9 @@ def _gone(trials: list[Trial]) -> bool:
     return len(failed) == _FAILURES_IN_A_ROW
 
 
-def _load_ns(trial: Trial, took_ns: int) -> int:
-    """For how long load was offered; of a trial that failed, how long it took."""
-    measured = trial.measurement
-    return took_ns if measured is None else measured.warmup_ns + measured.measured_ns
+def _load_ns(trial: Trial) -> int:
+    """For how long load was offered; of a trial that failed, at most so long."""
+    measured, stop = trial.measurement, trial.plan.stop
+    if measured is not None:
+        return measured.warmup_ns + measured.measured_ns
+    return stop.ns if isinstance(stop, StopAfter) else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay import console
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from assay.values.run import Run
 
 DEFAULT_URL = "http://127.0.0.1:{port}/"
-DEFAULT_WARM_UP_MAX_NS = 10_000_000_000
-WARM_UP_MIN_NS = 500_000_000
 DEFAULT_READY_NS = 30_000_000_000
 _LOAD_FLAGS = frozenset(
     {"connections", "threads", "method", "header", "body", "body_file", "expect_status", "accept_encoding",
@@ -28,8 +27,10 @@ _LOAD_FLAGS = frozenset(
 """Those of `assay load` that make sense for every trial of a comparison."""
 
 
-def add_to(parser: Parser, *, duration: str, connections: bool = True) -> None:
-    """Add them; `duration` is how long a trial is measured unless it is said."""
+def add_to(
+    parser: Parser, *, duration: str, warm_up: str, warm_up_help: str, connections: bool = True
+) -> None:
+    """Add them; `duration` and `warm_up` are how long a trial takes unless it is said."""
     from assay.cli import load_flags
 
     start = parser.add_argument_group("the servers")
@@ -39,13 +40,15 @@ def add_to(parser: Parser, *, duration: str, connections: bool = True) -> None:
     how.add_argument("-d", "--duration", dest="measure_ns", type=words.time_ns, metavar="TIME",
                      default=words.time_ns(duration), help=f"measure for so long [{duration}]")  # fmt: skip
     how.add_argument("--warm-up", dest="warm_up_ns", type=_time_or_none, metavar="TIME",
-                     default=DEFAULT_WARM_UP_MAX_NS,
-                     help="warm up until throughput is steady, at most so long; 0: never [10s]")  # fmt: skip
+                     default=words.time_ns(warm_up), help=f"{warm_up_help} [{warm_up}]")  # fmt: skip
     load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})
 
 
-def terms_from(args: argparse.Namespace, url: str) -> Terms:
-    """The terms that the flags ask for. InputError where they exclude each other."""
+def terms_from(args: argparse.Namespace, url: str, *, least_warm_up_ns: int, standing: bool) -> Terms:
+    """The terms that the flags ask for. InputError where they exclude each other.
+
+    `standing`: no server is started here, so none has cores that we know.
+    """
     import msgspec
 
     from assay.adhoc.case import Terms
@@ -55,6 +58,7 @@ def terms_from(args: argparse.Namespace, url: str) -> Terms:
     from assay.values.plan import Closed, StopAfter
 
     split = split_cores()
+    split = replace(split, server=()) if standing else split
     stated = argparse.Namespace(**{**vars(args), "url": "http://127.0.0.1/"})
     plan = load_flags.plan_from(stated)
     assert isinstance(plan.load, Closed)  # no flag for a rate is offered
@@ -64,7 +68,7 @@ def terms_from(args: argparse.Namespace, url: str) -> Terms:
     )
     if not re.match(r"https?://", url):
         raise InputError(f"{url!r} is not a URL", f"write it like {DEFAULT_URL}")
-    warm_up = WarmUp(min_ns=min(WARM_UP_MIN_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
+    warm_up = WarmUp(min_ns=min(least_warm_up_ns, args.warm_up_ns), max_ns=args.warm_up_ns)
     return Terms(plan=plan, url=url, warm_up=warm_up, ready_timeout_s=args.ready_timeout / 1e9, split=split)
 
 

@@ -46,7 +46,9 @@ def configure(parser: Parser) -> None:
                         help="end, settled or not, after so much load (warm-ups included) [4m]")  # fmt: skip
     search.add_argument("--connections", "-c", dest="most", type=words.whole, metavar="N",
                         help="use at most so many [as many as rate and objective can need]")  # fmt: skip
-    adhoc_flags.add_to(parser, duration="3s", connections=False)
+    adhoc_flags.add_to(
+        parser, duration="3s", warm_up="1s", warm_up_help="warm up for so long", connections=False
+    )
     output = parser.add_argument_group("output")
     output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
@@ -85,7 +87,8 @@ def _quest(args: argparse.Namespace) -> Quest:
     if not args.url and not args.command:
         raise InputError("no server was named", "give a URL, or --command")
     url = full_url(args.url) if args.url else adhoc_flags.DEFAULT_URL
-    terms = adhoc_flags.terms_from(args, url if args.command else adhoc_flags.DEFAULT_URL)
+    asked = url if args.command else adhoc_flags.DEFAULT_URL
+    terms = adhoc_flags.terms_from(args, asked, least_warm_up_ns=args.warm_up_ns, standing=not args.command)
     given = Rival(
         name=args.name or " ".join(args.command.split()) or url,
         command=args.command,

@@ -46,7 +46,13 @@ def configure(parser: Parser) -> None:
     hooks.add_argument("--setup", default="", metavar="CMD", help="run once for each rival, before all")
     hooks.add_argument("--prepare", default="", metavar="CMD", help="run before each start of a server")
     hooks.add_argument("--cleanup", default="", metavar="CMD", help="run once for each rival, at the end")
-    adhoc_flags.add_to(parser, duration="2s")
+    adhoc_flags.add_to(
+        parser,
+        duration="2s",
+        warm_up="10s",
+        warm_up_help="warm a rival's first trial up until throughput is steady, at most so long, and the "
+        "others as long as that one needed; 0: never",
+    )
     output = parser.add_argument_group("output")
     output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     output.add_argument("--json", action="store_true", help="the whole run as JSON on standard output")
@@ -88,12 +94,15 @@ def _contest(args: argparse.Namespace) -> Contest:
     from assay.adhoc.rivals import rivals_of
     from assay.stats.sequential import FEWEST_BLOCKS
     from assay.versus.contest import Contest
+    from assay.versus.warming import LEAST_NS
 
     found = rivals_of(args.rivals, args.name, args.scan)
     if len(found) < 2:
         given = f"only {found[0].name!r} was given" if found else "nothing was given to compare"
         raise InputError(given, "give two commands or URLs, or one command with a --scan")
-    terms = adhoc_flags.terms_from(args, args.url)
+    terms = adhoc_flags.terms_from(
+        args, args.url, least_warm_up_ns=LEAST_NS, standing=all(rival.url for rival in found)
+    )
     for rival in found:
         adhoc_flags.check_owner(rival.url)
     trials = FEWEST_BLOCKS * (len(found) + args.control)

@@ -54,6 +54,8 @@ class Load:
     outcomes: tuple[Outcome, ...] = ()
     encodings: Mapping[str, int] | None = None
     encodings_asked: frozenset[str] = frozenset()
+    http_asked: str | None = None
+    http_versions: Mapping[str, int] | None = None
     checked: int | None = None
     service_time: Times | None = None
     response_time: Times | None = None
@@ -116,7 +118,7 @@ class Load:
         The cores' is preferred: it holds the kernel's work for the server and the server's services, too.
         """
         cores = self.host.server_cpus_idle_share if self.host is not None else None
-        if cores is not None and not self.cores_shared:
+        if cores is not None and self.server_cpus and not self.cores_shared:
             return 1 - cores
         return self.server.cpu_share if self.server is not None else None
 

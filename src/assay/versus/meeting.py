@@ -6,11 +6,12 @@ import contextlib
 import itertools
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from assay.adhoc import likeness
-from assay.adhoc.case import AdHoc, expecting
+from assay.adhoc.case import AdHoc, expecting, warmed
 from assay.adhoc.hooks import Hooks
 from assay.errors import EXIT_WITHHELD, AssayError, InputError, ServerFailed
 from assay.settings import Settings
@@ -26,6 +27,7 @@ from assay.values.run import Header, Run, TrialDone
 from assay.values.trial import Trial
 from assay.versus.answer import answer, load_ns
 from assay.versus.contest import Contest, order_of_block
+from assay.versus.warming import warm_up_for
 
 _FAILURES_UNTIL_GIVEN_UP = 2
 """A rival that fails in so many blocks one after the other is not tried again."""
@@ -85,7 +87,7 @@ class Meeting:
         length = lengths.pop() if len(lengths) == 1 else None
         if length is not None and self._contest.rivals[0].resolved.plan.requests[0].method != "HEAD":
             rivals = tuple(expecting(rival, length) for rival in self._contest.rivals)
-            self._contest = _with_rivals(self._contest, rivals)
+            self._contest = replace(self._contest, rivals=rivals)
         preload()
         return self._contest
 
@@ -103,7 +105,7 @@ class Meeting:
                 if not self._goes_on(run, entries):
                     return run
                 for slot in _slots(entries, block, len(trials), self._contest.seed):
-                    trial = self._one(slot, entries, bench)
+                    trial = self._one(slot, entries, trials, bench)
                     run_file.append(TrialDone(trial=trial))
                     trials.append(trial)
                     self._observer.trial_finished(trial)
@@ -152,17 +154,13 @@ class Meeting:
         spent = load_ns(run)
         return spent + spent // max(1, now.blocks) <= self._contest.budget_ns
 
-    def _one(self, slot: Slot, entries: Sequence[AdHoc], bench: Bench) -> Trial:
+    def _one(self, slot: Slot, entries: Sequence[AdHoc], trials: Sequence[Trial], bench: Bench) -> Trial:
         entry = next(entry for entry in entries if entry.id == slot.case)
+        servers = {one.id: one.rival.name for one in self._contest.entries}
+        warm_up = warm_up_for(entry.rival.name, servers, trials, self._contest.terms.warm_up)
         self._observer.trial_started(slot)
         self._hooks.before_start(entry.rival)
-        return run_trial(entry.resolved, entry.server, slot, bench)
-
-
-def _with_rivals(contest: Contest, rivals: tuple[AdHoc, ...]) -> Contest:
-    from dataclasses import replace
-
-    return replace(contest, rivals=rivals)
+        return run_trial(warmed(entry, warm_up).resolved, entry.server, slot, bench)
 
 
 def _slots(entries: Sequence[AdHoc], block: int, number: int, seed: int) -> list[Slot]:
