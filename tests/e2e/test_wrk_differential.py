@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import ssl
+import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 from wire import HELLO
@@ -95,6 +98,33 @@ def test_late_answers_are_timeouts_in_strict_mode() -> None:
     assert ours.figures["timeout"] == 2
 
 
+def test_tls_takes_any_certificate(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
+    words = ("req", "-x509", *kind, "-days", "2", "-subj", "/CN=nobody")
+    files = ("-keyout", str(key), "-out", str(certificate))
+    subprocess.run(["openssl", *words, *files], check=True, capture_output=True)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate, key)
+    theirs, ours = both(("-t1", "-c2", "-d1"), tls=tls)
+    alike(theirs, ours)
+    assert ours.figures["requests"] > 0
+
+
+def test_connections_that_the_server_drops_are_read_errors() -> None:
+    theirs, ours = both(("-t1", "-c1", "-d1"), lambda _: None, strict=True)
+    alike(theirs, ours)
+    assert ours.figures["read"] > 0
+    assert ours.figures["connect"] == ours.figures["timeout"] == 0
+
+
+def test_answers_that_end_the_connection_are_complete() -> None:
+    closing = HELLO.replace(b"Content-Type", b"Connection: close\r\nContent-Type")
+    theirs, ours = both(("-t1", "-c2", "-d1"), lambda _: closing)
+    alike(theirs, ours)
+    assert ours.figures["requests"] > 0
+
+
 def test_a_hung_request_is_a_timeout_by_default() -> None:
     theirs, ours = both(("-t1", "-c2", "-d2", "--timeout", "1"), lambda _: b"")
     assert theirs.figures == {"requests": 0, "statuses": 0}
@@ -166,18 +196,16 @@ def test_a_token_of_the_first_answer_is_sent_from_then_on() -> None:
         "function init() nothing.at_all() end",
     ],
 )
-def test_what_a_script_does_wrong_is_told_alike(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    script = tmp_path_factory.mktemp("script") / "wrong.lua"
+def test_what_a_script_does_wrong_is_told_alike(tmp_path: Path, text: str) -> None:
+    script = tmp_path / "wrong.lua"
     script.write_text(text)
     theirs, ours = both(("-t1", "-c1", "-d1", "-s", str(script)))
     assert (ours.code, ours.out, ours.err) == (theirs.code, theirs.out, theirs.err)
 
 
 @pytest.mark.parametrize("text", ["this is no Lua", "error('at once')", None])
-def test_a_script_that_does_not_load_is_told_and_left_out(
-    tmp_path_factory: pytest.TempPathFactory, text: str | None
-) -> None:
-    script = tmp_path_factory.mktemp("script") / "unread.lua"
+def test_a_script_that_does_not_load_is_told_and_left_out(tmp_path: Path, text: str | None) -> None:
+    script = tmp_path / "unread.lua"
     if text is not None:
         script.write_text(text)
     theirs, ours = both(("-t2", "-c2", "-d1", "-s", str(script)))
@@ -185,14 +213,9 @@ def test_a_script_that_does_not_load_is_told_and_left_out(
     assert len(ours.err.splitlines()) == 3
 
 
-def test_an_error_while_the_load_goes_on_ends_it() -> None:
-    # No script of wrk's kinds does that; the text is the test's own.
-    import tempfile
-    from pathlib import Path
-
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder) / "late.lua"
-        script.write_text("local n = 0\nfunction response() n = n + 1; if n == 3 then error('third') end end")
-        theirs, ours = both(("-t1", "-c1", "-d9", "-s", str(script)))
+def test_an_error_while_the_load_goes_on_ends_it(tmp_path: Path) -> None:
+    script = tmp_path / "late.lua"
+    script.write_text("local n = 0\nfunction response() n = n + 1; if n == 3 then error('third') end end")
+    theirs, ours = both(("-t1", "-c1", "-d9", "-s", str(script)))
     assert (ours.code, ours.err) == (theirs.code, theirs.err)
     assert ours.err.startswith("PANIC: unprotected error in call to Lua API (")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -55,14 +56,16 @@ def both(
     path: str = "/",
     rest: Sequence[str] = (),
     strict: bool = False,
+    tls: ssl.SSLContext | None = None,
 ) -> tuple[Told, Told]:
     """Run both, each on a server of its own that answers with `answer`; `words` come before the URL."""
     extra = {"ASSAY_QUIET": "1", **({"ASSAY_STRICT": "1"} if strict else {})}
     answers = () if answer is None else (answer,)
-    with recording(*answers) as first, recording(*answers) as second:
+    scheme = "http" if tls is None else "https"
+    with recording(*answers, tls=tls) as first, recording(*answers, tls=tls) as second:
         runs = [
             subprocess.Popen(
-                [*program, *words, wire.url(path), *rest],
+                [*program, *words, wire.url(path, scheme), *rest],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,

@@ -91,7 +91,6 @@ def _report(flags: Flags, manners: front.Manners, offered: front.Offered, script
 
     found = figures(
         offered.measurement,
-        threads=flags.threads,
         connections=flags.connections,
         timeout_us=flags.timeout_s * 1_000_000,
         strict=manners.strict,

@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from assay.dropin.tally import Tally, tally_us
 from assay.values.measurement import Measurement
 
-_WRITE = ("broken_pipe",)
 _CONNECT = ("connect_refused", "connect_timeout", "unreachable", "no_descriptors", "no_ports", "no_memory")
-_READ = ("reset", "closed_early", "closed_idle", "bad_answer", "extra_bytes", "tls_error", "io_error")
+_TIMEOUT = "timeout"
 _NOT_RIGHT = 399
 
 
 @dataclass(frozen=True)
 class Errors:
-    """How often something failed, in wrk's kinds. `status` counts answers with a status above 399."""
+    """How often something failed, in wrk's kinds. `status` counts answers with a status above 399.
+
+    The engine does not tell a connection that broke while it was written to from one that broke while
+    it was read: both are `read`, and `write` is 0.
+    """
 
     connect: int
     read: int
@@ -38,7 +41,6 @@ class Figures:
     start. `requests` are answers a second of one thread, one value a thread and 100 ms.
     """
 
-    threads: int
     runtime_us: int
     requests: int
     bytes_read: int
@@ -49,9 +51,7 @@ class Figures:
     errors: Errors
 
 
-def figures(
-    measured: Measurement, *, threads: int, connections: int, timeout_us: int, strict: bool
-) -> Figures:
+def figures(measured: Measurement, *, connections: int, timeout_us: int, strict: bool) -> Figures:
     """The figures of a load that has ended."""
     times = measured.response_time or measured.service_time
     latency = tally_us(times)
@@ -64,7 +64,6 @@ def figures(
     population = times.stdev_ns / 1000
     n = times.count
     return Figures(
-        threads=threads,
         runtime_us=measured.measured_ns // 1000,
         requests=measured.completed,
         bytes_read=measured.bytes_read,
@@ -81,9 +80,9 @@ def errors(measured: Measurement, late: int) -> Errors:
     counts = {outcome.kind: outcome.count for outcome in measured.outcomes}
     return Errors(
         connect=sum(counts.get(kind, 0) for kind in _CONNECT),
-        read=sum(counts.get(kind, 0) for kind in _READ),
-        write=sum(counts.get(kind, 0) for kind in _WRITE),
-        timeout=counts.get("timeout", 0) + late,
+        read=sum(n for kind, n in counts.items() if kind != _TIMEOUT and kind not in _CONNECT),
+        write=0,
+        timeout=counts.get(_TIMEOUT, 0) + late,
         status=sum(n for status, n in measured.statuses.items() if int(status) > _NOT_RIGHT),
     )
 
