@@ -33,7 +33,9 @@ class Hello(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        version = b"HTTP/1.0" if self.path == "/old" else b"HTTP/1.1"
+        kept = b"Connection: keep-alive\r\nContent-Length: 5\r\n\r\nhello"
+        self.wfile.write(version + b" 200 OK\r\n" + kept)
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -48,6 +50,18 @@ def url() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+def test_answers_are_counted_by_their_version(url: str) -> None:
+    plan = LoadPlan(
+        url=url,
+        requests=(Request(target="/"), Request(target="/old")),
+        load=Closed(connections=1),
+        stop=StopAtCount(count=100),
+    )
+    running = engine.start(plan)
+    assert running.wait(60)
+    assert running.result().http_versions == {"1.1": 50, "1.0": 50}
 
 
 def test_a_counted_run_is_exact(url: str) -> None:

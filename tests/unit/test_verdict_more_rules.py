@@ -294,6 +294,12 @@ class TestFairness:
         assert "W5" not in found(measurement(encodings={"gzip": 100_000}), asking)
         assert "gzip" in found(measurement(encodings={"br": 100_000}), asking)["W5"].evidence
 
+    def test_an_older_http_than_was_asked_for(self) -> None:
+        old = changed(http_versions={"1.1": 99_999, "1.0": 1})
+        assert "HTTP/1.0" in found(old)["W5"].evidence
+        assert "W5" not in found(old, plan(http_version="1.0"))
+        assert "W5" not in found(changed(http_versions={"1.1": 100_000}))
+
     @pytest.mark.parametrize(
         ("reopened", "severity"), [(1_000, None), (15_000, "withheld"), (90_000, "withheld")]
     )

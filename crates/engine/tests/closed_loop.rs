@@ -23,6 +23,7 @@ fn a_counted_run_sends_exactly_so_many_requests() {
     assert_eq!(measurement.body_bytes, 1_003 * 5);
     assert_eq!(measurement.statuses["200"], 1_003);
     assert_eq!(measurement.encodings["identity"], 1_003);
+    assert_eq!(measurement.http_versions["1.1"], 1_003);
     assert!(measurement.outcomes.is_empty());
     assert!(measurement.response_time.is_none());
 }

@@ -113,6 +113,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     body_bytes: int
     statuses: dict[str, int]
     encodings: dict[str, int]
+    http_versions: dict[str, int] = {}
     checked: int
     outcomes: tuple[Outcome, ...]
     connections: Connections

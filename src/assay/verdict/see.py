@@ -113,6 +113,8 @@ def see_load(
         outcomes=measurement.outcomes,
         encodings=measurement.encodings,
         encodings_asked=encodings_asked(plan),
+        http_asked=plan.http_version,
+        http_versions=measurement.http_versions,
         checked=measurement.checked,
         service_time=see_times(measurement.service_time),
         response_time=see_times(measurement.response_time),

@@ -154,6 +154,7 @@ impl<T> Connection<T> {
         if let Some(head) = self.head.take() {
             ledger.statuses[usize::from(head.status)].add(1);
             ledger.encodings[usize::from(head.encoding)].add(1);
+            ledger.in_http10.add(u64::from(head.is_http10));
         }
     }
 

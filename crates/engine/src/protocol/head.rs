@@ -32,6 +32,8 @@ pub struct Head {
     pub keep_alive: bool,
     /// Index of its content coding in [`Heads::encodings`].
     pub encoding: u16,
+    /// Whether it came as HTTP/1.0.
+    pub is_http10: bool,
 }
 
 /// Reads heads and remembers the last one.
@@ -60,6 +62,7 @@ impl Heads {
                 framing: Framing::UntilClose,
                 keep_alive: false,
                 encoding: 0,
+                is_http10: false,
             },
             encodings: vec!["identity".into()],
             asked_in_http10: false,
@@ -156,6 +159,7 @@ impl Heads {
             framing,
             keep_alive: !close && !suspicious && (keep_alive || is_http11 && !self.asked_in_http10),
             encoding,
+            is_http10: !is_http11,
         })
     }
 

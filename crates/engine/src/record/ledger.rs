@@ -64,6 +64,8 @@ pub(crate) struct Ledger {
     pub(crate) is_measuring: Counter,
     pub(crate) statuses: Box<[Counter]>,
     pub(crate) encodings: Box<[Counter]>,
+    /// Answers that came as HTTP/1.0.
+    pub(crate) in_http10: Counter,
     pub(crate) failures: Box<[Counter]>,
     pub(crate) service_time: Histogram,
     pub(crate) first_byte_time: Histogram,
@@ -99,6 +101,7 @@ impl Ledger {
             is_measuring: Counter::default(),
             statuses: counters(STATUSES),
             encodings: counters(ENCODINGS),
+            in_http10: Counter::default(),
             failures: counters(Failure::ALL.len()),
             service_time: Histogram::new(),
             first_byte_time: Histogram::new(),
@@ -210,6 +213,7 @@ impl Ledger {
         for table in [&self.statuses, &self.encodings, &self.failures] {
             table.iter().for_each(|count| count.set(0));
         }
+        self.in_http10.set(0);
         for histogram in [
             &self.service_time,
             &self.first_byte_time,

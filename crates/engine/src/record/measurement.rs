@@ -153,6 +153,9 @@ pub struct Measurement {
     pub statuses: BTreeMap<String, u64>,
     /// Answers by content coding.
     pub encodings: BTreeMap<String, u64>,
+    /// Answers by HTTP version.
+    #[serde(default)]
+    pub http_versions: BTreeMap<String, u64>,
     /// Answers whose header and body expectations were checked.
     pub checked: u64,
     /// Failed requests by way of failing.

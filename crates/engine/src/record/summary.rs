@@ -92,6 +92,7 @@ pub(crate) fn measurement(
         body_bytes: total(|t| &t.body_bytes),
         statuses: statuses(ledgers),
         encodings: encodings(ledgers),
+        http_versions: http_versions(ledgers),
         checked: total(|t| &t.checked),
         outcomes: outcomes(ledgers),
         connections: Connections {
@@ -190,6 +191,16 @@ fn encodings(ledgers: &Ledgers) -> BTreeMap<String, u64> {
         }
     }
     counts
+}
+
+fn http_versions(ledgers: &Ledgers) -> BTreeMap<String, u64> {
+    let answers: u64 = statuses(ledgers).values().sum();
+    let in_http10 = sum(ledgers, |ledger| &ledger.in_http10);
+    [("1.1", answers - in_http10), ("1.0", in_http10)]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(version, count)| (version.to_owned(), count))
+        .collect()
 }
 
 fn outcomes(ledgers: &Ledgers) -> Vec<Outcome> {

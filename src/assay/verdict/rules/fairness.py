@@ -42,12 +42,15 @@ W4 = CaseRule(
 
 
 def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
-    """W5: encodings that nobody asked for, and connections that were not kept."""
+    """W5: encodings that nobody asked for, an older HTTP, and connections that were not kept."""
     seen = {name for name, count in (load.encodings or {}).items() if count} - PLAIN
     unasked = seen - load.encodings_asked if "*" not in load.encodings_asked else set()
     if unasked:
         asked = ", ".join(sorted(load.encodings_asked)) or "no encoding"
         return Hit("withheld", f"answers came as {', '.join(sorted(unasked))}, though {asked} was asked for")
+    older = (load.http_versions or {}).get("1.0", 0)
+    if load.http_asked == "1.1" and older:  # the other way round is the rule: RFC 9110, 2.5
+        return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
     ended = (load.completed or 0) + (load.failed or 0)
     if not load.kept_alive or not load.connections_reopened or not ended:
         return None
