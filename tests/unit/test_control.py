@@ -186,5 +186,6 @@ def test_a_threshold_that_the_study_set_shows_also_where_nothing_is_found() -> N
     rules = {"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "dates differ in length"}}
     header = msgspec.structs.replace(made.header, study={**made.header.study, "rules": rules})
     shown = on_the_screen(msgspec.structs.replace(made, header=header))
-    assert "Threshold of W3 (unequal answers) set by the study: bytes_difference 5.0 % instead of 2.0 %" in shown
+    assert "Threshold of W3 (unequal answers) set by the study" in shown
+    assert "bytes_difference 5.0 % instead of 2.0 %" in shown
     assert "dates differ in length" in shown
