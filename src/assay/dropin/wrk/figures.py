@@ -38,7 +38,7 @@ class Figures:
     """What wrk's report says, before it is written down. Times are in µs.
 
     `latency_us` is the time from the send to the complete answer; with a fixed rate, from the intended
-    start. `requests` are answers a second of one thread, one value a thread and 100 ms.
+    start. `per_thread` has the answers a second of one thread: a value a thread and 100 ms.
     """
 
     runtime_us: int
