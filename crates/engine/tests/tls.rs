@@ -56,6 +56,16 @@ impl Authority {
     /// A server for "localhost" whose sessions are served by `script`.
     fn serve(&self, wants_client: bool, script: fn(&mut Session)) -> Server {
         let (certificate, key) = self.issue("localhost");
+        self.serve_as(certificate, &key, wants_client, script)
+    }
+
+    fn serve_as(
+        &self,
+        certificate: CertificateDer<'static>,
+        key: &KeyPair,
+        wants_client: bool,
+        script: fn(&mut Session),
+    ) -> Server {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -156,6 +166,24 @@ fn a_server_of_nobody_we_trust() {
         with(&server, json!({"insecure": true})),
     ));
     assert_eq!(measurement.completed, 3);
+}
+
+#[test]
+fn a_certificate_that_is_its_own_authority() {
+    let authority = Authority::new("self-signed");
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let certificate = params.self_signed(&key).unwrap();
+    fs::write(authority.path("own.pem"), certificate.pem()).unwrap();
+    let server = authority.serve_as(certificate.der().clone(), &key, false, answer);
+    let trusting = |file: &str, name: &str| {
+        let tls = json!({"ca_file": authority.path(file), "server_name": name});
+        outcomes(&run(&plan(&server, 1, 3, with(&server, tls))))
+    };
+    assert_eq!(trusting("own.pem", "localhost"), Vec::<String>::new());
+    assert_eq!(trusting("own.pem", "elsewhere.test"), ["peer/tls_error: 3"]);
+    assert_eq!(trusting("ca.pem", "localhost"), ["peer/tls_error: 3"]);
 }
 
 #[test]

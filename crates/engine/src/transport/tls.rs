@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use rustls::client::Resumption;
+use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{
@@ -19,6 +19,7 @@ use crate::record::Session;
 use crate::target::Target;
 
 mod anyone;
+mod named;
 
 /// A connection with its session.
 #[derive(Debug)]
@@ -238,8 +239,20 @@ pub(crate) fn config(tls: &Tls) -> Result<Arc<ClientConfig>, RunError> {
         builder
             .dangerous()
             .with_custom_certificate_verifier(verifier)
+    } else if let Some(path) = &tls.ca_file {
+        let named = certificates_of(path)?;
+        let authorities = roots(named.clone())?;
+        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(authorities), provider)
+            .build()
+            .map_err(|error| wrong("tls.ca_file", &error))?;
+        builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(named::NamedCertificates {
+                named,
+                authorities: verifier,
+            }))
     } else {
-        builder.with_root_certificates(roots(tls)?)
+        builder.with_root_certificates(roots(rustls_native_certs::load_native_certs().certs)?)
     };
     let mut config = match (&tls.certificate_file, &tls.key_file) {
         (Some(certificates), Some(key)) => {
@@ -273,12 +286,8 @@ pub(crate) fn server_name(tls: &Tls, target: &Target) -> Result<ServerName<'stat
     })
 }
 
-fn roots(tls: &Tls) -> Result<RootCertStore, RunError> {
+fn roots(certificates: Vec<CertificateDer<'static>>) -> Result<RootCertStore, RunError> {
     let mut roots = RootCertStore::empty();
-    let certificates = match &tls.ca_file {
-        Some(path) => certificates_of(path)?,
-        None => rustls_native_certs::load_native_certs().certs,
-    };
     let (usable, _) = roots.add_parsable_certificates(certificates);
     if usable == 0 {
         let problem = "no authority to trust was found; give a PEM file, or ask for insecure";
