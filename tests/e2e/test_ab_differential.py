@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Callable
+import signal
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from ab_pair import Told, both, closing
-from wire import Answer, Cut, Last
+from ab_pair import ASSAY, PATIENCE_S, Told, both, closing, run
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from wire import Answer, Cut, Last, recording
 
 pytestmark = pytest.mark.skipif(not shutil.which("ab"), reason="the original ab is not installed")
 
@@ -168,3 +175,138 @@ def test_files_are_laid_out_the_same(tmp_path: Path) -> None:
     for theirs, ours in zip(kept["theirs"], kept["ours"], strict=True):
         assert len(ours.splitlines()) == len(theirs.splitlines())
         assert ours.splitlines()[0] == theirs.splitlines()[0]
+
+
+@pytest.fixture(scope="module")
+def pem(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tls")
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=x"]
+    files = ["-keyout", str(folder / "key"), "-out", str(folder / "chain")]
+    subprocess.run([*made, *files], check=True, capture_output=True)
+    both_in_one = folder / "pem"
+    both_in_one.write_text((folder / "chain").read_text() + (folder / "key").read_text())
+    return both_in_one
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+@pytest.mark.parametrize(
+    ("words", "host"),
+    [
+        (("-n4", "-k", "-f", "TLS1.2"), "localhost"),
+        (("-n4", "-f", "tls1.3", "-k"), "127.0.0.1"),
+        (("-n4", "-k", "-I", "-f", "TLS1.2"), "localhost"),
+    ],
+)
+def test_tls_is_told_the_same(words: tuple[str, ...], host: str, pem: Path) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(pem)
+    tls.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")
+    tls.set_ecdh_curve("prime256v1")
+    theirs, ours = both(words, tls=tls, url=f"https://{host}:PORT/")
+    alike(theirs, ours)
+
+    def security(told: Told) -> list[str]:
+        return [line for line in told.out.splitlines() if line.startswith(("SSL/", "Server Temp", "TLS "))]
+
+    assert security(ours) == security(theirs)
+    sent_alike(theirs, ours)
+
+
+def test_what_our_tls_cannot_do_is_refused_in_a_line() -> None:
+    with recording(closing()) as wire:
+        url = "https://127.0.0.1:PORT/"
+        old = run(ASSAY, ("-f", "TLS1"), wire, url=url)
+        chosen = run(ASSAY, ("-Z", "AES128-SHA"), wire, url=url)
+    assert (old.code, old.err) == (1, "ab: -f TLS1: only TLS1.2, TLS1.3 and ALL are spoken here\n")
+    assert chosen.err == "ab: -Z AES128-SHA: cipher suites cannot be chosen here; leave -Z out\n"
+
+
+def test_all_cookies_are_sent_unless_strict() -> None:
+    words = ("-C", "a=1", "-C", "b=2")
+    theirs, ours = both(words, strict=True)
+    sent_alike(theirs, ours)
+    _, ours = both(words)
+    assert b"\r\nCookie: a=1; b=2\r\n" in ours.wire.requests[0]
+
+
+def test_a_file_that_cannot_be_written_is_told_and_the_report_stands() -> None:
+    for flag, kind in (("-e", "CSV"), ("-g", "gnuplot")):
+        theirs, ours = both(("-n3", flag, "/missing/file"))
+        assert (ours.code, theirs.code) == (1, 1)
+        assert ours.err == theirs.err == f"Cannot open {kind} output file: No such file or directory\n"
+        assert ours.masked == theirs.masked
+
+
+def test_ctrl_c_reports_what_is_done() -> None:
+    told = []
+    for program in (("ab",), ASSAY):
+        eleventh = threading.Event()
+        number = iter(range(1_000_000))
+
+        def answer(
+            request: bytes, number: Iterator[int] = number, eleventh: threading.Event = eleventh
+        ) -> bytes:
+            if next(number) < 10:
+                return closing()(request)
+            eleventh.set()
+            return b""
+
+        with recording(answer) as wire:
+            with subprocess.Popen(
+                [*program, "-n", "100", wire.url()],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "ASSAY_QUIET": "1"},
+            ) as running:
+                assert eleventh.wait(PATIENCE_S)
+                running.send_signal(signal.SIGINT)
+                out, err = running.communicate(timeout=PATIENCE_S)
+            port = str(wire.port)
+            told.append(Told(running.returncode, out.replace(port, "PORT"), err, wire))
+    theirs, ours = told
+    assert (ours.code, ours.err) == (theirs.code, theirs.err) == (1, "")
+    assert ours.counts == theirs.counts
+
+
+arguments = st.one_of(
+    st.integers(-2, 400).map(str), st.sampled_from(["", "x", "3x", " 4", "a:b", "A: b", "-"])
+)
+options = st.one_of(
+    st.sampled_from("lrkVhwiIdSqQ0?").map(lambda letter: [f"-{letter}"]),
+    st.sampled_from(["-kl", "-lQ", "-Qr", "-qd", "--", "-", "word", "-:"]).map(lambda word: [word]),
+    st.tuples(st.sampled_from("nctsbTvxyzCHAPgemu"), arguments).map(lambda pair: [f"-{pair[0]}", pair[1]]),
+    st.tuples(st.sampled_from("nctv"), arguments).map(lambda pair: [f"-{pair[0]}{pair[1]}"]),
+)
+urls = st.sampled_from(
+    [
+        "http://127.0.0.1:1/",
+        "127.0.0.1:1/a?b",
+        "127.0.0.1:1",
+        "127.0.0.1:0/",
+        "127.0.0.1:70000/",
+        "80/",
+        ":1/",
+    ]
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(options, max_size=4), urls)
+def test_generated_command_lines_are_taken_and_refused_alike(lines: list[list[str]], url: str) -> None:
+    """Nobody listens at the URLs, so a line that is taken ends at once, where -r is not given."""
+    words = [word for line in lines for word in line if word != "-r"]
+    # Files would be written, and read, in the folder of the tests.
+    assume(not {"-g", "-e", "-p", "-u"} & {word[:2] for word in words})
+    theirs, ours = (
+        subprocess.run(
+            [*program, *words, url],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            env={**os.environ, "ASSAY_QUIET": "1"},
+        )
+        for program in (("ab",), ASSAY)
+    )
+    assert ours.returncode == theirs.returncode, (words, url, theirs.stderr, ours.stderr)
+    assert ours.stderr.partition("Usage:")[0] == theirs.stderr.partition("Usage:")[0]

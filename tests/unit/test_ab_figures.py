@@ -1,0 +1,108 @@
+"""ab's statistics by both definitions, and its certificate lines, on recorded samples."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.dropin.ab import certificate
+from assay.dropin.ab.figures import Failures, Figures, row, times_us
+from assay.dropin.ab.requests import ENTRY, columns
+
+times = st.lists(st.integers(0, 10**9), min_size=1, max_size=50)
+
+
+def made(totals: list[int], strict: bool) -> Figures:
+    return Figures(
+        done=len(totals),
+        time_s=1.0,
+        failures=Failures(0, 0, 0, 0),
+        not_2xx=0,
+        kept_alive=0,
+        document_bytes=0,
+        bytes_read=0,
+        bytes_written=0,
+        body_bytes=0,
+        rows=(),
+        totals_us=np.sort(np.array(totals, dtype=np.int64)),
+        strict=strict,
+    )
+
+
+@given(times)
+def test_a_row_holds_the_usual_statistics(values: list[int]) -> None:
+    found = row("Total", "total time", np.array(values), strict=False)
+    assert (found.minimum, found.maximum) == (min(values), max(values))
+    assert found.mean == sum(values) // len(values)
+    assert found.median == int(statistics.median(values))
+    expected = statistics.stdev(values) if len(values) > 1 else 0.0
+    assert found.deviation == pytest.approx(expected, rel=1e-6, abs=1e-3)
+
+
+@given(times)
+def test_strictly_the_median_is_that_of_ab(values: list[int]) -> None:
+    ordered, middle = sorted(values), len(values) // 2
+    takes_one = len(values) % 2 == 0 or len(values) == 1
+    expected = ordered[middle] if takes_one else (ordered[middle] + ordered[middle + 1]) // 2
+    assert row("Total", "total time", np.array(values), strict=True).median == expected
+
+
+@given(times, st.integers(1, 99))
+def test_percentiles_by_both_definitions(values: list[int], percentile: int) -> None:
+    ordered, count = sorted(values), len(values)
+    value = made(values, strict=False).percentile_us(percentile)
+    assert sum(one <= value for one in ordered) * 100 >= percentile * count
+    assert sum(one < value for one in ordered) * 100 < percentile * count
+    assert made(values, strict=True).percentile_us(percentile) == ordered[count * percentile // 100]
+
+
+@given(times, st.integers(0, 100))
+def test_the_rows_of_the_csv_file(values: list[int], percentile: int) -> None:
+    ordered, count = sorted(values), len(values)
+    rank = min(int(0.5 + count * percentile / 100), count - 1)
+    assert made(values, strict=True).row_of_csv_us(percentile) == ordered[rank]
+    true = made(values, strict=False)
+    assert (true.row_of_csv_us(0), true.row_of_csv_us(100)) == (ordered[0], ordered[-1])
+
+
+def test_the_log_is_read_as_it_is_written() -> None:
+    entry = np.zeros(1, dtype=np.dtype(ENTRY))
+    entry["connect_ns"], entry["first_byte_ns"], entry["total_ns"] = 1_999, 5_000, 10_500
+    assert entry.dtype.itemsize == 48
+    read = times_us(columns(entry.tobytes()))
+    assert {label: int(value[0]) for label, value in read.items()} == {
+        "Connect": 1,
+        "Processing": 9,
+        "Waiting": 5,
+        "Total": 10,
+    }
+
+
+@pytest.mark.parametrize(
+    ("suite", "name"),
+    [
+        ("TLS13_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384"),
+        ("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "ECDHE-RSA-AES256-GCM-SHA384"),
+        ("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"),
+    ],
+)
+def test_suites_have_the_names_of_openssl(suite: str, name: str) -> None:
+    assert certificate.cipher(suite) == name
+
+
+@given(st.binary(max_size=60))
+def test_a_certificate_that_cannot_be_read_has_no_bits(data: bytes) -> None:
+    assert certificate.key_bits(data) >= 0
+
+
+def test_the_name_is_told_where_it_was_asked_for() -> None:
+    session = ("TLS 1.3", "TLS13_AES_128_GCM_SHA256", "X25519", b"")
+    named = certificate.security(session, "localhost", names_server=True)
+    assert named.protocol == "TLSv1.3,TLS_AES_128_GCM_SHA256,0,128"
+    assert (named.temporary_key, named.server_name) == ("X25519 253 bits", "localhost")
+    assert certificate.security(session, "127.0.0.1", names_server=True).server_name == ""
+    assert certificate.security(session, "localhost", names_server=False).server_name == ""
