@@ -209,6 +209,21 @@ def test_trials_beyond_the_capacity_are_no_results_and_have_no_findings() -> Non
     assert judge(msgspec.structs.replace(made, trials=tuple(slow)), 0).hallmark
 
 
+def test_a_capacity_rests_on_times() -> None:
+    late = [
+        msgspec.structs.replace(
+            one, measurement=msgspec.structs.replace(one.measurement, send_lag=histogram([8e6] * 3000))
+        )
+        for one in found_run().trials
+        if one.measurement
+    ]
+    made = searched(late)
+    assert made.judgement is not None
+    assert {one.code for one in made.judgement.findings if one.severity == "withheld"} == {"G1"}
+    assert made.judgement.ranking[0].withheld
+    assert capacity.sentences(made)[0].startswith("The capacity of srv is withheld")
+
+
 def test_each_ending_has_its_sentence() -> None:
     held = [trial("srv", n, seen(10_000, 10), plan=at(10_000)) for n in range(3)]
     [said] = capacity.sentences(searched(held))

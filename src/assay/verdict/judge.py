@@ -19,6 +19,7 @@ from assay.values.plan import LoadPlan
 from assay.values.run import Judgement, Run
 from assay.values.trial import HostSeen
 from assay.verdict.claims import judge_claim
+from assay.verdict.effects import withheld
 from assay.verdict.ranking import noise_floor, rank
 from assay.verdict.registry import RULES, Thresholds
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule
@@ -55,13 +56,19 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
 
 
 def _ranking(run: Run, seen: RunSeen, findings: tuple[Finding, ...], floor: float) -> tuple[Ranked, ...]:
-    """The places; what a search found stands where other runs have the mean of their trials."""
+    """The places; what a search found stands where other runs have the mean of their trials, and rests on
+    its times."""
     places = rank(seen, findings, floor)
     if not is_capacity(run.header):
         return places
     capacity = answer_of(run).capacity
     reason = "a search for a capacity ranks nothing"
-    return tuple(msgspec.structs.replace(one, throughput=capacity, reason=reason) for one in places)
+    return tuple(
+        msgspec.structs.replace(
+            one, throughput=capacity, reason=reason, withheld=withheld(findings, one.case, "times")
+        )
+        for one in places
+    )
 
 
 def judge_load(
