@@ -72,7 +72,8 @@ def _scaling(run: Run, found: Sequence[Section]) -> Iterator[str]:
     for (workload, name), sweep in sweeps.items():
         fit = usl_fit(sweep)
         if fit is not None:
-            yield f"{name}{f' ({workload})' if several else ''}: {_fit_words(fit, max(sweep))}."
+            where = f" ({workload})" if several else ""
+            yield f"{name}{where} {_fit_words(fit, max(sweep))}."
 
 
 def _fit_words(fit: UslFit, most: int) -> str:

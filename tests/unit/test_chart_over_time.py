@@ -1,0 +1,90 @@
+"""Throughput over time as drawn: the warm-up shaded, the changes of level marked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+from made_runs import case, measurement, run, trial
+
+from assay.report.charts import Chart, charts
+from assay.report.remarks import remarks
+from assay.report.rows import sections
+from assay.values.measurement import Window
+from assay.values.plan import Closed
+from assay.values.trial import Trial, WarmUpSeen
+
+WINDOW_NS = 100_000_000
+
+
+def windows(levels: list[int], warm_up: int) -> tuple[Window, ...]:
+    """Twenty windows a level; the first `warm_up` of them all are warm-up."""
+    rng = np.random.default_rng(1)
+    counts = [int(rng.normal(level, level * 0.01)) for level in levels for _ in range(20)]
+    return tuple(
+        Window(
+            start_ns=place * WINDOW_NS,
+            length_ns=WINDOW_NS,
+            phase="warmup" if place < warm_up else "measured",
+            started=count,
+            completed=count,
+            failed=0,
+            bytes_read=count * 100,
+        )
+        for place, count in enumerate(counts)
+    )
+
+
+def drawn(made: Trial) -> Chart:
+    return next(one for one in charts(run([case("a")], [made])) if one.name == "over-time")
+
+
+def marks(chart: Chart) -> list[dict[str, Any]]:
+    return [one for one in chart.spec["datasets"]["rows"] if "change" in one]
+
+
+def test_a_change_of_level_is_marked_where_it_was() -> None:
+    made = measurement(windows=windows([1000, 1000, 500, 500], warm_up=20), warmup_ns=20 * WINDOW_NS)
+    (mark,) = marks(drawn(trial("a", 0, made)))
+    assert mark["at"] == 2.0 and 4_500 <= mark["change"] <= 10_500  # two seconds after the warm-up's end
+
+
+def test_a_change_within_the_warm_up_is_marked_too() -> None:
+    made = measurement(windows=windows([500, 1000, 1000], warm_up=40), warmup_ns=40 * WINDOW_NS)
+    seen = WarmUpSeen(steady=True, bound_ns=10**10, changes_ns=(20 * WINDOW_NS,))
+    (mark,) = marks(drawn(trial("a", 0, made, warm_up=seen)))
+    assert mark["at"] == -2.0
+
+
+def test_a_level_trial_has_no_mark_and_without_a_warm_up_nothing_is_shaded() -> None:
+    level = drawn(trial("a", 0, measurement(windows=windows([1000] * 3, warm_up=0))))
+    assert marks(level) == []
+    warmed = drawn(
+        trial("a", 0, measurement(windows=windows([1000] * 3, warm_up=20), warmup_ns=20 * WINDOW_NS))
+    )
+    assert len(warmed.spec["layer"]) == len(level.spec["layer"]) + 2  # the shade, and the line at its end
+
+
+def test_a_sweep_of_connections_is_said_as_a_law_where_it_fits() -> None:
+    def law(n: int) -> float:
+        return 1000 * n / (1 + 0.05 * (n - 1) + 0.001 * n * (n - 1))
+
+    def swept(rates: dict[int, float]) -> list[str]:
+        cases = [case(f"a@c{n}", label="A", load=f"c{n}") for n in rates]
+        trials = [
+            trial(f"a@c{n}", 0, measurement(rate, connections=n), plan=_closed(n))
+            for n, rate in rates.items()
+        ]
+        made = run(cases, trials)
+        return [said for said in remarks(made, sections(made)) if "Scalability" in said]
+
+    sweep = {n: law(n) for n in (1, 4, 16, 64, 128)}
+    (said,) = swept(sweep)
+    assert said.startswith("A scales with 5.0% contention") and "peak of" in said and "31 connections" in said
+    assert swept({n: rate for n, rate in sweep.items() if n < 128}) == []  # four points
+    assert swept(sweep | {16: 100.0}) == []  # nothing that fits
+
+
+def _closed(connections: int) -> Any:  # noqa: ANN401 - the plan as a trial takes it
+    return msgspec.structs.replace(trial("x", 0).plan, load=Closed(connections=connections))
