@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,16 +22,39 @@ WORKFLOW = Path(__file__).parents[2] / "servers" / "workflow" / "benchmark.json"
 def links(tmp_path: Path) -> dict[str, str]:
     if not PROGRAM.exists():
         pytest.skip("assay is not installed beside this Python")
-    for name in ("ab", "bombardier"):
+    for name in ("ab", "bombardier", "wrk"):
         (tmp_path / name).symlink_to(PROGRAM)
     return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
 
 def run(line: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    words = line.split()
+    words = shlex.split(line)
     found = shutil.which(words[0], path=env["PATH"])
     assert found
     return subprocess.run([found, *words[1:]], capture_output=True, text=True, timeout=PATIENCE_S, env=env)
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds", "shape"),
+    [
+        ("wrk -t12 -c400 -d30s {}/franklin-says", "-d30s", "12 threads and 400 connections"),
+        ("wrk -t10 -c500 -d10s {}/test", "-d10s", "10 threads and 500 connections"),
+        (
+            "wrk -t 1000 -c 1000 --timeout 5s -d 10s -H 'Accept-Encoding: gzip' {}/",
+            "-d 10s",
+            "1000 threads and 1000 connections",
+        ),
+    ],
+)
+def test_the_other_studies_ask_with_wrk(links: dict[str, str], line: str, seconds: str, shape: str) -> None:
+    # For a second instead of the published time; nothing else differs.
+    with recording() as wire:
+        ended = run(line.replace(seconds, "-d1s").format(wire.url("")), links)
+    assert ended.returncode == 0
+    assert ended.stdout.startswith(f"Running 1s test @ {wire.url('')}")
+    assert f"\n  {shape}\n  Thread Stats   Avg      Stdev     Max   +/- Stdev\n" in ended.stdout
+    assert "assay wrk: " in ended.stderr
+    assert wire.requests
 
 
 def test_the_workflow_study_posts_with_ab(links: dict[str, str]) -> None:
