@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.report.series import Expected
     from assay.settings import Settings
     from assay.study import ResolvedStudy
+    from assay.sut.manifest import Requirement
     from assay.values.run import Run
     from assay.values.series import Part, Series
     from assay.values.trial import Trial
@@ -40,17 +41,12 @@ class _Coming:
     study: ResolvedStudy
     to_do: int
 
-    def expected(self, part: Part) -> Expected:
+    def expected(self, part: Part, missing: Set[Requirement]) -> Expected:
         """What it is likely to take. A server that lacks something here is a row that costs no time."""
         from assay.report.series import Expected
-        from assay.sut import check_all
 
         cases = self.study.cases
-        lacking = {
-            case.server.name
-            for case in cases
-            if any(not one.fulfilled for one in check_all(case.server.requires))
-        }
+        lacking = {case.server.name for case in cases if not missing.isdisjoint(case.server.requires)}
         each = [case.expected_s() for case in cases if case.server.name not in lacking]
         share = self.to_do / len(cases)
         least, most = (share * sum(seconds) for seconds in zip(*each, strict=True)) if each else (0.0, 0.0)
@@ -83,6 +79,14 @@ def go_on(series: Series, settings: Settings, *, as_json: bool) -> int:
         last = next((part.run for part in reversed(series.parts) if part.run), "latest")
         raise InputError(f"series {series.series_id} has ended", f"`assay report {last}` shows its last run")
     return _Runs(series, settings, as_json).run()
+
+
+def _missing(studies: Iterable[ResolvedStudy]) -> Set[Requirement]:
+    """What the servers of all these studies need and this machine lacks; each is looked up once."""
+    from assay.sut import check_all
+
+    wanted = dict.fromkeys(one for study in studies for server in study.servers for one in server.requires)
+    return {checked.requirement for checked in check_all(tuple(wanted)) if not checked.fulfilled}
 
 
 class _Runs:
@@ -213,13 +217,14 @@ class _Runs:
     def _tell_estimate(self, coming: dict[int, _Coming | AssayError]) -> None:
         from assay.report import series as shown
 
+        missing = _missing(one.study for one in coming.values() if isinstance(one, _Coming))
         expected, refused = [], []
         for place, one in coming.items():
             part = self._series.parts[place]
             if isinstance(one, AssayError):
                 refused.append((part, str(one)))
             else:
-                expected.append(one.expected(part))
+                expected.append(one.expected(part, missing))
         console.say(shown.estimate(expected, refused))
 
     def _tell_end(self) -> None:
