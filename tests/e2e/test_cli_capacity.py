@@ -29,6 +29,7 @@ def test_an_objective_that_never_holds_even_at_the_lowest_rate(tmp_path: Path) -
     assert found.outcome == "below the range" and found.capacity is not None
     assert (found.capacity.low, found.capacity.high) == (None, 50.0)
     assert "[ 1]" in ended.stderr and "missed (p50 3" in ended.stderr
+    assert "missed     p50 3" in ended.stdout  # each trial is a row
     again = assay(tmp_path, "report", "latest")
     assert again.stdout.startswith(ended.stdout.split("\nreport ")[0])
 

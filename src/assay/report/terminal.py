@@ -10,7 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import answer, latency
+from assay.capacity.record import is_capacity
+from assay.report import answer, capacity, latency
 from assay.report import format as fmt
 from assay.report.findings import in_words
 from assay.report.remarks import remarks
@@ -44,9 +45,12 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))
     found = sections(run)
     alone, rated = latency.apart(found)
-    for section in alone:
-        parts += _section(section)
-    parts += _latencies(rated)
+    if is_capacity(run.header):
+        parts += capacity.tables(run)
+    else:
+        for section in alone:
+            parts += _section(section)
+        parts += _latencies(rated)
     parts += _failures(found)
     parts += _claims(run)
     if ordered_findings(run):
