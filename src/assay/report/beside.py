@@ -110,10 +110,10 @@ def summary(found: Pair) -> RenderableType:
 
 def _load(table: LoadTable) -> Iterable[RenderableType]:
     drawn = plain_table()
-    drawn.add_column("server", overflow="fold", max_width=18)
+    drawn.add_column("server", overflow="fold", min_width=16, max_width=20)
     for head in ("published", "measured so", "fair"):
         drawn.add_column("", justify="right", no_wrap=True)
-        drawn.add_column(head, no_wrap=True, overflow="fold")
+        drawn.add_column(head, overflow="fold")
     for competing in (True, False):
         for line in table.lines:
             if line.competes is competing:
