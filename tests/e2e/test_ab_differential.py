@@ -245,7 +245,7 @@ def test_ctrl_c_reports_what_is_done() -> None:
 
         def answer(
             request: bytes, number: Iterator[int] = number, eleventh: threading.Event = eleventh
-        ) -> bytes:
+        ) -> bytes | None:
             if next(number) < 10:
                 return closing()(request)
             eleventh.set()
@@ -310,3 +310,16 @@ def test_generated_command_lines_are_taken_and_refused_alike(lines: list[list[st
     )
     assert ours.returncode == theirs.returncode, (words, url, theirs.stderr, ours.stderr)
     assert ours.stderr.partition("Usage:")[0] == theirs.stderr.partition("Usage:")[0]
+
+
+def test_surprises_are_told_on_standard_error() -> None:
+    chunked = (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    )
+    with recording(lambda _: Last(chunked)) as wire:
+        ended = subprocess.run(
+            [*ASSAY, "-n2", wire.url()], capture_output=True, text=True, timeout=PATIENCE_S
+        )
+    assert "Document Length:        5 bytes\n" in ended.stdout
+    assert "assay ab: note: Document Length is that of the decoded document" in ended.stderr
+    assert ended.returncode == 0

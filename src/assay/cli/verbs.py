@@ -52,7 +52,7 @@ VERBS = (
     Verb("servers", "list the servers", "Prepare"),
     Verb("studies", "list the studies", "Prepare"),
     Verb("rules", "list the rules by which numbers are judged", "Understand"),
-    Verb("explain", "say what a rule means, what to do about it, and where it comes from", "Understand"),
+    Verb("explain", "say what a rule means, what to do about it, where it comes from", "Understand"),
     Verb("schema", "print the JSON Schema of a file format", "Understand"),
 )
 

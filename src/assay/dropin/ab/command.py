@@ -12,7 +12,7 @@ from assay import console
 from assay.dropin import front, reach
 from assay.dropin.ab import flags as command_line
 from assay.dropin.ab import texts
-from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, Ending, Flags
+from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, WITH_A_TIME, Ending, Flags
 from assay.dropin.ab.plan import address, plan, versions
 from assay.dropin.ab.progress import Progress
 from assay.dropin.ab.request import head
@@ -89,9 +89,21 @@ def _test(flags: Flags, manners: front.Manners) -> int:
     progress.end(measured, finished=not fatal)
     code = _broke(fatal, measured) if fatal else _report(flags, manners, offered)
     front.tell("ab", offered.findings)
+    if not manners.quiet:
+        _remark(flags, measured, offered.running.logged_answers())
     if code == EXIT_OK and measured.interrupted:
         return EXIT_FAILED
     return code
+
+
+def _remark(flags: Flags, measured: Measurement, answers: Sequence[bytes]) -> None:
+    """Say on standard error where ab's manners surprise, or ours differ from them."""
+    if flags.limit_s > 0 and measured.started >= flags.requests == WITH_A_TIME:
+        what = f"-t sets -n {WITH_A_TIME}, and that came first"
+        console.note(f"assay ab: note: {what}; write a larger -n behind -t for the whole time")
+    if answers and re.search(rb"(?mi)^transfer-encoding:[^\r\n]*chunked", answers[0]):
+        what = "Document Length is that of the decoded document; ab counts the framing of chunks too"
+        console.note(f"assay ab: note: {what}")
 
 
 def _refused(flags: Flags) -> tuple[int, str] | None:

@@ -12,7 +12,8 @@ from assay.dropin.ab.url import Url, parse
 
 _LETTERS = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
 _MOST_CONCURRENT = 200_000
-_WITH_A_TIME = 50_000
+WITH_A_TIME = 50_000
+"""-t sets -n to this."""
 EXIT_FAILED = 1
 EXIT_USAGE = 22
 """ab's own: EINVAL."""
@@ -125,7 +126,7 @@ def _take_requests(reading: _Reading, _letter: str, argument: str, _prog: str) -
 
 def _take_limit(reading: _Reading, _letter: str, argument: str, _prog: str) -> None:
     reading.limit_s = _number(argument)
-    reading.requests = _WITH_A_TIME
+    reading.requests = WITH_A_TIME
 
 
 def _take_method(reading: _Reading, letter: str, argument: str, prog: str) -> None:
