@@ -12,7 +12,6 @@ from assay.values.finding import Finding
 from assay.values.run import Run
 from assay.versus.answer import Answer, Pair, answer, load_ns
 
-
 _NARROW = 1.03
 
 
