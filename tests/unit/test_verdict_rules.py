@@ -149,6 +149,17 @@ class TestLittlesLaw:
         thinking = plan(load=Closed(connections=64, think_time_ns=5_400_000))
         assert "M1" not in found(changed(service_time=uniform_histogram(100_000, 1e6)), thinking)
 
+    @pytest.mark.parametrize(("connects", "handshakes"), [(5.4e6, None), (2.4e6, 3e6)])
+    def test_connections_that_are_being_opened_are_not_idle(
+        self, connects: float, handshakes: float | None
+    ) -> None:
+        made = changed(
+            service_time=uniform_histogram(100_000, 1e6),
+            connect_time=uniform_histogram(100_000, connects),
+            handshake_time=None if handshakes is None else uniform_histogram(100_000, handshakes),
+        )
+        assert "M1" not in found(made)
+
     def test_slow_answers_in_a_short_run_are_an_edge_not_a_contradiction(self) -> None:
         # 0.7 s answers in 2 s: each connection finishes two, and the third is cut off.
         made = measurement(64, 2, 64, service_time=uniform_histogram(128, 0.7e9))

@@ -101,6 +101,11 @@ def see_load(
         closed=closed is not None,
         connections=plan.load.connections if isinstance(plan.load, Closed) else plan.load.max_connections,
         think_time_ns=closed.think_time_ns if closed else 0,
+        opening_ns=sum(
+            times.count * times.mean_ns
+            for times in (measurement.connect_time, measurement.handshake_time)
+            if times is not None
+        ),
         open_load=opened,
         threads=plan.threads,
         duration_ns=measurement.measured_ns,

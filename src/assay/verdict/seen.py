@@ -41,6 +41,8 @@ class Load:
     closed: bool | None = None
     connections: int | None = None
     think_time_ns: int = 0
+    opening_ns: float = 0.0
+    """What all connections together spent being opened: connects and handshakes."""
     open_load: Open | None = None
     threads: int | None = None
     duration_ns: int | None = None

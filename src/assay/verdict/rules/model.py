@@ -10,9 +10,9 @@ from assay.verdict.words import counted, duration, percent, rate
 
 
 def littles_law(load: Load, limits: Limits) -> Hit | None:
-    """M1. In a closed loop each connection has one request under way, unless it thinks:
+    """M1. In a closed loop each connection has one request under way, unless it thinks or is being opened:
 
-        answers/s x (mean time + think time) = connections
+        answers/s x (mean time + think time) + time spent opening / duration = connections
 
     A run sees a request that crosses its edge either whole or not at all, which can move the
     left side by as much as mean time / duration; that much is allowed on top of the tolerance.
@@ -23,14 +23,16 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     if not load.closed or not load.connections or not load.duration_ns or load.service_time is None:
         return None
     cycle_ns = load.service_time.mean_ns + load.think_time_ns
-    in_flight = load.service_time.count * cycle_ns / load.duration_ns
+    opening = load.opening_ns / load.duration_ns
+    in_flight = load.service_time.count * cycle_ns / load.duration_ns + opening
     edge = min(1.0, cycle_ns / load.duration_ns)
     allowed = max(limits["relative"] * load.connections, limits["connections"]) + edge * load.connections
     off = abs(in_flight - load.connections)
     if off <= allowed:
         return None
     per_s = load.service_time.count / (load.duration_ns / 1e9)
-    seen = f"{rate(per_s)} x {duration(cycle_ns)} is {in_flight:,.1f} requests in flight"
+    opened = f", with {opening:,.1f} connections being opened," if opening >= 0.1 else ""
+    seen = f"{rate(per_s)} x {duration(cycle_ns)}{opened} is {in_flight:,.1f} requests in flight"
     idle = load.connections - in_flight
     held_back = idle > 0 and not load.failed and not load.connections_reopened
     each_ns = idle / per_s * 1e9 if held_back and per_s else 0.0
