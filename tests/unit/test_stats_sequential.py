@@ -155,3 +155,24 @@ def test_a_clear_pair_is_shown_in_its_direction() -> None:
     slow = {block: 100.0 + block % 3 for block in range(8)}
     fast = {block: 120.0 + block % 2 for block in range(8)}
     assert shown_faster_by_now({"slow": slow, "fast": fast}) == {("fast", "slow")}
+
+
+def with_control(rng: np.random.Generator, effect: float, deviation: float, blocks: int = 11) -> str | None:
+    """A comparison with its A/A control, looked at after every block: 90 s of load hold eleven."""
+    a, b, again = (rng.normal(centre, deviation, blocks) for centre in (0.0, -effect, 0.0))
+    for n in range(1, blocks + 1):
+        control = always_valid_ratio(list(again[:n] - a[:n]))
+        assert control is not None
+        wide = control.high - control.low if n > 2 and control.low and control.high else 0.0
+        answer = settled(list(a[:n] - b[:n]), 0.02, max(0.01, wide / 2))
+        if answer:
+            return answer
+    return None
+
+
+def test_five_percent_is_told_apart_within_the_default_budget_beside_its_control() -> None:
+    rng = np.random.default_rng(11)
+    found = [with_control(rng, math.log(1.05), 0.02) for _ in range(200)]
+    assert sum(answer == "different" for answer in found) >= 175
+    same = [with_control(rng, 0.0, 0.02) for _ in range(200)]
+    assert sum(answer == "different" for answer in same) <= 6
