@@ -6,29 +6,31 @@ import shutil
 import ssl
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from wire import HELLO
+from wire import HELLO, Last
 from wrk_pair import SCRIPTS, Told, both, header_sets
 
 pytestmark = pytest.mark.skipif(not shutil.which("wrk"), reason="the original wrk is not installed")
 
 
-class Answers:
-    """Answers so many requests and leaves all others without an answer: every count is determined."""
+class Counted:
+    """Answers so many requests of each program, and leaves all others without an answer: every count is
+    determined. `answer_of` makes the answer to a request from its number, counted down to 0."""
 
-    def __init__(self, count: int) -> None:
-        self.left = count
+    def __init__(self, count: int, answer_of: Callable[[int], bytes]) -> None:
+        self.count = count
+        self.answer_of = answer_of
+        self.left: dict[bytes, int] = {}
         self.lock = threading.Lock()
 
     def __call__(self, request: bytes) -> bytes:
         with self.lock:
-            self.left -= 1
-            number = self.left
-        if number < 0:
-            return b""
-        return HELLO if number % 3 else HELLO.replace(b"200 OK", b"500 No")
+            # Each program has a server of its own, and says its port in Host.
+            number = self.left[request] = self.left.get(request, self.count) - 1
+        return self.answer_of(number) if number >= 0 else b""
 
 
 def alike(theirs: Told, ours: Told) -> None:
@@ -73,14 +75,10 @@ def test_a_plain_request_is_the_same_byte_for_byte() -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_a_deterministic_server_gives_the_same_counts(strict: bool) -> None:
-    first, second = Answers(40), Answers(40)
-    servers = iter([first, second])
-    chosen: dict[bytes, Answers] = {}
+    def third_is_500(number: int) -> bytes:
+        return HELLO if number % 3 else HELLO.replace(b"200 OK", b"500 No")
 
-    def answer(request: bytes) -> bytes:
-        # Each program has a port of its own and says it in Host.
-        return chosen.setdefault(request, next(servers) if request not in chosen else first)(request)
-
+    answer = Counted(40, third_is_500)
     theirs, ours = both(("-t2", "-c4", "-d1"), answer, strict=strict)
     alike(theirs, ours)
     assert ours.figures == theirs.figures
@@ -123,6 +121,19 @@ def test_answers_that_end_the_connection_are_complete() -> None:
     theirs, ours = both(("-t1", "-c2", "-d1"), lambda _: closing)
     alike(theirs, ours)
     assert ours.figures["requests"] > 0
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_answer_that_only_the_close_ends_is_an_error_for_wrk_too(strict: bool) -> None:
+    theirs, ours = both(
+        ("-t1", "-c1", "-d1"), Counted(7, lambda _: Last(b"HTTP/1.1 200 OK\r\n\r\nhello")), strict=strict
+    )
+    if strict:
+        alike(theirs, ours)
+        assert ours.figures == theirs.figures
+        assert (ours.figures["requests"], ours.figures["read"]) == (7, 7)
+    else:
+        assert ours.figures == {"requests": 7, "statuses": 0}
 
 
 def test_a_hung_request_is_a_timeout_by_default() -> None:

@@ -262,6 +262,7 @@ impl<T> Connection<T> {
                 _ => Broken::new(Failure::ClosedIdle, "closed between two answers"),
             });
         }
+        desk.ledger.totals.ended_by_close.add(1);
         if let Some(next) = self.following.take() {
             return Ok(self.follow(next, false, now_ns, program, desk));
         }

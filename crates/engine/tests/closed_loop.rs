@@ -64,6 +64,21 @@ fn without_keep_alive_each_request_has_its_own_connection() {
 }
 
 #[test]
+fn answers_that_only_the_close_ends_are_counted_apart() {
+    let server = Server::start(|peer| {
+        if peer.request().is_some() {
+            peer.send("HTTP/1.1 200 OK\r\n\r\nhello");
+        }
+    });
+    let measurement = run(&plan(&server, 1, 3, json!({})));
+    assert_eq!((measurement.completed, measurement.ended_by_close), (3, 3));
+    assert_eq!(
+        run(&plan(&Server::answering(HELLO), 1, 3, json!({}))).ended_by_close,
+        0
+    );
+}
+
+#[test]
 fn a_server_that_closes_after_an_answer_costs_no_failure_when_it_says_so() {
     let server = Server::start(|peer| {
         for answer in ["", "", "Connection: close\r\n"] {

@@ -98,6 +98,8 @@ class Measurement(Value, frozen=True, kw_only=True):
     Service time runs from the send to the complete answer; response time, in open loops,
     from the intended start; send lag is actual minus intended start. `handshakes` counts TLS
     handshakes of the whole run by what was agreed on (version, cipher suite, protocol).
+    `ended_by_close` counts answers that only the end of their connection ended: whether they were
+    whole cannot be told.
     """
 
     started_at_unix_ns: int
@@ -115,6 +117,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     encodings: dict[str, int]
     http_versions: dict[str, int] = {}
     checked: int
+    ended_by_close: int = 0
     outcomes: tuple[Outcome, ...]
     connections: Connections
     service_time: Histogram

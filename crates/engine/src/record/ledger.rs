@@ -21,6 +21,8 @@ pub(crate) struct Totals {
     pub(crate) bytes_written: Counter,
     pub(crate) body_bytes: Counter,
     pub(crate) checked: Counter,
+    /// Answers that only the end of their connection ended.
+    pub(crate) ended_by_close: Counter,
     pub(crate) missed_starts: Counter,
 }
 
@@ -196,6 +198,7 @@ impl Ledger {
             bytes_written,
             body_bytes,
             checked,
+            ended_by_close,
             missed_starts,
         } = &self.totals;
         self.warmup.started.set(started.take());
@@ -206,6 +209,7 @@ impl Ledger {
             bytes_written,
             body_bytes,
             checked,
+            ended_by_close,
             missed_starts,
         ] {
             figure.set(0);

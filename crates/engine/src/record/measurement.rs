@@ -158,6 +158,9 @@ pub struct Measurement {
     pub http_versions: BTreeMap<String, u64>,
     /// Answers whose header and body expectations were checked.
     pub checked: u64,
+    /// Answers that only the end of their connection ended: whether they were whole cannot be told.
+    #[serde(default)]
+    pub ended_by_close: u64,
     /// Failed requests by way of failing.
     pub outcomes: Vec<Outcome>,
     /// The connections.

@@ -94,6 +94,7 @@ pub(crate) fn measurement(
         encodings: encodings(ledgers),
         http_versions: http_versions(ledgers),
         checked: total(|t| &t.checked),
+        ended_by_close: total(|t| &t.ended_by_close),
         outcomes: outcomes(ledgers),
         connections: Connections {
             asked,

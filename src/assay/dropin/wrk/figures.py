@@ -10,6 +10,7 @@ from assay.values.measurement import Measurement
 
 _CONNECT = ("connect_refused", "connect_timeout", "unreachable", "no_descriptors", "no_ports", "no_memory")
 _TIMEOUT = "timeout"
+_ENDED = "ended by close"
 _NOT_RIGHT = 399
 
 
@@ -71,13 +72,18 @@ def figures(measured: Measurement, *, connections: int, timeout_us: int, strict:
         latency_mean_us=latency.mean if strict else times.mean_ns / 1000,
         latency_stdev_us=latency.stdev if strict or n < 2 else population * math.sqrt(n / (n - 1)),
         per_thread=rates(measured),
-        errors=errors(measured, late),
+        errors=errors(measured, late, strict=strict),
     )
 
 
-def errors(measured: Measurement, late: int) -> Errors:
-    """Failures by wrk's kinds. `late` are answers that came after the timeout (strict mode)."""
+def errors(measured: Measurement, late: int, *, strict: bool) -> Errors:
+    """Failures by wrk's kinds. `late` are answers that came after the timeout (strict mode).
+
+    An answer that only the end of its connection ends is complete; for wrk it is an error as well.
+    """
     counts = {outcome.kind: outcome.count for outcome in measured.outcomes}
+    if strict and measured.ended_by_close:
+        counts[_ENDED] = measured.ended_by_close
     return Errors(
         connect=sum(counts.get(kind, 0) for kind in _CONNECT),
         read=sum(n for kind, n in counts.items() if kind != _TIMEOUT and kind not in _CONNECT),
