@@ -139,7 +139,9 @@ def _warnings(base: Run, new: Run) -> list[str]:
 
 
 def _ids(run: Run) -> list[str]:
-    return [case.id for case in run.header.cases if case.role in ("candidate", "reference")]
+    """What may be compared: not the open loops at a share of a capacity that each run found for itself."""
+    compared = ("candidate", "reference")
+    return [case.id for case in run.header.cases if case.role in compared and case.rate is None]
 
 
 def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) -> list[Change]:
