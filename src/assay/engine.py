@@ -27,10 +27,17 @@ def version() -> str:
     return _engine.version()
 
 
+def _encoded(plan: LoadPlan) -> bytes:
+    try:
+        return _encode(plan)
+    except UnicodeEncodeError:
+        raise InputError("load plan: there is text in it that is not UTF-8") from None
+
+
 def check(plan: LoadPlan) -> None:
     """Check what can be known of a plan before it runs; `InputError` names the field."""
     try:
-        _engine.validate(_encode(plan))
+        _engine.validate(_encoded(plan))
     except _engine.PlanError as error:
         raise InputError(f"load plan: {error}") from None
 
@@ -42,7 +49,7 @@ def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
     (a name without an address, too few descriptors); then nothing was sent.
     """
     try:
-        return EngineRun(_engine.Run(_encode(plan), script))
+        return EngineRun(_engine.Run(_encoded(plan), script))
     except _engine.PlanError as error:
         raise InputError(f"load plan: {error}") from None
     except _engine.RunError as error:

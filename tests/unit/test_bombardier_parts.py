@@ -8,8 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from assay.dropin.bombardier import golang, progress, units
+from assay.dropin.bombardier import flags, golang, progress, units
 from assay.dropin.bombardier.figures import Figures
+from assay.dropin.bombardier.kingpin import Misuse
 from assay.dropin.tally import Tally
 
 S = 10**9
@@ -181,3 +182,38 @@ def test_strictly_a_value_counts_once_and_the_rate_is_the_mean_of_samples() -> N
     assert rates.mean == 200.0
     assert rates.stddev == pytest.approx(math.sqrt((100**2 + 200**2) / 2))
     assert made([], strict=True).latency_stats() is None
+
+
+words = st.one_of(
+    st.sampled_from([f"-{letter}" for letter in "ctlmbfskaHnrdpqo"]),
+    st.sampled_from(
+        ["--connections=3", "--no-latencies", "--no-print", "--http1", "--cert", "--print=i,r", "--", "-"]
+    ),
+    st.sampled_from(
+        ["5", "10s", "GET", "a:b", "host/x", "http://HOST:8/", "json", "http://[::1", "http://h:99999"]
+    ),
+    st.text(st.characters(exclude_characters="@", codec="utf-8"), max_size=6),
+)
+
+
+@given(st.lists(words, max_size=6))
+def test_any_command_line_is_taken_or_refused_in_a_line(line: list[str]) -> None:
+    try:
+        found = flags.read(line)
+        flags.check(found)
+    except (Misuse, flags.Wrong) as problem:
+        assert str(problem)
+    except flags.Asked as asked:
+        assert asked.what in ("help", "version")
+    else:
+        assert found.connections > 0
+        assert found.text.startswith(("http://", "https://"))
+
+
+def test_the_last_of_a_flag_wins() -> None:
+    found = flags.read(
+        ["-c1", "-c", "2", "u", "--http2", "--fasthttp", "-H", "A: 1", "-H", "A: 2", "-n5", "-d3s"]
+    )
+    assert (found.connections, found.client, found.requests) == (2, "fasthttp", 5)
+    assert found.headers == (("A", "2"),)
+    assert found.text == "http://u"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
+from assay import console, engine
 from assay.dropin import front
 from assay.dropin.bombardier import flags as command_line
 from assay.dropin.bombardier import plain
@@ -83,6 +83,7 @@ def _template(flags: Flags) -> Nodes | None:
 
 def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
     load = plan(flags)
+    engine.check(load)
     if "intro" in flags.parts:
         console.write(plain.intro(flags))
     bar = Bar(flags) if "progress" in flags.parts else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from urllib.parse import quote
 
 from assay.dropin.bombardier.flags import Flags
 
@@ -14,6 +16,8 @@ _WITHOUT_BODY = ("GET", "HEAD")
 def head(flags: Flags) -> str:
     """The head without its empty line, in the order of the client that is asked for."""
     target = (flags.url.path or "/") + (f"?{flags.url.query}" if flags.url.query else "")
+    # What may not stand in a request line is escaped, as Go does it.
+    target = quote(target, safe="%/?:@!$&'()*+,;=-._~[]", errors="surrogateescape")
     lines = _fasthttp(flags) if flags.client == "fasthttp" else _net_http(flags)
     fields = "".join(f"{name}: {value}\r\n" for name, value in lines)
     return f"{flags.method} {target} HTTP/1.1\r\n{fields}"
@@ -31,7 +35,7 @@ def is_kept_alive(flags: Flags) -> bool:
 
 
 def _length(flags: Flags) -> int:
-    return Path(flags.body_file).stat().st_size if flags.body_file else len(flags.body.encode())
+    return Path(flags.body_file).stat().st_size if flags.body_file else len(os.fsencode(flags.body))
 
 
 def _framing(flags: Flags) -> tuple[str, str]:
