@@ -152,6 +152,11 @@ def test_a_server_that_is_not_there_is_told_the_same(url: str) -> None:
     assert ours.masked == theirs.masked
 
 
+def test_a_local_address_that_is_none_is_told_the_same() -> None:
+    theirs, ours = both(("-B", "1.2.3.400"), url="http://127.0.0.1:1/")
+    assert (ours.code, ours.err) == (theirs.code, theirs.err)
+
+
 def test_a_timeout_is_told_the_same() -> None:
     theirs, ours = both(("-s1", "-n5"), lambda: lambda _: b"")
     assert (ours.code, ours.err) == (theirs.code, theirs.err) == (119, theirs.err)

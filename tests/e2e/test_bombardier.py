@@ -24,6 +24,10 @@ ASSAY = [sys.executable, "-m", "assay.cli.main", "bombardier"]
 PATIENCE_S = 120
 PARSING = "Error parsing the arguments: "
 STARTING = "Error initializing bombardier: "
+UNRESOLVED = (
+    "cannot resolve no-such-host.invalid: failed to lookup address information: Name or service not known; "
+    "check the name or give an address"
+)
 QUIET = {**os.environ, "ASSAY_QUIET": "1"}
 
 
@@ -197,6 +201,7 @@ def test_each_broken_connection_is_counted() -> None:
         (("-b", "\udcff", "127.0.0.1:1"), STARTING + "load plan: there is text in it that is not UTF-8"),
         (("--http2", "u"), STARTING + "HTTP/2 is not spoken yet; use --http1 or --fasthttp"),
         (("-f", "/missing", "u"), STARTING + "open /missing: no such file or directory"),
+        (("-n1", "no-such-host.invalid"), STARTING + UNRESOLVED),
         (("@/missing",), PARSING + "open /missing: no such file or directory"),
     ],
 )  # fmt: skip

@@ -31,6 +31,13 @@ def address(flags: Flags) -> str:
     return reach.address(host, port, family)
 
 
+def source(flags: Flags) -> str | None:
+    """The address of `-B`, which may be a name; `reach.Unresolved` where it has none."""
+    if flags.source is None:
+        return None
+    return reach.address(flags.source, 0).rpartition(":")[0].strip("[]")
+
+
 def versions(flags: Flags) -> tuple[Literal["1.2", "1.3"], ...]:
     """The versions of TLS that `-f` allows; () where it names only those that are broken."""
     wanted = (flags.protocols or "").upper()
@@ -46,6 +53,7 @@ def plan(flags: Flags, head: str, where: str) -> LoadPlan:
     ab ends at the first connection that breaks, unless `-r`; a timeout always ends it. A proxy is
     merely connected to, and the request's target names the server: so ab does it, also with https.
     """
+    bound = source(flags)
     within_ns = flags.limit_s * NS_PER_S if flags.limit_s > 0 else None
     body_file = str(flags.body) if flags.body is not None else None
     method = "HEAD" if flags.method == "HEAD" else "GET"
@@ -58,7 +66,7 @@ def plan(flags: Flags, head: str, where: str) -> LoadPlan:
         keep_alive=flags.keep_alive,
         http_version="1.0",
         addresses=(where,),
-        source_addresses=(flags.source,) if flags.source else (),
+        source_addresses=() if bound is None else (bound,),
         tls=Tls(
             insecure=True,
             alpn=(),

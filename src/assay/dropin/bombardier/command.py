@@ -20,6 +20,9 @@ from assay.errors import EXIT_OK, AssayError
 if TYPE_CHECKING:
     from assay.dropin.bombardier.figures import Figures
     from assay.dropin.bombardier.template.parser import Node
+    from assay.engine import EngineRun
+    from assay.values.measurement import Snapshot
+    from assay.values.plan import LoadPlan
 
     Nodes = tuple[Node, ...]
 
@@ -83,12 +86,23 @@ def _template(flags: Flags) -> Nodes | None:
 
 def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
     load = plan(flags)
-    engine.check(load)
-    if "intro" in flags.parts:
-        console.write(plain.intro(flags))
-    bar = Bar(flags) if "progress" in flags.parts else None
-    offered = front.offer(load, manners, watch=bar.watch if bar else None)
-    if bar is not None:
+    bars: list[Bar] = []
+
+    def start(load: LoadPlan) -> EngineRun:
+        running = engine.start(load)
+        # Only now: a load that cannot start is told of alone.
+        if "intro" in flags.parts:
+            console.write(plain.intro(flags))
+        if "progress" in flags.parts:
+            bars.append(Bar(flags))
+        return running
+
+    def watch(snapshot: Snapshot) -> None:
+        for bar in bars:
+            bar.watch(snapshot)
+
+    offered = front.offer(load, manners, watch=watch, start=start)
+    for bar in bars:
         bar.end(offered.measurement)
     if "result" in flags.parts:
         _report(flags, nodes, manners, offered)
