@@ -112,6 +112,7 @@ ALL: tuple[Planted, ...] = (
         apart=True,
         disturb=functools.partial(stopped, stop_s=0.25, go_s=0.25),
         load="connections = 800\nrate_per_s = 400.0\nmeasure_s = 6.0",
+        unless=("G4",),
     ),
     Planted(
         code="M7",
