@@ -91,10 +91,13 @@ class Serving:
         decoded = probe.decoded(body, headers.get("content-encoding", ""))
         return probe.wrong(self.contract, route, probe.Response(answer.status, headers, decoded))
 
-    def raw(self, route: Route, version: str = "1.1", connection: str = "close") -> bytes:
+    def raw(self, route: Route, version: str = "1.1", connection: str = "close", method: str = "") -> bytes:
         """The request on the wire."""
         body = self.contract.body_of(route)
-        lines = [f"{route.method} {route.target} HTTP/{version}", f"Host: {HOST}:{self.running.port}"]
+        lines = [
+            f"{method or route.method} {route.target} HTTP/{version}",
+            f"Host: {HOST}:{self.running.port}",
+        ]
         lines += [f"{name}: {value}" for name, value in route.headers.items()]
         lines += [f"Content-Length: {len(body)}"] if body is not None else []
         lines += [f"Connection: {connection}"] if connection else []

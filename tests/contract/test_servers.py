@@ -83,6 +83,11 @@ def test_head_is_the_head_of_get(served: Serving) -> None:
         assert head.status == get.status, route.name
         assert head.getheader("content-type") == get.getheader("content-type"), route.name
     connection.close()
+    with served.socket() as bare:  # a client library would not see a body where none may be
+        bare.sendall(served.raw(served.routes[0], method="HEAD"))
+        said = b"".join(iter(lambda: bare.recv(65536), b""))
+    assert said.startswith(b"HTTP/1.1 ")
+    assert said.endswith(b"\r\n\r\n"), "a body follows the answer to HEAD"
 
 
 def test_it_compresses_where_that_is_asked_for_and_nowhere_else(served: Serving) -> None:
