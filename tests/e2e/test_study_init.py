@@ -24,7 +24,8 @@ def test_every_server_of_the_example_keeps_the_contract(tmp_path: Path) -> None:
     written = write_example("mine", tmp_path)
     assert all(path.is_file() for path in written)
     study = resolve(load_study("mine", settings(tmp_path)), settings(tmp_path))
-    assert [case.case.id for case in study.cases] == ["mine/example", "mine/example+padded", "mine/null"]
+    ids = [case.case.id for case in study.cases]
+    assert ids == ["mine/example", "mine/example+padded", "mine/null", "mine/example+again"]
     for case in study.cases:
         if not all(one.fulfilled for one in check_all(case.server.requires)):
             continue

@@ -178,6 +178,8 @@ impl<T: Transport> Worker<T> {
             log.session = log.session.take().or_else(session);
         }
         if let Some(agreement) = agreement {
+            // A handshake may pass within one event, where the peer is quick or this thread was not.
+            self.now_ns = self.clock.now_ns();
             let handshake_time_ns = self.now_ns.saturating_sub(connection.since_ns);
             self.desk
                 .ledger
