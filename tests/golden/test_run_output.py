@@ -65,6 +65,21 @@ def test_withheld_figures_are_not_shown() -> None:
     assert "withheld" in text
 
 
+def test_who_is_left_out_of_the_ranking_is_named_beside_who_leads_it() -> None:
+    run = sample_run.run()
+    judgement = run.judgement
+    assert judgement is not None
+    ranking = tuple(
+        replace(place, tier=None, reason="withheld: G1", withheld=True) if "vertx" in place.case else place
+        for place in judgement.ranking
+    )
+    ranking = tuple(replace(place, tier=1) if place.tier == 2 else place for place in ranking)
+    text = rendered(terminal.summary(replace(run, judgement=replace(judgement, ranking=ranking))))
+    said = " ".join(text.split())
+    assert "Of those that can be ranked, quotes/go is fastest" in said
+    assert "Not ranked: quotes/java-vertx (withheld: G1)." in said
+
+
 def hostile_run() -> Run:
     run = sample_run.run()
     cases = tuple(replace(case, label=HOSTILE + case.id) for case in run.header.cases)

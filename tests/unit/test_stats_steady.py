@@ -123,6 +123,16 @@ def test_a_short_dip_is_an_episode_not_a_new_level() -> None:
     assert state.steady and state.changes_ns == ()
 
 
+def test_a_swing_about_a_level_that_holds_is_no_change() -> None:
+    # A collector that runs for a second every two: half the time 6 % slower, to the end.
+    trace = noisy(7000.0 * np.tile(np.repeat([1.0, 0.94], 10), 5), np.random.default_rng(4), 0.005, 0.0)
+    seen = steady_state(windows(trace))
+    assert seen.steady, seen.reason
+    assert seen.level_per_s == pytest.approx(67_900, rel=0.01)
+    seen = steady_state(windows(np.concatenate([trace[:80], trace[80:] * 0.9])))
+    assert not seen.steady and "level still changed" in seen.reason
+
+
 def test_a_last_window_cut_short_is_no_collapse() -> None:
     series = windows(noisy(np.full(40, 7000.0), np.random.default_rng(3), 0.01, 0.0))
     cut = windows([20.0], width=WIDTH // 50)[0]

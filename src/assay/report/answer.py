@@ -98,11 +98,21 @@ def _sentence(section: Section) -> str:
     rest = [row for row in ranked if row.tier != 1]
     if len(best) > 1:
         names = ", ".join(row.name for row in best[:-1]) + f" and {best[-1].name}"
-        return f"{names} share the first place: no difference between them was shown."
+        return f"{names} share the first place: no difference between them was shown.{_left_out(section)}"
     said = f"{best[0].name} is fastest, with {_throughput(best[0])}"
     if rest and rest[0].relative:
         said += f": {_ahead(rest[0])}"
-    return f"{said}."
+    left_out = _left_out(section)
+    return f"Of those that can be ranked, {said}.{left_out}" if left_out else f"{said}."
+
+
+def _left_out(section: Section) -> str:
+    """Who was measured, is not in the ranking, and may be ahead of all that are."""
+    places = [(row.name, row.place) for row in section.candidates if row.tier is None and row.place]
+    said = [
+        f"{name} ({place.reason})" if place.reason else name for name, place in places if place.throughput
+    ]
+    return f" Not ranked: {', '.join(said)}." if said else ""
 
 
 def _no_ranking(section: Section) -> str:

@@ -5,7 +5,8 @@
    independent-noise penalty finds changes that are none: windows are widened up to 1 s, and if they
    still correlate the penalty is 10 ln n.
 2. A change counts if the level moves by more than 5 %. A short episode (a collection, a flush)
-   after which the old level returns is part of the steady state, not a change of it.
+   after which the old level returns is part of the steady state, not a change of it; so is a swing
+   about a level that holds: the mean after the last change must differ by 5 % from that before it.
 3. The last change cuts the series there if it lies in the first third; later means no steady state.
 4. What is left is checked: halves differ by less than 10 % in mean, quartiles by less than 5 %
    (pyperf), each beyond what its own noise explains; tenths deviate by less than 15 % (a slow wave
@@ -183,7 +184,7 @@ def _segments(series: Series, ends: Sequence[int]) -> list[_Segment]:
     levels = [float(series[start:end].mean()) for start, end in zip(starts, ends, strict=True)]
     segments = [_Segment(s, e, x, x) for s, e, x in zip(starts, ends, levels, strict=True)]
     while True:
-        joint = _next_joint(segments, len(series))
+        joint = _next_joint(segments, len(series)) or _swing(series, segments)
         if joint is None:
             return segments
         first, last = joint
@@ -207,6 +208,17 @@ def _next_joint(segments: Sequence[_Segment], n: int) -> tuple[int, int] | None:
         if _apart(segments[index - 1], segments[index + 1]) <= LEVEL_CHANGE:
             return index - 1, index + 1
     return None
+
+
+def _swing(series: Series, segments: Sequence[_Segment]) -> tuple[int, int] | None:
+    """The last two segments, where the level after them is the level that was there all along."""
+    if len(segments) < 2:
+        return None
+    last = segments[-1].start
+    before, after = float(series[:last].mean()), float(series[last:].mean())
+    if abs(before - after) > LEVEL_CHANGE * max(before, after):
+        return None
+    return len(segments) - 2, len(segments) - 1
 
 
 def _apart(a: _Segment, b: _Segment) -> float:
