@@ -8,6 +8,7 @@ merged: the requests of one trial are not independent samples of the case.
 from __future__ import annotations
 
 import bisect
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -54,7 +55,7 @@ def quantiles(histogram: Histogram, ps: Sequence[float]) -> tuple[Quantile | Non
     n = histogram.count
     if not any(n >= requests_needed(p) for p in ps):
         return tuple(None for _ in ps)
-    at_rank = _by_rank(decode(histogram), histogram.unit_ns)
+    at_rank = _by_rank(histogram)
     return tuple(_quantile(n, p, at_rank) if n >= requests_needed(p) else None for p in ps)
 
 
@@ -81,19 +82,29 @@ def decode(histogram: Histogram) -> HdrHistogram:
         raise ValueError(f"damaged histogram: {error}") from error
 
 
-def _by_rank(decoded: HdrHistogram, unit_ns: int) -> Callable[[float], float]:
-    """The time in ns of the request at a 1-based rank, counted from the fastest.
+@functools.lru_cache(maxsize=8192)
+def _ranks(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """For each bucket that holds something: how many requests up to it, and its time in ns.
 
-    One pass over the counts for all ranks: the library's own lookup passes over them each time.
+    One pass over the counts for all ranks: the library's own lookup passes over them each time. Kept,
+    because a report asks for the same quantiles in a table, in a chart and in what the rules see.
     As is usual for HdrHistogram, a bucket stands for its highest value.
     """
-    cumulative = list(itertools.accumulate(decoded.counts))
+    decoded = decode(histogram)
+    filled = [(index, count) for index, count in enumerate(decoded.counts[:]) if count]
+    values = (
+        decoded.get_highest_equivalent_value(decoded.get_value_from_index(index)) for index, _ in filled
+    )
+    return (
+        tuple(itertools.accumulate(count for _, count in filled)),
+        tuple(round(value * histogram.unit_ns) for value in values),
+    )
 
-    def at(rank: float) -> float:
-        index = bisect.bisect_left(cumulative, min(max(rank, 1), cumulative[-1]))
-        return float(decoded.get_highest_equivalent_value(decoded.get_value_from_index(index)) * unit_ns)
 
-    return at
+def _by_rank(histogram: Histogram) -> Callable[[float], float]:
+    """The time in ns of the request at a 1-based rank, counted from the fastest."""
+    cumulative, times_ns = _ranks(histogram)
+    return lambda rank: float(times_ns[bisect.bisect_left(cumulative, min(max(rank, 1), cumulative[-1]))])
 
 
 def _quantile(n: int, p: float, at_rank: Callable[[float], float]) -> Quantile:
