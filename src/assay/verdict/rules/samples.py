@@ -119,7 +119,7 @@ S7 = LoadRule(
         "Garbage collections, compilations, flushes and timers come at intervals of seconds; a short "
         "window catches some runs of them and misses others."
     ),
-    remedy="measure for 10 seconds or more (--duration 10s)",
+    remedy="measure for 10 seconds or more",
     source="ours; SPEC and MLPerf ask for minutes",
     example="ab -n 1000 in front of a server that answers 70,000/s: 14 milliseconds of evidence.",
     shared=True,

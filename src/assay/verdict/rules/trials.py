@@ -115,7 +115,7 @@ S5 = RunRule(
         "With so few repetitions chance alone can put either server first; the intervals are wide and "
         "ranks are left out."
     ),
-    remedy="run at least 6 blocks (--blocks 6), 10 where it matters; --quick trades this certainty for time",
+    remedy="run at least 6 blocks, 10 where it matters; --quick trades this certainty for time",
     source="benchstat's minimum",
     example="One run a server, as most published comparisons have: nothing tells a difference from noise.",
     check=too_few_trials,
