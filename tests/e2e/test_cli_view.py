@@ -227,10 +227,14 @@ def test_a_run_of_a_pair_is_shown_beside_the_other(page: Page, tmp_path: Path) -
     write_series(tmp_path, Series(series_id="series-1", created_unix_ns=1, parts=parts))
     command = [sys.executable, "-m", "assay.cli.main", "view", "--results", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        where = urlsplit(process.stdout.readline().strip())
-        page.goto(f"{where.scheme}://{where.netloc}{where.path.rstrip('/')}/run/franklin-fair?{where.query}")
-        expect(page.get_by_role("heading", name="Published against fair")).to_be_visible()
-        expect(page.get_by_role("region", name="c64 as published, c64 fair")).to_be_visible()
-        page.screenshot(path=tmp_path / "pair.png", full_page=True)
-        process.send_signal(signal.SIGINT)
+        try:
+            assert process.stdout is not None
+            where = urlsplit(process.stdout.readline().strip())
+            page.goto(
+                f"{where.scheme}://{where.netloc}{where.path.rstrip('/')}/run/franklin-fair?{where.query}"
+            )
+            expect(page.get_by_role("heading", name="Published against fair")).to_be_visible()
+            expect(page.get_by_role("region", name="c64 as published, c64 fair")).to_be_visible()
+            page.screenshot(path=tmp_path / "pair.png", full_page=True)
+        finally:
+            process.send_signal(signal.SIGINT)

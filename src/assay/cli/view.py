@@ -57,6 +57,7 @@ def _listen(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen()  # who follows the link before the server runs waits for it
     except OSError as problem:
         listener.close()
         reason = (problem.strerror or str(problem)).lower()
