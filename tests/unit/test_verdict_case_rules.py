@@ -1,0 +1,242 @@
+"""The rules on fairness, trials, design and host: what each catches and leaves alone."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from judged import QUIET, changed, findings_of, found, windowed
+from made_runs import (
+    SECOND,
+    case,
+    measurement,
+    plan,
+    run,
+    server,
+    steady_run,
+    trial,
+    with_trials,
+)
+
+from assay.values.finding import Finding
+from assay.values.measurement import Measurement, Outcome
+from assay.values.plan import Request
+from assay.values.run import Run
+from assay.values.trial import Trial, WarmUpSeen
+from assay.verdict import judge
+from assay.verdict.registry import RULES
+from assay.verdict.rule import LoadRule
+from assay.verdict.seen import Load
+
+
+class TestFairness:
+    def test_a_repeated_input_that_is_much_faster(self) -> None:
+        def repeated(rate: float) -> dict[str, Finding]:
+            made = steady_run({"same": rate, "random": 10_000})
+            cases = (
+                case("same", workload="same", facts={"same_input_of": "random"}),
+                case("random", workload="random"),
+            )
+            return findings_of(
+                msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+            )
+
+        assert repeated(12_000)["W4"].severity == "flagged"
+        assert "W4" not in repeated(10_500)
+
+    def test_an_encoding_that_nobody_asked_for(self) -> None:
+        assert found(measurement(encodings={"br": 100_000}))["W5"].severity == "withheld"
+        asking = plan(requests=(Request(headers=(("Accept-Encoding", "gzip;q=1, deflate"),)),))
+        assert "W5" not in found(measurement(encodings={"gzip": 100_000}), asking)
+        assert "gzip" in found(measurement(encodings={"br": 100_000}), asking)["W5"].evidence
+
+    def test_an_older_http_than_was_asked_for(self) -> None:
+        old = changed(http_versions={"1.1": 99_999, "1.0": 1})
+        assert "HTTP/1.0" in found(old)["W5"].evidence
+        assert "W5" not in found(old, plan(http_version="1.0"))
+        assert "W5" not in found(changed(http_versions={"1.1": 100_000}))
+
+    @pytest.mark.parametrize(
+        ("reopened", "severity"), [(1_000, None), (15_000, "withheld"), (90_000, "withheld")]
+    )
+    def test_connections_that_were_not_kept(self, reopened: int, severity: str | None) -> None:
+        connections = msgspec.structs.replace(measurement().connections, reopened=reopened)
+        finding = found(changed(connections=connections)).get("W5")
+        assert (finding and finding.severity) == severity
+        assert "W5" not in found(changed(connections=connections), plan(keep_alive=False))
+
+    def test_connections_that_failures_cost_are_w2_s(self) -> None:
+        connections = msgspec.structs.replace(measurement().connections, reopened=5_000)
+        failing = msgspec.structs.replace(measurement(failed=5_000), connections=connections)
+        assert "W5" not in found(failing)
+
+    def pair(self, ours: dict[str, object], theirs: dict[str, object]) -> Run:
+        made = steady_run({"a": 10_000, "b": 20_000})
+        cases = (case("a", facts=ours), case("b", facts=theirs))
+        return msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+
+    def test_unequal_pools_keep_the_two_out_of_one_ranking(self) -> None:
+        judged = judge(self.pair({"pool": 3}, {"pool": 50}), 0)
+        (finding,) = judged.findings
+        assert finding.code == "W6" and "pool 3 against 50" in finding.evidence
+        assert [row.tier for row in judged.ranking] == [None, None]
+        assert all(row.relative_to_best for row in judged.ranking)  # flagged: shown, marked, not ranked
+        assert judge(self.pair({"pool": 3}, {"workers": 4}), 0).findings == ()
+
+    def test_a_study_may_say_that_they_differ_on_purpose(self) -> None:
+        made = self.pair({"pool": 3}, {"pool": 50})
+        study = {"rules": {"W6": {"thresholds": {"allowed": 1}, "reason": "pools are what is compared"}}}
+        made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, study=study))
+        assert judge(made, 0).findings == ()
+
+    def test_unequal_cores_are_seen_without_being_told(self) -> None:
+        made = steady_run({"a": 10_000, "b": 20_000})
+        wider = with_trials(made, {"b": {"server": server(cpus=(1, 2))}})
+        assert "cores 1 against 2" in findings_of(wider)["W6"].evidence
+
+    @pytest.mark.parametrize("facts", [{"jit": "c1"}, {"debug": True}, {"request_log": True}])
+    def test_a_handicap(self, facts: dict[str, str | bool]) -> None:
+        assert found(measurement(), None, case("a", facts=facts))["W7"].severity == "flagged"
+        assert "W7" not in found(measurement(), None, case("a", facts={"jit": "full", "debug": False}))
+
+
+class TestSamples:
+    def test_too_few_requests_for_p99(self) -> None:
+        finding = found(measurement(30, 10, 4), plan(4))["S1"]
+        assert finding.severity == "note" and "p99 (needs 459)" in finding.evidence
+
+    def steps(self, *levels: int) -> Measurement:
+        rng = np.random.default_rng(1)
+        share = 100 // len(levels)
+        counts = [int(rng.normal(level, level * 0.01)) for level in levels for _ in range(share)]
+        per_s = sum(counts) / 10
+        return measurement(per_s, windows=windowed(counts))
+
+    def test_a_level_that_changes_late(self) -> None:
+        finding = found(self.steps(1000, 1000, 1300, 1300))["S2"]
+        assert finding.severity == "flagged" and "level still changed" in finding.evidence
+
+    def test_warm_up_within_the_measured_time_counts_by_what_it_does_to_the_mean(self) -> None:
+        assert found(self.steps(500, 1000, 1000, 1000))["S2"].severity == "flagged"
+        assert found(self.steps(900, 1000, 1000, 1000))["S2"].severity == "note"
+        assert "S2" not in found(self.steps(1000, 1000))
+
+    def test_the_warm_up_s_bound_is_said_with_it(self) -> None:
+        bound = WarmUpSeen(steady=False, bound_ns=5 * SECOND, reason="its halves differ by 9.0%")
+
+        def told(made: Measurement, warm_up: WarmUpSeen | None) -> Finding | None:
+            trials = [trial("a", block, made, warm_up=warm_up) for block in range(6)]
+            return findings_of(run([case("a")], trials)).get("S2")
+
+        unsteady = told(self.steps(1000, 1000, 1300, 1300), bound)
+        assert unsteady is not None and "warm-up had reached its bound" in unsteady.evidence
+        level = self.steps(1000, 1000, 1000, 1000)
+        steady = told(level, bound)
+        assert steady is not None and steady.severity == "note" and "halves differ" in steady.evidence
+        assert told(level, WarmUpSeen(steady=True, bound_ns=5 * SECOND)) is None
+
+    @pytest.mark.parametrize(("deviation", "severity"), [(0.03, None), (0.07, "note"), (0.2, "flagged")])
+    def test_trials_that_differ(self, deviation: float, severity: str | None) -> None:
+        rates = [10_000 * (1 + deviation * sign) for sign in (1, -1, 1, -1, 1, -1)]
+        trials = [trial("a", block, measurement(rate)) for block, rate in enumerate(rates)]
+        finding = findings_of(run([case("a")], trials)).get("S3")
+        assert (finding and finding.severity) == severity
+
+    def test_a_slow_first_trial_is_noted_and_kept(self) -> None:
+        rates = [6_000, 10_000, 10_010, 9_990, 10_005, 10_000]
+        trials = [trial("a", block, measurement(rate)) for block, rate in enumerate(rates)]
+        judged = judge(run([case("a")], trials), 0)
+        finding = next(f for f in judged.findings if f.code == "S4")
+        assert finding.severity == "note" and "the first trial of 6" in finding.evidence
+        assert judged.ranking[0].throughput is not None and judged.ranking[0].throughput.n == 6
+
+    def test_how_many_more_trials_would_do(self) -> None:
+        rates = [9_700, 10_300, 10_000, 9_800, 10_200, 10_000]
+        trials = [trial("a", block, measurement(rate)) for block, rate in enumerate(rates)]
+        finding = findings_of(run([case("a")], trials))["S6"]
+        assert finding.severity == "note" and 20 <= finding.figures["trials_needed"] <= 25
+        assert "S6" not in findings_of(steady_run({"a": 10_000}, blocks=10))
+
+
+class TestDesign:
+    def control(self, factor: float) -> Run:
+        made = steady_run({"a": 10_000, "b": 20_000, "again": 10_000 * factor})
+        cases = (case("a"), case("b"), case("again", role="control", control_of="a"))
+        return msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+
+    def test_a_server_that_differs_from_itself_downgrades_every_comparison(self) -> None:
+        judged = judge(self.control(1.05), 0)
+        finding = next(f for f in judged.findings if f.code == "D1")
+        assert finding.severity == "flagged" and finding.subject.case is None
+        assert all(row.tier is None and "D1" in row.reason for row in judged.ranking[:2])
+        assert "D1" not in findings_of(self.control(1.0))
+
+    def test_a_sure_difference_below_the_noise_floor_is_none(self) -> None:
+        made = self.control(1.0)
+        trials = tuple(
+            msgspec.structs.replace(t, measurement=measurement(10_040 + t.block))
+            if t.case == "again"
+            else msgspec.structs.replace(t, measurement=measurement(10_000 + t.block))
+            for t in made.trials
+        )
+        assert "D1" not in findings_of(msgspec.structs.replace(made, trials=trials))
+
+    def order(self, *places: tuple[str, int]) -> dict[str, Finding]:
+        trials: list[Trial] = [
+            trial(name, block, started_at_unix_ns=place, number=place)
+            for place, (name, block) in enumerate(places)
+        ]
+        return findings_of(run([case("a"), case("b")], trials, blocks=2))
+
+    def test_cases_one_after_the_other(self) -> None:
+        assert self.order(("a", 0), ("a", 1), ("b", 0), ("b", 1))["D2"].severity == "flagged"
+        assert "D2" not in self.order(("a", 0), ("b", 0), ("b", 1), ("a", 1))
+
+    def test_averages_in_another_tool_s_report(self) -> None:
+        rule = RULES["D3"]
+        assert isinstance(rule, LoadRule)
+        hit = rule.check(Load(averaged=("p99 over three runs",)), rule.limits)
+        assert hit is not None and hit.severity == "withheld" and "p99" in hit.evidence
+        assert rule.check(Load(), rule.limits) is None
+
+
+class TestHost:
+    @pytest.mark.parametrize(
+        "host",
+        [
+            {"steal_share": 0.03},
+            {"throttled_ns": SECOND},
+            {"busy_cores": 2.5},
+        ],
+    )
+    def test_a_disturbed_machine(self, host: dict[str, float]) -> None:
+        finding = found(measurement(), host=msgspec.structs.replace(QUIET, **host))["H2"]
+        assert finding.severity == "flagged"
+
+    def test_our_own_load_is_no_disturbance(self) -> None:
+        own = msgspec.structs.replace(QUIET, busy_cores=1.5)  # client 0.4, server 0.99, the kernel the rest
+        assert "H2" not in found(measurement(), host=own)
+
+    def test_a_clock_that_slowed_down_is_noted(self) -> None:
+        trials = [
+            trial("a", b, host=msgspec.structs.replace(QUIET, mhz=3000.0 if b else 2400.0)) for b in range(6)
+        ]
+        finding = findings_of(run([case("a")], trials))["H2"]
+        assert finding.severity == "note" and "2,400 MHz" in finding.evidence
+
+    def test_a_limit_that_was_hit_withholds(self) -> None:
+        full = Outcome(origin="generator", kind="no_descriptors", count=20)
+        assert found(measurement(failed=20, outcomes=(full,)))["H3"].severity == "withheld"
+
+    def test_settings_are_noted_once_for_the_run(self) -> None:
+        made = steady_run({"a": 10_000, "b": 20_000})
+        environment = msgspec.structs.replace(
+            made.header.environment, governor="powersave", turbo=True, descriptor_limit=64
+        )
+        header = msgspec.structs.replace(made.header, environment=environment)
+        judged = judge(msgspec.structs.replace(made, header=header), 0)
+        (finding,) = judged.findings
+        assert (finding.code, finding.severity, finding.subject.case) == ("H3", "note", None)
+        assert judged.hallmark  # notes do not take it away
+        for word in ("powersave", "turbo", "descriptors"):
+            assert word in finding.evidence
