@@ -12,6 +12,7 @@ from pathlib import Path
 import made_studies
 import msgspec
 import pytest
+from interrupting import interrupted
 
 from assay.values.run import Run
 
@@ -81,25 +82,11 @@ def test_json_is_the_whole_run_on_standard_output(tmp_path: Path) -> None:
 
 def test_ctrl_c_keeps_what_is_measured_and_resume_goes_on(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], blocks=3)
-    command = [*ASSAY, "run", "small"]
-    with subprocess.Popen(
-        command,
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith("[1/3]"):
-                break
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130
-    assert "go on with: assay run --resume" in err
-    assert "Traceback" not in err
-    assert "greeting/right" in out
+    stopped = interrupted([*ASSAY, "run", "small"], tmp_path, environment(tmp_path), "[1/3]")
+    assert stopped.returncode == 130
+    assert "go on with: assay run --resume" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert "greeting/right" in stopped.stdout
     ended = assay(tmp_path, "run", "--resume", "latest")
     assert "[3/3]" in ended.stderr
     assert "[1/3]" not in ended.stderr

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import made_studies
 import pytest
-from test_cli_run import ASSAY, PATIENCE_S, assay, environment
+from interrupting import interrupted
+from test_cli_run import ASSAY, assay, environment
 
 FIGURE = 'server = "greeting/right"\nfigures = [{ throughput_per_s = 1000 }]'
 
@@ -95,23 +94,12 @@ def test_nothing_begins_where_no_study_can_be_run(tmp_path: Path) -> None:
 
 def test_ctrl_c_keeps_what_is_measured_and_the_series_goes_on(tmp_path: Path) -> None:
     write_studies(tmp_path, blocks=2)
-    with subprocess.Popen(
-        [*ASSAY, "run", "small", "--profile", "both"],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith("[1/2] block 1"):
-                break
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130
-    assert "go on with: assay run --resume" in err
-    assert "greeting/right" in out
+    stopped = interrupted(
+        [*ASSAY, "run", "small", "--profile", "both"], tmp_path, environment(tmp_path), "[1/2] block 1"
+    )
+    assert stopped.returncode == 130
+    assert "go on with: assay run --resume" in stopped.stderr
+    assert "greeting/right" in stopped.stdout
     assert states(tmp_path) == [("small", "published", "begun"), ("small", "fair", "to do")]
     ended = assay(tmp_path, "run", "--resume", "latest")
     assert ended.returncode in (0, 1)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 from pathlib import Path
 
 import msgspec
 import pytest
+from interrupting import interrupted
 from made_rivals import ASSAY, PATIENCE_S, QUICK, assay, command, environment, left_of, records
 
 from assay import store
@@ -106,23 +106,12 @@ def test_a_scan_compares_one_command_with_itself_and_hooks_run_around_it(tmp_pat
 def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -> None:
     words = [command(tmp_path, "--helper"), command(tmp_path, "--helper", "--body-bytes", "5")]
     flags = ("--budget", "10m", "--within", "0.001%", "--cleanup", "echo >>done")
-    with subprocess.Popen(
-        [*ASSAY, "versus", *words, *QUICK, *flags],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            if line.startswith("1 block"):
-                break
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 130, err
-    assert "what was measured is kept" in err and "Traceback" not in err
-    assert "versus, " in out
+    stopped = interrupted(
+        [*ASSAY, "versus", *words, *QUICK, *flags], tmp_path, environment(tmp_path), "1 block"
+    )
+    assert stopped.returncode == 130, stopped.stderr
+    assert "what was measured is kept" in stopped.stderr and "Traceback" not in stopped.stderr
+    assert "versus, " in stopped.stdout
     assert left_of(tmp_path) == []
     assert len((tmp_path / "done").read_text().splitlines()) == 2
     lines = records(tmp_path)
