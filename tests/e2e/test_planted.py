@@ -17,10 +17,12 @@ SHORT_CLEAN = replace(plants.CLEAN, blocks=3, load="connections = 8\nmeasure_s =
 
 @pytest.mark.parametrize("plant", plants.ALL, ids=[plant.code for plant in plants.ALL])
 def test_the_flaw_is_found(plant: Planted, tmp_path: Path) -> None:
-    CAUGHT[plant.code] = planting.outcome(plant, planting.run(plant, tmp_path))
+    judgement = planting.run(plant, tmp_path)
+    CAUGHT[plant.code] = planting.outcome(plant, judgement)
     if CAUGHT[plant.code].startswith("hidden"):
         pytest.skip(f"{plant.flaw}: a busy machine hides it")
-    assert CAUGHT[plant.code] != "missed"
+    found = {one.code: (one.severity, one.evidence) for one in judgement.findings}
+    assert CAUGHT[plant.code] != "missed", found
 
 
 def test_nothing_but_noise_is_found_in_a_clean_run(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from assay.values.finding import Finding
 from assay.values.measurement import Measurement, Outcome
 from assay.values.plan import Request
 from assay.values.run import Run
-from assay.values.trial import Trial, WarmUpSeen
+from assay.values.trial import ServiceSeen, Trial, WarmUpSeen
 from assay.verdict import judge
 from assay.verdict.registry import RULES
 from assay.verdict.rule import LoadRule
@@ -216,6 +216,35 @@ class TestHost:
     def test_our_own_load_is_no_disturbance(self) -> None:
         own = msgspec.structs.replace(QUIET, busy_cores=1.5)  # client 0.4, server 0.99, the kernel the rest
         assert "H2" not in found(measurement(), host=own)
+
+    def test_what_ticks_miss_on_one_core_hides_no_program_on_another(self) -> None:
+        # As read on a kernel that counts by ticks: the server used 0.54 of its core, the core says 0.26.
+        seen = server(cpu_ns=5_400_000_000, cpu_share=0.54)
+        host = msgspec.structs.replace(
+            QUIET, client_cpus_idle_share=0.0, server_cpus_idle_share=0.74, busy_cores=1.26
+        )
+        finding = found(measurement(busy=0.45), server=seen, host=host)["H2"]
+        assert finding.severity == "flagged" and "0.6 cores" in finding.evidence
+
+    @pytest.mark.parametrize("services_s", [0.0, 4.0])
+    def test_services_are_no_disturbance(self, services_s: float) -> None:
+        seen = server(cpu_ns=5_000_000_000, cpu_share=0.5)
+        host = msgspec.structs.replace(QUIET, server_cpus_idle_share=0.08, busy_cores=1.4)
+        database = ServiceSeen(
+            name="postgresql",
+            version="15",
+            cpus=(1,),
+            cpu_ns=int(services_s * SECOND),
+            cpu_share=services_s / 10,
+            peak_rss_bytes=1,
+        )
+        judged = found(measurement(), server=seen, services=(database,), host=host)
+        assert ("H2" in judged) == (services_s == 0)
+
+    def test_a_server_is_as_busy_as_its_process_where_its_cores_read_less(self) -> None:
+        host = msgspec.structs.replace(QUIET, server_cpus_idle_share=0.8)
+        load = Load(client_cpus=(0,), server_cpus=(1,), server=server(cpu_share=0.9), host=host)
+        assert load.server_busy_share == 0.9
 
     def test_a_clock_that_slowed_down_is_noted(self) -> None:
         trials = [

@@ -13,7 +13,7 @@ from assay.values.claim import Claim
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import Closed, LoadPlan
 from assay.values.run import Environment, Header, Run
-from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Trial
+from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, ServiceSeen, Trial
 from assay.verdict.seen import CaseSeen, Load, RunSeen, Times
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -74,6 +74,7 @@ def _see_trial(
         server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
         contract=trial.contract,
         server=trial.server,
+        services=trial.services,
         host=trial.host,
     )
 
@@ -90,6 +91,7 @@ def see_load(
     role: str = "candidate",
     contract: ContractSeen | None = None,
     server: ServerSeen | None = None,
+    services: tuple[ServiceSeen, ...] = (),
     host: HostSeen | None = None,
 ) -> Load:
     """One load of our own engine."""
@@ -143,6 +145,7 @@ def see_load(
         environment=environment,
         contract=contract,
         server=server,
+        services=services,
         host=host,
     )
 

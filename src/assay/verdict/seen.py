@@ -16,7 +16,7 @@ from assay.values.estimate import Estimate
 from assay.values.measurement import Books, Outcome, Window
 from assay.values.plan import Open
 from assay.values.run import Environment, Header
-from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Trial, WarmUpSeen
+from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, ServiceSeen, Trial, WarmUpSeen
 
 _LEFT_OVER_SHARE = 0.01
 """Missed starts, of all, from which an open loop's pool was too small."""
@@ -84,6 +84,7 @@ class Load:
     environment: Environment | None = None
     contract: ContractSeen | None = None
     server: ServerSeen | None = None
+    services: tuple[ServiceSeen, ...] = ()
     host: HostSeen | None = None
     fastest_mhz: float | None = None
     tail_quoted: bool = False
@@ -97,6 +98,11 @@ class Load:
             if server & set(group):
                 server |= set(group)
         return tuple(sorted(server & set(self.client_cpus)))
+
+    @property
+    def cores_apart(self) -> bool:
+        """Whether client and server have cores of their own."""
+        return bool(self.client_cpus and self.server_cpus) and not self.cores_shared
 
     @property
     def client_idle_share(self) -> float | None:
@@ -120,12 +126,14 @@ class Load:
     def server_busy_share(self) -> float | None:
         """The busy share of the server's cores, or of its process where its cores are not its own.
 
-        The cores' is preferred: it holds the kernel's work for the server and the server's services, too.
+        The cores' holds the kernel's work for the server and the server's services, too. The process's is
+        exact where a kernel that counts by ticks reads too little from the cores. The larger is nearer.
         """
+        process = self.server.cpu_share if self.server is not None else None
         cores = self.host.server_cpus_idle_share if self.host is not None else None
         if cores is not None and self.server_cpus and not self.cores_shared:
-            return 1 - cores
-        return self.server.cpu_share if self.server is not None else None
+            return max(1 - cores, process or 0.0)
+        return process
 
     @property
     def pool_exhausted(self) -> bool:

@@ -78,14 +78,24 @@ def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
 
 
 def _others(load: Load) -> float | None:
-    """Cores kept busy by neither client nor server.
+    """Cores kept busy by neither client, server nor services.
 
-    The kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
+    A kernel that counts by ticks (CONFIG_TICK_CPU_ACCOUNTING) reads too little from a core whose work keeps
+    step with its ticks, as that of two programs who take turns does. What is missing on the server's cores
+    must not hide what is too much on the client's, so each group of cores is looked at by itself. The
+    kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
     """
-    if load.host is None or load.host.busy_cores is None or load.server is None or not load.duration_ns:
+    host = load.host
+    if host is None or host.busy_cores is None or load.server is None or not load.duration_ns:
         return None
-    ours = sum(load.worker_busy_shares) + load.server.cpu_ns / load.duration_ns
-    return load.host.busy_cores - ours
+    client = sum(load.worker_busy_shares)
+    server = (load.server.cpu_ns + sum(service.cpu_ns for service in load.services)) / load.duration_ns
+    if not load.cores_apart or host.server_cpus_idle_share is None:
+        return host.busy_cores - client - server
+    on_client = len(load.client_cpus) * (1 - host.client_cpus_idle_share)
+    on_server = len(load.server_cpus) * (1 - host.server_cpus_idle_share)
+    elsewhere = host.busy_cores - on_client - on_server
+    return sum(max(0.0, left) for left in (on_client - client, on_server - server, elsewhere))
 
 
 H2 = LoadRule(
