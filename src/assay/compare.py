@@ -139,9 +139,9 @@ def _warnings(base: Run, new: Run) -> list[str]:
 
 
 def _ids(run: Run) -> list[str]:
-    """What may be compared: not the open loops at a share of a capacity that each run found for itself."""
+    """What may be compared: not the open loops at rates that each run found for itself."""
     compared = ("candidate", "reference")
-    return [case.id for case in run.header.cases if case.role in compared and case.rate is None]
+    return [case.id for case in run.header.cases if case.role in compared and not case.later]
 
 
 def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) -> list[Change]:

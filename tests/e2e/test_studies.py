@@ -46,12 +46,12 @@ STUDIES = (
 
 
 def shortened(name: str, folder: Path, more: str = "") -> Path:
-    """The study with loads of a few requests and no warm-up, all else as it is.
+    """The study with loads of a few requests, no warm-up and no open loops, all else as it is.
 
     Counted, not timed: a cold server on a busy machine may need seconds for its first answer.
     """
     text = (CHECKOUT.root / "studies" / f"{name}.toml").read_text()
-    text = re.sub(r"^quick = .*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(quick|latency|objective) = .*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"\bmeasure_s = [\d.]+", f"requests = {REQUESTS}", text)
     text = re.sub(r"\b(warm_up_min_s|warm_up_max_s) = [\d.]+", r"\1 = 0", text)
     path = folder / f"{name}.toml"

@@ -39,7 +39,7 @@ routes = ["r"]
 [profiles.fair]
 blocks = 6
 {more}
-loads = [{{ connections = 8, measure_s = 10, warm_up_min_s = 1, warm_up_max_s = 5 }}]
+loads = [{{ connections = 8, measure_s = 10, warm_up_min_s = 1, warm_up_max_s = 5{load} }}]
 quick = {{ blocks = 3 }}
 [profiles.published]
 blocks = 1
@@ -71,7 +71,9 @@ command = ["python3"]
 """
 
 
-def study(folder: Path, more: str = "", **choices: object) -> ResolvedStudy:
+def study(
+    folder: Path, more: str = "", load: str = "", claims: str = "", /, **choices: object
+) -> ResolvedStudy:
     for name in ("null", "a", "b"):
         home = folder / "servers" / "c" / name
         home.mkdir(parents=True, exist_ok=True)
@@ -79,7 +81,7 @@ def study(folder: Path, more: str = "", **choices: object) -> ResolvedStudy:
         (home / "server.toml").write_text(MANIFEST.format(name=name, role=role))
     (folder / "servers" / "c" / "contract.toml").write_text(CONTRACT)
     file = folder / "x.toml"
-    file.write_text(STUDY.format(more=more))
+    file.write_text(STUDY.format(more=more, load=load and f", {load}") + claims)
     settings = replace(
         Settings.resolve(here=folder, environ={}),
         server_folders=(folder / "servers",),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from made_runs import measurement, trial
+from made_runs import measurement, run, trial
 from test_control import study
 
 from assay.errors import ServerFailed
@@ -28,9 +28,13 @@ def case(made: ResolvedStudy, case_id: str) -> ResolvedCase:
     return next(one for one in made.cases if one.case.id == case_id)
 
 
+def settle(made: ResolvedStudy, case_id: str, trials: list[Trial], block: int = 0) -> ResolvedCase | None:
+    return settled(case(made, case_id), block, made.cases, trials, run([], []).header.environment)
+
+
 def rate(made: ResolvedStudy, case_id: str, block: int, trials: list[Trial]) -> float:
-    load = settled(case(made, case_id), block, made.cases, trials).plan.load
-    assert isinstance(load, Open)
+    now = settle(made, case_id, trials, block)
+    assert now is not None and isinstance(load := now.plan.load, Open)
     return load.stages[0].from_per_s
 
 
@@ -60,17 +64,17 @@ def test_the_common_rate_is_settled_by_the_first_block(made: ResolvedStudy) -> N
 @pytest.mark.parametrize("case_id", ["c/a@25%", "c/a@common"])
 def test_without_a_capacity_there_is_no_rate(made: ResolvedStudy, case_id: str) -> None:
     with pytest.raises(ServerFailed, match="capacity was (not )?measured"):
-        settled(case(made, case_id), 0, made.cases, [trial("c/a", 0, DOWN), trial("c/b", 0, DOWN)])
+        settle(made, case_id, [trial("c/a", 0, DOWN), trial("c/b", 0, DOWN)])
 
 
 def test_a_server_that_answered_nothing_has_no_rate(made: ResolvedStudy) -> None:
     with pytest.raises(ServerFailed, match="answered nothing"):
         silent = msgspec.structs.replace(measurement(1), completed=0)
-        settled(case(made, "c/a@25%"), 0, made.cases, [trial("c/a", 0, silent)])
+        settle(made, "c/a@25%", [trial("c/a", 0, silent)])
 
 
 def test_a_closed_loop_stays_as_it_is(made: ResolvedStudy) -> None:
-    assert settled(case(made, "c/a"), 0, made.cases, []) is case(made, "c/a")
+    assert settle(made, "c/a", []) is case(made, "c/a")
 
 
 def test_open_loops_follow_in_their_block_and_run_in_some_of_them(made: ResolvedStudy) -> None:
@@ -83,4 +87,4 @@ def test_open_loops_follow_in_their_block_and_run_in_some_of_them(made: Resolved
 
 def test_a_common_rate_needs_a_measured_rival(made: ResolvedStudy) -> None:
     with pytest.raises(ServerFailed, match="no common rate"):
-        settled(case(made, "c/a@common"), 0, made.cases, [])
+        settle(made, "c/a@common", [])

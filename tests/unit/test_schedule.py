@@ -31,6 +31,16 @@ def test_what_remains_keeps_its_order(cases: list[str], blocks: int, seed: int, 
     assert list(left) == sorted(left, key=lambda slot: slot.number)
 
 
+def test_those_that_come_later_may_come_several_times() -> None:
+    slots = order("abc", 2, 1, later={"b": 3})
+    for block in range(2):
+        inside = [slot.case for slot in slots if slot.block == block]
+        assert sorted(inside[:2]) == ["a", "c"] and inside[2:] == ["b", "b", "b"]
+    left = remaining(slots, [("b", 0), ("b", 0), ("a", 0)])
+    assert [(slot.case, slot.block) for slot in left].count(("b", 0)) == 1
+    assert len(left) == len(slots) - 3
+
+
 def test_a_case_may_be_in_some_blocks_only() -> None:
     slots = order("ab", 4, 1, {"b": (1, 3)})
     assert [(slot.case, slot.block) for slot in slots if slot.case == "b"] == [("b", 1), ("b", 3)]

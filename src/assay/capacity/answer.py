@@ -12,12 +12,15 @@ from dataclasses import dataclass
 
 import msgspec
 
-from assay.capacity.objective import Objective, rate_of
-from assay.capacity.record import Bounds, bounds_of, objective_of
+from assay.capacity.objective import Objective, parse, rate_of
+from assay.capacity.plans import range_of
+from assay.capacity.record import Bounds, bounds_of, is_capacity, objective_of
+from assay.errors import InputError
+from assay.stats import rate_per_s
 from assay.stats.capacity import CapacitySearch, Outcome
 from assay.values.estimate import Estimate
 from assay.values.run import Environment, Run
-from assay.values.trial import Trial
+from assay.values.trial import Case, Trial
 
 _BELOW_LIMIT = 0.95
 """Where the generator reached its limit twice, the range ends this far below."""
@@ -73,10 +76,42 @@ class Answer:
 
 
 def answer_of(run: Run) -> Answer:
-    """The answer of the trials of a record."""
+    """The answer of the trials of the record of a search. InputError where it is not readable."""
     bounds = bounds_of(run.header.study)
     objective = objective_of(bounds)
     return answer(bounds, [step_of(trial, objective, run.header.environment) for trial in run.trials])
+
+
+def answer_in_study(case: Case, trials: Sequence[Trial], environment: Environment) -> Answer | None:
+    """Where a study's search stands after these trials of all its cases; None where its closed loop has
+    not been measured yet. InputError where the objective cannot be told of a server as slow as that."""
+    search = case.search
+    assert search is not None  # the caller chose it for that
+    closed = [
+        rate_per_s(trial.measurement) for trial in trials if trial.case == search.case and trial.measurement
+    ]
+    if not closed:
+        return None
+    objective = parse(search.objective)
+    # The best that was seen: a first trial that was not warm yet must not bound the search.
+    bounds = range_of(objective, max(closed), search.measure_ns)
+    return answer(
+        bounds, [step_of(trial, objective, environment) for trial in trials if trial.case == case.id]
+    )
+
+
+def answers_of(run: Run) -> dict[str, Answer | None]:
+    """The answer of every case that is a search, in a record of either kind; None where nothing is known."""
+    if is_capacity(run.header):
+        return {case.id: answer_of(run) for case in run.header.cases}
+    return {case.id: _told(case, run) for case in run.header.cases if case.search}
+
+
+def _told(case: Case, run: Run) -> Answer | None:
+    try:
+        return answer_in_study(case, run.trials, run.header.environment)
+    except InputError:  # there is no range to search: its trials say so
+        return None
 
 
 def answer(bounds: Bounds, steps: Sequence[Step]) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 import tempfile
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from assay.adhoc import likeness
 from assay.adhoc.case import AdHoc, Terms, expecting, planned
 from assay.capacity.answer import Answer, answer, step_of
 from assay.capacity.objective import Objective
+from assay.capacity.plans import plan_at, range_of
 from assay.capacity.record import KIND, Bounds
 from assay.errors import InputError, ServerFailed
 from assay.settings import Settings
@@ -26,21 +26,13 @@ from assay.trial.controller import on_client_cores, raise_limits
 from assay.trial.observer import Interrupted, Observer
 from assay.trial.one_trial import Bench, run_trial, start
 from assay.trial.schedule import Slot
-from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter
+from assay.values.plan import Closed, StopAfter
 from assay.values.run import Header, Run, TrialDone
 from assay.values.trial import Trial
 
 _FIRST_LOOK_NS = 2_000_000_000
-_ABOVE_CLOSED = 1.15
-"""An open loop gets no more out of a server than a closed one at saturation; the rest is its own error."""
-_SPAN = 200.0
-_FIRST_GUESS = 0.6
-_FEWEST_CONNECTIONS, _MOST_CONNECTIONS = 256, 4096
 _CLOSED_CONNECTIONS = 64
 _FAILURES_IN_A_ROW = 3
-_TO_SPARE = 1.2
-_LONGEST_NS = 30_000_000_000
-"""A trial takes no longer than this for its percentiles' sake."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +82,15 @@ def first_look(quest: Quest, settings: Settings, observer: Observer) -> tuple[Qu
             stop_all()
     if answers.only_length is not None and case.plan.requests[0].method != "HEAD":
         quest = replace(quest, server=expecting(quest.server, answers.only_length))
-    return quest, _bounds(quest, closed_per_s or 0.0)
+    bounds = range_of(
+        quest.objective,
+        closed_per_s or 0.0,
+        quest.measure_ns,
+        resolution=quest.resolution,
+        lowest_per_s=quest.lowest_per_s,
+        highest_per_s=quest.highest_per_s,
+    )
+    return quest, bounds
 
 
 def study_of(quest: Quest, bounds: Bounds) -> ResolvedStudy:
@@ -107,10 +107,6 @@ def study_of(quest: Quest, bounds: Bounds) -> ResolvedStudy:
         "titles": {case.case.id: case.server.title},
         "rules": {
             "S5": {"thresholds": {"trials": 1.0}, "reason": "a search is no ranking"},
-            "S7": {
-                "thresholds": {"window": float(quest.measure_ns)},
-                "reason": "the search's many short trials are one measurement",
-            },
         },
     }
     return ResolvedStudy(
@@ -165,29 +161,12 @@ def _told(now: Answer, trial: Trial, quest: Quest, header: Header) -> Answer:
 
 
 def _one(quest: Quest, rate: float, number: int, bench: Bench) -> Trial:
-    plan = _plan_at(quest, rate)
+    given = quest.server.resolved.plan
+    plan = plan_at(given, quest.objective, rate, quest.measure_ns, quest.max_connections)
     slot = Slot(number, number, 0, quest.server.id)
     bench.observer.trial_started(slot)
     at_rate = planned(quest.server, plan)
     return run_trial(at_rate.resolved, at_rate.server, slot, bench)
-
-
-def _plan_at(quest: Quest, rate: float) -> LoadPlan:
-    """The open loop at a rate, long enough for the percentiles."""
-    plan = quest.server.resolved.plan
-    stop_ns = max(quest.measure_ns, math.ceil(_requests(quest) / rate * 1e9))
-    stage = Stage(duration_ns=stop_ns, from_per_s=rate, to_per_s=rate)
-    connections = quest.max_connections or _connections(rate, quest.objective)
-    load = Open(stages=(stage,), max_connections=connections, arrivals="poisson")
-    threads = min(plan.threads, connections)
-    return msgspec.structs.replace(plan, load=load, stop=StopAfter(ns=stop_ns), threads=threads)
-
-
-def _connections(rate: float, objective: Objective) -> int:
-    """Four times what the rate holds in flight where every answer takes as long as the objective allows:
-    a short stall must not run out of them."""
-    in_flight = 4 * rate * objective.longest_ns / 1e9
-    return int(min(max(in_flight, _FEWEST_CONNECTIONS), _MOST_CONNECTIONS))
 
 
 def _closed_per_s(quest: Quest, url: str) -> float:
@@ -212,37 +191,6 @@ def _closed_per_s(quest: Quest, url: str) -> float:
         raise
     windows = [one.completed / one.length_ns * 1e9 for one in load.result().windows if one.completed]
     return statistics.quantiles(windows, n=10)[-1] if len(windows) > 1 else sum(windows)
-
-
-def _bounds(quest: Quest, closed_per_s: float) -> Bounds:
-    """The range of the search, and where it begins. A closed loop that got nothing was not needed."""
-    highest = quest.highest_per_s or max(1.0, closed_per_s * _ABOVE_CLOSED)
-    slowest = _requests(quest) / (max(quest.measure_ns, _LONGEST_NS) / 1e9)
-    lowest = quest.lowest_per_s or max(slowest, highest / _SPAN)
-    if lowest < slowest or slowest >= highest:
-        raise InputError(
-            f"{quest.objective.text} needs {quest.objective.requests} requests a trial, and at "
-            f"{min(lowest, highest):.3g}/s they take longer than a trial may",
-            "give a longer --duration, a lower percentile, or higher rates (--from, --to)",
-        )
-    if lowest >= highest:
-        raise InputError(
-            f"the search would go from {lowest:.4g}/s to {highest:.4g}/s, a little above a closed loop",
-            "give --from a rate below --to",
-        )
-    guess = min(max(closed_per_s * _FIRST_GUESS, lowest), highest) if closed_per_s else None
-    return Bounds(
-        objective=quest.objective.text,
-        lowest_per_s=lowest,
-        highest_per_s=highest,
-        resolution=quest.resolution,
-        first_per_s=guess,
-    )
-
-
-def _requests(quest: Quest) -> float:
-    """With some to spare: arrivals are random, and some may fail."""
-    return quest.objective.requests * _TO_SPARE
 
 
 def _gone(trials: list[Trial]) -> bool:

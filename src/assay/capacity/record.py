@@ -31,6 +31,13 @@ def is_capacity(header: Header) -> bool:
     return header.study.get("kind") == KIND
 
 
+def objectives(header: Header) -> dict[str, Objective]:
+    """What is searched for, by the case whose trials are the search. InputError where it is not readable."""
+    if is_capacity(header):
+        return {case.id: objective_of(bounds_of(header.study)) for case in header.cases}
+    return {case.id: _readable(case.search.objective) for case in header.cases if case.search}
+
+
 def bounds_of(study: dict[str, Any]) -> Bounds:
     """What the record says was asked. InputError where it is not readable."""
     try:
@@ -41,16 +48,19 @@ def bounds_of(study: dict[str, Any]) -> Bounds:
 
 def objective_of(bounds: Bounds) -> Objective:
     """The objective that a record is about. InputError where it is not readable."""
+    return _readable(bounds.objective)
+
+
+def _readable(text: str) -> Objective:
     try:
-        return parse(bounds.objective)
+        return parse(text)
     except ValueError as problem:
         raise InputError(f"the record's objective is not readable: {problem}") from None
 
 
-def results_of(header: Header, trials: Iterable[Trial]) -> tuple[Trial, ...]:
+def results_of(objective: Objective, trials: Iterable[Trial]) -> tuple[Trial, ...]:
     """The trials that are results: those in which the objective held. That a rate beyond the capacity
     strains everything is what it was asked for. Trials without a measurement stay: they are rows."""
-    objective = objective_of(bounds_of(header.study))
     return tuple(
         trial
         for trial in trials

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from assay import stats
-from assay.report import answer, latency, servers
+from assay.report import answer, capacities, latency, servers
 from assay.report import format as fmt
 from assay.report.findings import Grouped, grouped
 from assay.report.load import shape
@@ -87,15 +87,24 @@ def _answers(run: Run, found: Sequence[Section]) -> Iterator[str]:
         yield ""
     yield f"{escape(answer.standing(run))}."
     yield ""
-    alone, rated = latency.apart(found)
+    measured, searched = capacities.apart(found)
+    alone, rated = latency.apart(measured)
     for section in alone:
         yield from _results(section)
-    for title, lines in latency.tables(rated).items():
-        yield f"## Response time: {escape(title)}"
+    yield from _after("Response time", latency.NOTE, latency.HEADS, latency.tables(rated))
+    yield from _after("Capacity", capacities.NOTE, capacities.HEADS, capacities.tables(searched, alone))
+
+
+def _after(
+    what: str, note: str, heads: Sequence[str], tables: Mapping[str, Iterable[Sequence[str]]]
+) -> Iterator[str]:
+    """What follows the closed loops: open loops at shares of each capacity, and searches for one."""
+    for title, lines in tables.items():
+        yield f"## {what}: {escape(title)}"
         yield ""
-        yield f"{latency.NOTE}."
+        yield f"{note}."
         yield ""
-        yield from table(latency.HEADS, ([escape(cell) for cell in line] for line in lines))
+        yield from table(heads, ([escape(cell) for cell in line] for line in lines))
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

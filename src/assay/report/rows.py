@@ -169,7 +169,9 @@ def _row(run: Run, case: Case) -> Row:
     place = _place(run, case)
     findings = verdict.concerning(ordered_findings(run), case.id)
     withheld = verdict.withheld(findings, case.id) or bool(place and place.withheld)
-    searched = is_capacity(run.header)  # its trials are at many rates: their times have no common quantile
+    # The trials of a search are at many rates: their times have no common quantile, their rates no mean.
+    searched = is_capacity(run.header) or case.search is not None
+    found = place.throughput if place else None if searched else stats.throughput(measured)
     no_times = searched or withheld or verdict.withheld(findings, case.id, "times")
     no_tails = no_times or verdict.withheld(findings, case.id, "percentiles")
     failures = [trial.failure for trial in trials if trial.failure]
@@ -180,7 +182,7 @@ def _row(run: Run, case: Case) -> Row:
         trials=len(measured),
         failed_trials=len(failures),
         failure=failures[-1] if failures else None,
-        throughput=None if withheld else (place.throughput if place else stats.throughput(measured)),
+        throughput=None if withheld else found,
         relative=place.relative_to_best if place and not withheld else None,
         withheld=withheld,
         service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),

@@ -74,6 +74,7 @@ class RunView:
         self._codes: Counter[tuple[str, str]] = Counter()
         self._said_findings = ""
         self._done_here = 0
+        self._spared = 0
 
     # --- what is told ---------------------------------------------------------------------
 
@@ -139,6 +140,12 @@ class RunView:
         self._line(self._finished(trial))
         self._changed()
 
+    def trial_spared(self, slot: Slot) -> None:
+        """Count it no more: its search has ended."""
+        self._slots = [one for one in self._slots if one is not slot]
+        self._spared += 1
+        self._changed()
+
     def note(self, text: str) -> None:
         """Say it."""
         self._say(fmt.safe(text, 500))
@@ -169,7 +176,7 @@ class RunView:
         return f"{drawn}  {block}, trial {min(done + 1, total)} of {total}, {self._left()}"
 
     def _total(self) -> int:
-        return sum(case.trials(self._header.blocks) for case in self._header.cases)
+        return sum(case.trials(self._header.blocks) for case in self._header.cases) - self._spared
 
     def _left(self) -> str:
         """Time left: each trial as long as its case took last; before the first, the study's own estimate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.capacity.record import is_capacity
-from assay.report import answer, capacity, latency
+from assay.report import answer, capacities, capacity, latency
 from assay.report import format as fmt
 from assay.report.findings import in_words
 from assay.report.remarks import remarks
@@ -44,13 +44,16 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
         parts.append(Text(fmt.safe(answer.question(run), 1000)))
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))
     found = sections(run)
-    alone, rated = latency.apart(found)
+    measured, searched = capacities.apart(found)
+    alone, rated = latency.apart(measured)
     if is_capacity(run.header):
         parts += capacity.tables(run)
     else:
         for section in alone:
             parts += _section(section)
-        parts += _latencies(rated)
+        parts += _tables("Response time", latency.NOTE, latency.HEADS, latency.tables(rated))
+        found_rates = capacities.tables(searched, alone)
+        parts += _tables("Capacity", capacities.NOTE, capacities.HEADS, found_rates)
     parts += _failures(found)
     parts += _claims(run)
     if ordered_findings(run):
@@ -72,14 +75,16 @@ def _section(section: Section) -> Iterable[RenderableType]:
     yield _behaviour(section)
 
 
-def _latencies(rated: Sequence[Section]) -> Iterable[RenderableType]:
-    """The open loops at shares of each server's capacity."""
-    for title, lines in latency.tables(rated).items():
-        yield Text(f"Response time: {fmt.safe(title)}", HEADING)
-        yield Text(latency.NOTE, FAINT)
+def _tables(
+    what: str, note: str, heads: Sequence[str], tables: Mapping[str, Iterable[Sequence[str]]]
+) -> Iterable[RenderableType]:
+    """What follows the closed loops: open loops at shares of each capacity, and searches for one."""
+    for title, lines in tables.items():
+        yield Text(f"{what}: {fmt.safe(title)}", HEADING)
+        yield Text(note, FAINT)
         table = plain_table()
-        for place, head in enumerate(latency.HEADS):
-            named = place in (0, len(latency.HEADS) - 1)
+        for place, head in enumerate(heads):
+            named = place in (0, len(heads) - 1)
             table.add_column(
                 head.removesuffix(":"),
                 justify="right" if head.endswith(":") else "left",

@@ -15,7 +15,10 @@ UNITS = {"throughput": "req/s", "peak_memory": "bytes"}
 
 
 def value_of(trial: Trial, metric: Metric) -> float | None:
-    """The trial's value of `metric`; None where it was not measured or has too few requests."""
+    """The trial's value of `metric`; None where it was not measured or has too few requests, and of a
+    capacity, which no trial has by itself."""
+    if metric == "capacity":
+        return None
     if metric in ("start_time", "peak_memory"):
         if trial.server is None:
             return None

@@ -11,6 +11,7 @@ import msgspec
 
 from assay.errors import InputError
 from assay.settings import Settings
+from assay.study.capacity import CAPACITY, capacity_cases
 from assay.study.control import AGAIN, control_for
 from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
@@ -47,7 +48,8 @@ def resolve(
 
     `servers` keeps those entries only (the null server stays); without a `seed` one is drawn. `control`
     enters one case a second time, as the A/A control, in the blocks that the profile says; `latency` adds
-    the open loops to every closed load, which the study may do by itself.
+    the open loops to every closed load, which the study may do by itself. `quick` leaves out the open loops
+    and searches that the study's loads ask for.
     InputError for a profile or server that the study does not have.
     """
     chosen = study.file.profiles.get(cast(ProfileName, profile))
@@ -61,8 +63,14 @@ def resolve(
     cases = tuple(matrix.cases(servers))
     if not cases:
         raise InputError(f"{study.path}: profile {profile!r} has no case", "name a server for it")
-    slowed = [name for load in chosen.loads if load.latency or latency for name, *_ in expand(load)]
-    cases = (*cases, *latency_cases(cases, slowed, blocks, chosen.latency_blocks))
+    loads = [(name, load) for load in chosen.loads for name, *_ in expand(load)]
+    slowed = [name for name, load in loads if latency or (load.latency and not quick)]
+    objectives = {} if quick else {name: load.objective for name, load in loads if load.objective}
+    cases = (
+        *cases,
+        *latency_cases(cases, slowed, blocks, chosen.latency_blocks),
+        *capacity_cases(cases, objectives, chosen.capacity_trials, int(chosen.capacity_s * _S)),
+    )
     again = control_for(cases, blocks, chosen.control_blocks) if control else None
     cases = (*cases, again) if again else cases
     return ResolvedStudy(
@@ -76,8 +84,8 @@ def resolve(
         cases=cases,
         services=_services(study, cases),
         split=split,
-        record=_record(study, matrix, cases, servers),
-        notes=(*_quick_note(chosen, quick, blocks), *_control_note(again, blocks)),
+        record=_record(study, matrix, cases, servers, latency),
+        notes=(*_quick_note(chosen, quick, blocks, latency), *_control_note(again, blocks)),
     )
 
 
@@ -299,6 +307,8 @@ def _comparisons(
                 continue
             a = matrix.case_id(pair.a, pair.workload_a or workload, load_a)
             b = matrix.case_id(pair.b, pair.workload_b or workload, load_b)
+            if pair.metric == "capacity":
+                a, b = a + CAPACITY, b + CAPACITY
             if a in present or b in present:
                 yield Comparison(
                     metric=pair.metric,
@@ -311,7 +321,7 @@ def _comparisons(
 
 
 def _record(
-    study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], servers: Sequence[str]
+    study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], servers: Sequence[str], latency: bool
 ) -> dict[str, Any]:
     """What the header keeps: enough to report, judge and resume the run without the study file."""
     file = study.file
@@ -323,6 +333,7 @@ def _record(
         "figures": {entry.id: entry.figures for entry in file.servers if entry.figures},
         "path": str(study.path),
         "servers": tuple(servers),
+        "latency": latency,
         "claims": _claims(study, matrix, cases),
         "rules": file.rules,
         "plans": {case.case.id: case.plan for case in cases},
@@ -345,12 +356,21 @@ def _control_note(again: ResolvedCase | None, blocks: int) -> tuple[str, ...]:
     )
 
 
-def _quick_note(chosen: Profile, quick: bool, blocks: int) -> tuple[str, ...]:
-    if not quick or blocks >= chosen.blocks:
+def _quick_note(chosen: Profile, quick: bool, blocks: int, latency: bool) -> tuple[str, ...]:
+    """What a first look costs in certainty, and what it leaves out."""
+    if not quick:
         return ()
-    wider = _half_width(blocks) / _half_width(chosen.blocks)
-    said = f"intervals about {wider:.1f} times as wide" if wider < 100 else "no intervals"
-    return (f"quick: {blocks} blocks of shorter trials instead of {chosen.blocks}: {said}, and no ranking",)
+    notes = []
+    if blocks < chosen.blocks:
+        wider = _half_width(blocks) / _half_width(chosen.blocks)
+        said = f"intervals about {wider:.1f} times as wide" if wider < 100 else "no intervals"
+        fewer = f"{blocks} blocks of shorter trials instead of {chosen.blocks}"
+        notes.append(f"quick: {fewer}: {said}, and no ranking")
+    left_out = ["open loops"] if any(load.latency for load in chosen.loads) and not latency else []
+    left_out += ["searches for a capacity"] if any(load.objective for load in chosen.loads) else []
+    if left_out:
+        notes.append(f"quick: the study's {' and '.join(left_out)} are left out")
+    return tuple(notes)
 
 
 def _half_width(trials: int) -> float:

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from assay.capacity.objective import parse
 from assay.sut.manifest import Fact
 from assay.values.claim import Metric
 from assay.values.plan import Value
@@ -92,7 +93,8 @@ class Load(Value, frozen=True, kw_only=True):
     Measured for `measure_s` or until `requests` are answered. The warm-up lasts until the
     throughput is level, `warm_up_max_s` at most; 0 measures from the first request.
     `threads`: one for each core of the client unless given. `latency` follows each closed loop with open
-    ones at 25, 50, 75 and 90 % of that server's throughput and at one rate common to all.
+    ones at 25, 50, 75 and 90 % of that server's throughput and at one rate common to all. `objective`
+    ("p99<50ms,errors<0.1%") searches for the highest rate at which each server holds it: its capacity.
     """
 
     name: str = ""
@@ -109,6 +111,7 @@ class Load(Value, frozen=True, kw_only=True):
     http_version: Literal["1.1", "1.0"] = "1.1"
     headers: dict[str, str] = {}
     latency: bool = False
+    objective: str = ""
     workloads: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
 
@@ -123,6 +126,10 @@ class Load(Value, frozen=True, kw_only=True):
                 raise ValueError(f"{name} must be above 0")
         if self.latency and self.rate_per_s is not None:
             raise ValueError("latency follows a closed loop: leave rate_per_s out")
+        if self.objective and self.rate_per_s is not None:
+            raise ValueError("a search for objective follows a closed loop: leave rate_per_s out")
+        if self.objective:
+            parse(self.objective)  # its ValueError says what is wrong
         if self.warm_up_max_s and self.warm_up_min_s > self.warm_up_max_s:
             raise ValueError("warm_up_min_s is longer than warm_up_max_s")
 
@@ -142,6 +149,7 @@ class Profile(Value, frozen=True, kw_only=True):
 
     `control_blocks`: in how many blocks the first candidate is measured a second time, as the A/A
     control: in all unless given, 0 for none. `latency_blocks`: in how many blocks the open loops run.
+    `capacity_trials`: how many trials of a search each block has at most, each of `capacity_s` or longer.
     """
 
     blocks: int = 10
@@ -149,6 +157,8 @@ class Profile(Value, frozen=True, kw_only=True):
     ceiling_s: float | None = None
     control_blocks: int | None = None
     latency_blocks: int = 3
+    capacity_trials: int = 5
+    capacity_s: float = 3.0
     quick: Quick = Quick()
 
     def __post_init__(self) -> None:
@@ -157,8 +167,9 @@ class Profile(Value, frozen=True, kw_only=True):
             raise ValueError("blocks must be above 0")
         if not self.loads:
             raise ValueError("a profile needs at least one load")
-        if self.latency_blocks < 1:
-            raise ValueError("latency_blocks must be above 0")
+        for name in ("latency_blocks", "capacity_trials", "capacity_s"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0")
         if self.control_blocks is not None and self.control_blocks not in (0, *range(3, 10_000)):
             raise ValueError("control_blocks must be 0 or at least 3: fewer pairs tell nothing")
 
@@ -166,6 +177,7 @@ class Profile(Value, frozen=True, kw_only=True):
 class StudyComparison(Value, frozen=True, kw_only=True):
     """The `metric` of entry `a` over that of entry `b`, at each load and workload unless one is named.
 
+    `capacity` compares what the searches of loads with an objective have found.
     `load_a` and `load_b` (or the workloads) compare two loads of, say, one server. A comparison whose load
     the profile does not have is left out of that profile's claim.
     """

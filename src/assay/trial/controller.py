@@ -23,7 +23,7 @@ from assay.trial.prepare import prepare_all
 from assay.trial.rates import settled
 from assay.trial.schedule import Slot, order, remaining
 from assay.trial.warmup import preload
-from assay.values.run import Run, TrialDone
+from assay.values.run import Environment, Run, TrialDone
 from assay.values.trial import Trial
 
 _FAILURES_UNTIL_SKIPPED = 2
@@ -46,7 +46,7 @@ def run_study(
     observer = observer or Silent()
     header = before.header if before else load_run(run_file.path).header
     trials = list(before.trials) if before else []
-    slots = remaining(slots_of(study), {(trial.case, trial.block) for trial in trials})
+    slots = remaining(slots_of(study), ((trial.case, trial.block) for trial in trials))
     try:
         observer.study_started(study, header.run_id, slots)
         raise_limits(observer)
@@ -57,7 +57,10 @@ def run_study(
                 bench = Bench(split=study.split, logs=run_file.logs, observer=observer, services=services)
                 for slot in slots:
                     observer.trial_started(slot)
-                    trial = _one(study, slot, prepared, trials, bench)
+                    trial = _one(study, slot, prepared, header.environment, trials, bench)
+                    if trial is None:
+                        observer.trial_spared(slot)
+                        continue
                     run_file.append(TrialDone(trial=trial))
                     trials.append(trial)
                     observer.trial_finished(trial)
@@ -71,7 +74,7 @@ def run_study(
 def slots_of(study: ResolvedStudy) -> tuple[Slot, ...]:
     """Every trial of the study in its order."""
     only = {case.case.id: case.case.blocks for case in study.cases if case.case.blocks}
-    later = {case.case.id for case in study.cases if case.case.rate}
+    later = {case.case.id: case.case.trials_a_block for case in study.cases if case.case.later}
     return order([case.case.id for case in study.cases], study.blocks, study.seed, only, later)
 
 
@@ -88,9 +91,11 @@ def _one(
     study: ResolvedStudy,
     slot: Slot,
     prepared: dict[str, Prepared | ServerFailed],
+    environment: Environment,
     trials: Sequence[Trial],
     bench: Bench,
-) -> Trial:
+) -> Trial | None:
+    """The trial of that slot; None where its search has ended before."""
     case = next(case for case in study.cases if case.case.id == slot.case)
     had = prepared[case.case.id]
     hopeless = had if isinstance(had, ServerFailed) else _given_up(slot.case, trials)
@@ -98,7 +103,8 @@ def _one(
         return failed_trial(_untried(case, slot), hopeless)
     assert isinstance(had, Prepared)  # else it is hopeless
     try:
-        return run_trial(settled(case, slot.block, study.cases, trials), had, slot, bench)
+        now = settled(case, slot.block, study.cases, trials, environment)
+        return run_trial(now, had, slot, bench) if now else None
     except ServerFailed as failed:  # there is no rate to offer
         return failed_trial(_untried(case, slot), failed)
 

@@ -89,7 +89,7 @@ def resume(path: Path, settings: Settings) -> Resumed:
         blocks=header.blocks,
         seed=header.seed,
         servers=tuple(header.study.get("servers", ())),
-        latency=any(case.rate for case in header.cases),
+        latency=bool(header.study.get("latency")),
         control=any(case.role == "control" for case in header.cases),
     )
     _check_same(header, study)

@@ -44,6 +44,9 @@ class Observer(Protocol):
     def trial_finished(self, trial: Trial) -> None:
         """The trial is stored."""
 
+    def trial_spared(self, slot: Slot) -> None:
+        """A trial that had begun is not needed: its search knows enough."""
+
     def note(self, text: str) -> None:
         """Something a reader should know, in one line."""
 
@@ -73,6 +76,9 @@ class Silent:
         """Show nothing."""
 
     def trial_finished(self, trial: Trial) -> None:
+        """Show nothing."""
+
+    def trial_spared(self, slot: Slot) -> None:
         """Show nothing."""
 
     def note(self, text: str) -> None:

@@ -17,8 +17,10 @@ Metric = Literal[
     "response_time_p99",
     "start_time",
     "peak_memory",
+    "capacity",
 ]
-"""A figure that each trial has one of. Times are in ns, memory in bytes, throughput in answers/s."""
+"""A figure that each trial has one of, but for `capacity`, which a whole search finds. Times are in ns,
+memory in bytes, throughput and capacity in answers/s."""
 
 
 class Comparison(Value, frozen=True, kw_only=True):

@@ -14,6 +14,19 @@ class OfCapacity(Value, frozen=True, kw_only=True):
     share: float
 
 
+class Search(Value, frozen=True, kw_only=True):
+    """A search for the highest rate that holds `objective` ("p99<50ms,errors<0.1%").
+
+    Its range follows from the throughput of closed-loop case `case`. It takes at most `trials` trials a
+    block, each of `measure_ns`, or longer where the objective's percentiles need more requests.
+    """
+
+    case: str
+    objective: str
+    trials: int
+    measure_ns: int
+
+
 class Case(Value, frozen=True, kw_only=True):
     """One server (and variant) under one workload at one load.
 
@@ -23,7 +36,7 @@ class Case(Value, frozen=True, kw_only=True):
     the case named by `control_of` entered a second time (A/A). `facts` are the manifest's facts
     with the variant applied (workers, pool, jit, request_log, compression, debug, ...).
     `blocks` names the blocks that it takes part in; empty means every one. `rate` says at which rate an
-    open loop is offered that follows the closed ones.
+    open loop is offered that follows the closed ones, `search` what it looks for at many rates.
     """
 
     id: str
@@ -37,14 +50,25 @@ class Case(Value, frozen=True, kw_only=True):
     facts: dict[str, str | int | float | bool] = {}
     blocks: tuple[int, ...] = ()
     rate: OfCapacity | None = None
+    search: Search | None = None
+
+    @property
+    def trials_a_block(self) -> int:
+        """How many trials it has in a block that it takes part in: of a search, the most."""
+        return self.search.trials if self.search else 1
+
+    @property
+    def later(self) -> bool:
+        """Whether its load follows from what other cases of the block have shown."""
+        return self.rate is not None or self.search is not None
 
     def takes_part(self, block: int) -> bool:
         """Whether it has a trial in that block."""
         return not self.blocks or block in self.blocks
 
     def trials(self, blocks: int) -> int:
-        """How many trials it has in a run of so many blocks."""
-        return sum(self.takes_part(block) for block in range(blocks))
+        """How many trials it has in a run of so many blocks; a search that has ended needs fewer."""
+        return self.trials_a_block * sum(self.takes_part(block) for block in range(blocks))
 
 
 class ServerSeen(Value, frozen=True, kw_only=True):

@@ -26,7 +26,7 @@ from assay.values.claim import Claim, Comparison
 from assay.values.estimate import ClaimVerdict, Estimate
 from assay.values.finding import Finding
 from assay.verdict.effects import comparison_withheld, concerning, understated_by, withheld
-from assay.verdict.seen import RunSeen
+from assay.verdict.seen import CaseSeen, RunSeen
 
 Verdict = Literal["supported", "contradicted", "inconclusive"]
 
@@ -79,11 +79,9 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     obstacle = _obstacle(pair, run, findings, bounded=bool(limits))
     if obstacle:
         return _Part("inconclusive", obstacle)
-    values = by_block(a.trials, pair.metric), by_block(b.trials, pair.metric)
-    ratio = paired_ratio(*values)
+    ratio = _ratio(pair, a, b)
     if ratio is None or ratio.low is None or ratio.high is None or ratio.n < LEAST_BLOCKS:
-        n = ratio.n if ratio else 0
-        return _Part("inconclusive", f"{n} blocks hold both cases; {LEAST_BLOCKS} are needed", ratio)
+        return _Part("inconclusive", _lacking(pair, ratio), ratio)
     verdict = _verdict(pair, ratio.value, ratio.low, ratio.high, floor)
     if limits:
         return _bounded(pair, _name(run, _faster(pair) or ""), verdict, ratio, limits)
@@ -92,6 +90,29 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
         f.code for case in (pair.a, pair.b) for f in concerning(findings, case) if f.severity == "flagged"
     )
     return _Part(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
+
+
+def _ratio(pair: Comparison, a: CaseSeen, b: CaseSeen) -> Estimate | None:
+    """Of the figures of common blocks; of two searches the ratio that the ends of their intervals allow."""
+    if pair.metric != "capacity":
+        return paired_ratio(by_block(a.trials, pair.metric), by_block(b.trials, pair.metric))
+    above, below = a.capacity, b.capacity
+    if above is None or below is None:
+        return None
+    return Estimate(
+        value=above.value / below.value,
+        low=above.low / below.high if above.low and below.high else None,
+        high=above.high / below.low if above.high and below.low else None,
+        n=min(above.n, below.n),
+        unit="ratio",
+        method="ends of two intervals: at least 95 %",
+    )
+
+
+def _lacking(pair: Comparison, ratio: Estimate | None) -> str:
+    if pair.metric == "capacity":
+        return "the capacity of one of the two is not known from both sides"
+    return f"{ratio.n if ratio else 0} blocks hold both cases; {LEAST_BLOCKS} are needed"
 
 
 def _faster(pair: Comparison) -> str | None:
@@ -125,7 +146,7 @@ def _obstacle(pair: Comparison, run: RunSeen, findings: Sequence[Finding], *, bo
     """
     if pair.metric == "start_time":
         return ""
-    timed = pair.metric.startswith(("service_time", "response_time"))
+    timed = pair.metric == "capacity" or pair.metric.startswith(("service_time", "response_time"))
     for case in (pair.a, pair.b):
         if bounded and case == _faster(pair):
             continue

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import msgspec
 
 from assay import version
-from assay.capacity.answer import answer_of
-from assay.capacity.record import is_capacity
+from assay.capacity.answer import answers_of
+from assay.capacity.record import objectives
 from assay.values.estimate import Ranked
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Measurement
@@ -59,14 +60,18 @@ def _ranking(run: Run, seen: RunSeen, findings: tuple[Finding, ...], floor: floa
     """The places; what a search found stands where other runs have the mean of their trials, and rests on
     its times."""
     places = rank(seen, findings, floor)
-    if not is_capacity(run.header):
-        return places
-    capacity = answer_of(run).capacity
+    searched = objectives(run.header)
+    capacities = {case.case.id: case.capacity for case in seen.cases}
     reason = "a search for a capacity ranks nothing"
     return tuple(
         msgspec.structs.replace(
-            one, throughput=capacity, reason=reason, withheld=withheld(findings, one.case, "times")
+            one,
+            throughput=capacities[one.case],
+            reason=reason,
+            withheld=withheld(findings, one.case, "times"),
         )
+        if one.case in searched
+        else one
         for one in places
     )
 
@@ -178,7 +183,14 @@ def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _complete(run: Run) -> bool:
     """Whether every case was tried in every block."""
-    tried = {(trial.case, trial.block) for trial in run.trials}
+    tried = Counter((trial.case, trial.block) for trial in run.trials)
     if run.header.until_settled:
         return len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
-    return len(tried) >= sum(case.trials(run.header.blocks) for case in run.header.cases)
+    ended = {case for case, found in answers_of(run).items() if found and found.search.ask() is None}
+    return all(
+        tried[case.id, block] >= case.trials_a_block
+        for case in run.header.cases
+        if case.id not in ended
+        for block in range(run.header.blocks)
+        if case.takes_part(block)
+    )

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import msgspec
 
-from assay.capacity.record import is_capacity, results_of
+from assay.capacity.answer import answers_of
+from assay.capacity.record import objectives, results_of
 from assay.errors import InputError
 from assay.stats import quantiles, rate_per_s
 from assay.values.claim import Claim
@@ -31,21 +32,24 @@ def see_run(run: Run) -> RunSeen:
     }
     clocks = [trial.host.mhz for trial in run.trials if trial.host is not None and trial.host.mhz]
     fastest = max(clocks, default=None)
+    searched = objectives(run.header)
+    capacities = {case: found.capacity for case, found in answers_of(run).items() if found}
     cases = []
     for case in run.header.cases:
         trials = tuple(trial for trial in run.trials if trial.case == case.id)
-        trials = results_of(run.header, trials) if is_capacity(run.header) else trials
+        trials = results_of(searched[case.id], trials) if case.id in searched else trials
         loads = [
             replace(
                 _see_trial(case, trial, trial.measurement, run.header.environment),
                 fastest_mhz=fastest,
                 warm_up=trial.warm_up,
                 tail_quoted=case.id in quoted,
+                of_a_search=case.id in searched,
             )
             for trial in trials
             if trial.measurement is not None
         ]
-        cases.append(CaseSeen(case, trials, tuple(loads)))
+        cases.append(CaseSeen(case, trials, tuple(loads), capacities.get(case.id)))
     return RunSeen(run.header, tuple(cases))
 
 

@@ -88,6 +88,7 @@ class Load:
     host: HostSeen | None = None
     fastest_mhz: float | None = None
     tail_quoted: bool = False
+    of_a_search: bool = False
     averaged: tuple[str, ...] = ()
 
     @property
@@ -148,11 +149,15 @@ class Load:
 
 @dataclass(frozen=True)
 class CaseSeen:
-    """A case with its trials that were measured (`loads`, in the same order) and all that were tried."""
+    """A case with its trials that were measured (`loads`, in the same order) and all that were tried.
+
+    Of a search they are the trials in which its objective held, and `capacity` is what it found.
+    """
 
     case: Case
     trials: tuple[Trial, ...]
     loads: tuple[Load, ...]
+    capacity: Estimate | None = None
 
     @property
     def name(self) -> str:
@@ -167,8 +172,8 @@ class CaseSeen:
 
     @cached_property
     def throughput_by_block(self) -> dict[int, float]:
-        """One throughput a block."""
-        return by_block(self.trials)
+        """One throughput a block; none of a search, whose rates are asked, not found."""
+        return {} if self.case.search else by_block(self.trials)
 
     @property
     def candidate(self) -> bool:

@@ -32,6 +32,13 @@ def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | N
     if all(row.case.rate for row in section.rows):  # an open loop at a share of capacity: times alone
         yield _percentiles(section, where, suffix, {row.name: _trials(run, row) for row in shown})
         return
+    if all(row.case.search for row in section.rows):
+        yield bars.bars(
+            f"capacity{suffix}", f"Capacity{where}",
+            "The highest rate at which the objective held. Whiskers: 95 % sure; none: known from one side.",
+            shown, lambda row: row.throughput, fmt.rate, unit="answers a second",
+        )  # fmt: skip
+        return
     interval = "Whiskers are 95 % intervals over the trials. Grey: what does not compete."
     yield bars.bars(
         f"throughput{suffix}", f"Throughput{where}", interval, shown,

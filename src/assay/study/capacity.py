@@ -1,0 +1,40 @@
+"""Searches for a capacity after the closed loops: the highest rate at which each server holds an objective.
+
+How much a server carries at saturation is not how much it can be asked for: that is the rate at which its
+users are still served well. A case says what must hold; each of its trials is an open loop at the rate
+that the search asks for next, a few in each block, so that all servers meet the same moods of the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from assay.study.latency import at_rate
+from assay.study.resolved import ResolvedCase
+from assay.values.plan import Closed, StopAfter
+from assay.values.trial import Search
+
+CAPACITY = "@capacity"
+"""What the id of a search's case ends in; before it stands that of its closed loop."""
+
+
+def capacity_cases(
+    cases: Sequence[ResolvedCase], objectives: Mapping[str, str], trials: int, measure_ns: int
+) -> Iterator[ResolvedCase]:
+    """The search of every candidate under a closed load that has an objective, by the load's name."""
+    for one in cases:
+        objective = objectives.get(one.case.load)
+        if one.case.role != "candidate" or not isinstance(one.plan.load, Closed) or not objective:
+            continue
+        search = Search(case=one.case.id, objective=objective, trials=trials, measure_ns=measure_ns)
+        case = msgspec.structs.replace(
+            one.case,
+            id=f"{one.case.id}{CAPACITY}",
+            load=f"{one.case.load}, capacity for {objective}",
+            search=search,
+        )
+        plan = msgspec.structs.replace(at_rate(one.plan, 1.0), stop=StopAfter(ns=measure_ns))
+        yield replace(one, case=case, plan=plan)
