@@ -13,7 +13,8 @@ from test_control import study
 
 from assay.capacity.answer import answers_of
 from assay.errors import InputError, ServerFailed
-from assay.report import markdown, rows, terminal
+from assay.report import html, markdown, rows, terminal
+from assay.report.charts import charts
 from assay.study import ResolvedStudy
 from assay.trial.controller import slots_of
 from assay.trial.rates import settled
@@ -196,3 +197,12 @@ def test_the_mean_of_the_rates_is_no_figure() -> None:
 def test_a_wrong_objective_is_refused(tmp_path: Path, load: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         study(tmp_path, "", load)
+
+
+def test_the_page_and_its_charts_show_them() -> None:
+    made = searched({"a": 7_000, "b": 1e9})
+    page = html.render(made)
+    assert "<h2>Capacity: l, capacity</h2>" in page and "at least 11.5 k/s" in page
+    chart = next(one for one in charts(made) if one.name.startswith("capacity"))
+    assert {row[0] for row in chart.rows} == {"a", "b"}
+    assert not any(one.name.startswith("cpu-l-capacity") for one in charts(made))

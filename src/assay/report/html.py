@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.report import answer, beside, profiles, servers
+from assay.report import answer, beside, followers, profiles, servers
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
 from assay.report.charts.chart import Spec, config
 from assay.report.findings import grouped
+from assay.report.followers import Follower
 from assay.report.load import shape
 from assay.report.profiles import Pair
 from assay.report.remarks import remarks
@@ -82,6 +83,7 @@ def _pages() -> Environment:
 def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
     """What the template says in words and tables; plain text all of it."""
     header, judgement = run.header, run.judgement
+    alone, following = followers.apart(found)
     return {
         "title": fmt.safe(answer.name(run)),
         "question": fmt.safe(answer.question(run), 2000),
@@ -92,7 +94,8 @@ def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
         "hallmark": judgement is not None and judgement.hallmark,
         "which": fmt.safe(answer.title(run)),
         "profile": fmt.safe(header.profile),
-        "sections": [section_words(section) for section in found],
+        "sections": [section_words(section) for section in alone],
+        "followers": [_follower(one) for one in following],
         "failures": list(_failures(found)),
         "claims": list(_claims(run)),
         "findings": list(_findings(run)),
@@ -136,6 +139,15 @@ def _row(row: Row) -> dict[str, Any]:
         "memory": fmt.size(_value(row.peak_memory_bytes)),
         "start": fmt.time(_value(row.start_ns)),
         "codes": row.codes,
+    }
+
+
+def _follower(one: Follower) -> dict[str, Any]:
+    return {
+        "title": fmt.safe(one.title),
+        "note": f"{one.note}.",
+        "heads": [(head.removesuffix(":"), head.endswith(":")) for head in one.heads],
+        "rows": [[fmt.safe(cell, 80) for cell in line] for line in one.lines],
     }
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay import stats
-from assay.report import answer, capacities, latency, servers
+from assay.report import answer, followers, servers
 from assay.report import format as fmt
 from assay.report.findings import Grouped, grouped
 from assay.report.load import shape
@@ -87,24 +87,15 @@ def _answers(run: Run, found: Sequence[Section]) -> Iterator[str]:
         yield ""
     yield f"{escape(answer.standing(run))}."
     yield ""
-    measured, searched = capacities.apart(found)
-    alone, rated = latency.apart(measured)
+    alone, following = followers.apart(found)
     for section in alone:
         yield from _results(section)
-    yield from _after("Response time", latency.NOTE, latency.HEADS, latency.tables(rated))
-    yield from _after("Capacity", capacities.NOTE, capacities.HEADS, capacities.tables(searched, alone))
-
-
-def _after(
-    what: str, note: str, heads: Sequence[str], tables: Mapping[str, Iterable[Sequence[str]]]
-) -> Iterator[str]:
-    """What follows the closed loops: open loops at shares of each capacity, and searches for one."""
-    for title, lines in tables.items():
-        yield f"## {what}: {escape(title)}"
+    for one in following:
+        yield f"## {escape(one.title)}"
         yield ""
-        yield f"{note}."
+        yield f"{one.note}."
         yield ""
-        yield from table(heads, ([escape(cell) for cell in line] for line in lines))
+        yield from table(one.heads, ([escape(cell) for cell in line] for line in one.lines))
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

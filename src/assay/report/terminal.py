@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.capacity.record import is_capacity
-from assay.report import answer, capacities, capacity, latency
+from assay.report import answer, capacity, followers
 from assay.report import format as fmt
 from assay.report.findings import in_words
+from assay.report.followers import Follower
 from assay.report.remarks import remarks
 from assay.report.rows import (
     Row,
@@ -44,16 +45,14 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
         parts.append(Text(fmt.safe(answer.question(run), 1000)))
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))
     found = sections(run)
-    measured, searched = capacities.apart(found)
-    alone, rated = latency.apart(measured)
+    alone, following = followers.apart(found)
     if is_capacity(run.header):
         parts += capacity.tables(run)
     else:
         for section in alone:
             parts += _section(section)
-        parts += _tables("Response time", latency.NOTE, latency.HEADS, latency.tables(rated))
-        found_rates = capacities.tables(searched, alone)
-        parts += _tables("Capacity", capacities.NOTE, capacities.HEADS, found_rates)
+        for one in following:
+            parts += _following(one)
     parts += _failures(found)
     parts += _claims(run)
     if ordered_findings(run):
@@ -75,26 +74,22 @@ def _section(section: Section) -> Iterable[RenderableType]:
     yield _behaviour(section)
 
 
-def _tables(
-    what: str, note: str, heads: Sequence[str], tables: Mapping[str, Iterable[Sequence[str]]]
-) -> Iterable[RenderableType]:
-    """What follows the closed loops: open loops at shares of each capacity, and searches for one."""
-    for title, lines in tables.items():
-        yield Text(f"{what}: {fmt.safe(title)}", HEADING)
-        yield Text(note, FAINT)
-        table = plain_table()
-        for place, head in enumerate(heads):
-            named = place in (0, len(heads) - 1)
-            table.add_column(
-                head.removesuffix(":"),
-                justify="right" if head.endswith(":") else "left",
-                no_wrap=not named,
-                overflow="fold",
-                min_width=11 if named else None,
-            )
-        for line in lines:
-            table.add_row(*(fmt.safe(cell, 60) for cell in line))
-        yield Padding(table, (0, 0, 1, 0))
+def _following(one: Follower) -> Iterable[RenderableType]:
+    yield Text(fmt.safe(one.title), HEADING)
+    yield Text(one.note, FAINT)
+    table = plain_table()
+    for place, head in enumerate(one.heads):
+        named = place in (0, len(one.heads) - 1)
+        table.add_column(
+            head.removesuffix(":"),
+            justify="right" if head.endswith(":") else "left",
+            no_wrap=not named,
+            overflow="fold",
+            min_width=11 if named else None,
+        )
+    for line in one.lines:
+        table.add_row(*(fmt.safe(cell, 60) for cell in line))
+    yield Padding(table, (0, 0, 1, 0))
 
 
 def plain_table() -> Table:
