@@ -239,7 +239,7 @@ NOISE = frozenset({"G1", "G2", "M1", "M2", "M4", "M6", "M7", "S2", "S3", "S4", "
 CLEAN = Planted(
     code="clean",
     flaw="none",
-    servers=TWO,
+    servers={"one": "works", "two": "works"},
     blocks=4,
     control=True,
     load="connections = 8\nmeasure_s = 1.0\nwarm_up_min_s = 0.5\nwarm_up_max_s = 1.5",
