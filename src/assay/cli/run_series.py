@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay import console
@@ -45,12 +45,13 @@ class _Coming:
         """What it is likely to take. A server that lacks something here is a row that costs no time."""
         from assay.report.series import Expected
 
-        cases = self.study.cases
+        study = self.study
+        cases = study.cases
         lacking = {case.server.name for case in cases if not missing.isdisjoint(case.server.requires)}
-        each = [case.expected_s() for case in cases if case.server.name not in lacking]
-        share = self.to_do / len(cases)
-        least, most = (share * sum(seconds) for seconds in zip(*each, strict=True)) if each else (0.0, 0.0)
-        return Expected(part, len(cases), self.study.blocks, least, most, tuple(sorted(lacking)))
+        there = tuple(case for case in cases if case.server.name not in lacking)
+        share = self.to_do / study.trials
+        least, most = (share * seconds for seconds in replace(study, cases=there).expected_s())
+        return Expected(part, len(cases), study.blocks, least, most, tuple(sorted(lacking)))
 
 
 def start(names: Sequence[str], profiles: Sequence[str], chosen: Chosen, settings: Settings) -> int:
