@@ -13,7 +13,6 @@ from rich.text import Text
 
 from assay.report import format as fmt
 from assay.report.load import bar
-from assay.report.rows import short_name
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.stats import quantiles, rate_per_s
 from assay.values.measurement import Snapshot
@@ -63,7 +62,7 @@ class RunView:
         self._refresh = refresh
         self._trials = list(before)
         self._slots: Sequence[Slot] = ()
-        self._names = {case.id: short_name(case) for case in header.cases}
+        self._names = {case.id: case.name for case in header.cases}
         self._expected_s: dict[str, float] = {}
         self._began_s = 0.0
         self._took_s: dict[str, float] = {}
@@ -204,7 +203,9 @@ class RunView:
         for case in shown[:MOST_CASES]:
             trials = [trial for trial in self._trials if trial.case == case.id]
             rates = [rate_per_s(trial.measurement) for trial in trials if trial.measurement]
-            mean = fmt.rate(sum(rates) / len(rates)) if rates else "failed"
+            # The rates of a search are asked, not found: the last says where it stands, their mean nothing.
+            shown_per_s = rates[-1:] if case.search else rates
+            mean = fmt.rate(sum(shown_per_s) / len(shown_per_s)) if rates else "failed"
             done = f"{len(rates)} of {case.trials(self._header.blocks)}"
             table.add_row(fmt.safe(self._names[case.id], 40), mean, Text(done, FAINT))
         if len(shown) > MOST_CASES:

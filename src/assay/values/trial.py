@@ -53,6 +53,12 @@ class Case(Value, frozen=True, kw_only=True):
     search: Search | None = None
 
     @property
+    def name(self) -> str:
+        """What a reader knows it by; with its workload and load where the study has several."""
+        server, at, where = self.id.partition("@")
+        return f"{self.label or server}{at}{where}"
+
+    @property
     def trials_a_block(self) -> int:
         """How many trials it has in a block that it takes part in: of a search, the most."""
         return self.search.trials if self.search else 1

@@ -162,8 +162,7 @@ class CaseSeen:
     @property
     def name(self) -> str:
         """What a reader knows it by; with its workload and load where the study has several."""
-        server, at, where = self.case.id.partition("@")
-        return f"{self.case.label or server}{at}{where}"
+        return self.case.name
 
     @property
     def measured(self) -> tuple[Trial, ...]:
