@@ -177,7 +177,7 @@ def test_the_report_has_a_table_of_capacities() -> None:
     console = Console(width=120)
     with console.capture() as capture:
         console.print(terminal.summary(made))
-    assert "the highest rate at which the objective held" in " ".join(capture.get().split())
+    assert "The highest rate at which the objective held" in " ".join(capture.get().split())
 
 
 def test_the_mean_of_the_rates_is_no_figure() -> None:

@@ -11,7 +11,7 @@ from assay.values.estimate import Estimate
 HEADS = ("server", "capacity:", "95 % sure:", "of its closed loop:", "trials:", "findings")
 """Of the cells; a head that ends in a colon stands over a column of figures."""
 
-NOTE = "Capacity: the highest rate at which the objective held, searched by open loops with Poisson arrivals"
+NOTE = "The highest rate at which the objective held, searched by open loops with Poisson arrivals"
 
 
 def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Section, ...]]:

@@ -33,7 +33,7 @@ def capacity_cases(
         case = msgspec.structs.replace(
             one.case,
             id=f"{one.case.id}{CAPACITY}",
-            load=f"{one.case.load}, capacity for {objective}",
+            load=f"{one.case.load}, {objective}",
             search=search,
         )
         plan = msgspec.structs.replace(at_rate(one.plan, 1.0), stop=StopAfter(ns=measure_ns))

@@ -81,7 +81,7 @@ def _others(load: Load) -> float | None:
     """Cores kept busy by neither client, server nor services.
 
     A kernel that counts by ticks (CONFIG_TICK_CPU_ACCOUNTING) reads too little from a core whose work keeps
-    step with its ticks, as that of two programs who take turns does. What is missing on the server's cores
+    step with its ticks, as that of two programs that take turns does. What is missing on the server's cores
     must not hide what is too much on the client's, so each group of cores is looked at by itself. The
     kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
     """
