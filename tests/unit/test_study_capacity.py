@@ -15,6 +15,7 @@ from assay.capacity.answer import answers_of
 from assay.errors import InputError, ServerFailed
 from assay.report import html, markdown, rows, terminal
 from assay.report.charts import charts
+from assay.report.run_live import RunView
 from assay.study import ResolvedStudy
 from assay.trial.controller import slots_of
 from assay.trial.rates import settled
@@ -206,3 +207,13 @@ def test_the_page_and_its_charts_show_them() -> None:
     chart = next(one for one in charts(made) if one.name.startswith("capacity"))
     assert {row[0] for row in chart.rows} == {"a", "b"}
     assert not any(one.name.startswith("cpu-l-capacity") for one in charts(made))
+
+
+def test_the_live_screen_shows_the_rate_at_which_a_search_stands() -> None:
+    made = searched({"a": 7_000}, blocks=1)
+    view = RunView(made.header, lambda line: None, lambda run: judge(run, 0), before=made.trials)
+    console = Console(width=80)
+    with console.capture() as capture:
+        console.print(view.render())
+    (line,) = (line for line in capture.get().splitlines() if line.startswith("a@capacity"))
+    assert line.split()[1:] == ["7.24", "k/s", "4", "of", "4"]  # the last of 6,000, 7,891, 6,533 and 7,240
