@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.request import urlopen
 
 import psutil
 import pytest
@@ -59,12 +60,22 @@ def test_a_right_server_is_ready_pinned_sampled_and_gone(tmp_path: Path) -> None
         running.sampler.sample()
         assert running.sampler.peak_rss_bytes > 1_000_000
         assert running.sampler.threads >= 1
-        assert running.sampler.cpu_ns() > 0
         assert running.died() is None
         tree = running.kept.tree()
         assert running.kept.pid in [process.pid for process in tree]
     assert not any(process.is_running() for process in tree)
     assert not listens(running.port)
+
+
+def test_the_cpu_time_of_a_server_at_work_is_counted(tmp_path: Path) -> None:
+    with started(tmp_path) as running:
+
+        def has_worked() -> bool:
+            with urlopen(f"http://127.0.0.1:{running.port}/", timeout=20) as answer:
+                answer.read()
+            return running.sampler.cpu_ns() > 0
+
+        wait_until(has_worked)
 
 
 def test_a_server_that_exits_is_told_with_its_code_and_log(tmp_path: Path) -> None:
