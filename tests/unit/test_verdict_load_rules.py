@@ -101,10 +101,14 @@ class TestOfferedLoad:
         assert "G3" in found(few, open_plan(100))
 
     def test_a_full_pool_or_dropped_starts(self) -> None:
-        connections = msgspec.structs.replace(open_measurement().connections, peak=950)
+        connections = msgspec.structs.replace(open_measurement().connections, busy_peak=950)
         finding = found(open_measurement(connections=connections), open_plan())["G4"]
         assert finding.severity == "flagged" and "950 of at most 1,000" in finding.evidence
         assert "12 starts" in found(open_measurement(missed_starts=12), open_plan())["G4"].evidence
+
+    def test_connections_that_are_only_open_are_not_a_full_pool(self) -> None:
+        opened_cold = msgspec.structs.replace(open_measurement().connections, peak=1_000, busy_peak=30)
+        assert "G4" not in found(open_measurement(connections=opened_cold), open_plan())
 
 
 class TestLink:

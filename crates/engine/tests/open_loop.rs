@@ -46,6 +46,7 @@ fn connections_are_opened_as_needed_and_not_beyond_the_limit() {
     assert_eq!((measurement.started, measurement.books.in_flight), (5, 5));
     assert_eq!(measurement.missed_starts, 95);
     assert_eq!((measurement.connections.peak, server.connections()), (5, 5));
+    assert_eq!(measurement.connections.busy_peak, Some(5));
 
     let quick = Server::answering(HELLO);
     let measurement = run(&open(&quick, 50.0, 1_000, for_ms(300), json!({})));
@@ -54,6 +55,30 @@ fn connections_are_opened_as_needed_and_not_beyond_the_limit() {
         "{:?}",
         measurement.connections
     );
+}
+
+#[test]
+fn a_burst_of_the_warm_up_leaves_connections_open_but_not_in_use() {
+    // Nobody is answered until all hundred are connected: a cold server's first half second.
+    let connected = std::sync::Arc::new(std::sync::Barrier::new(100));
+    let server = Server::start(move |peer| {
+        let mut is_first = true;
+        while peer.request().is_some() {
+            if std::mem::take(&mut is_first) {
+                connected.wait();
+            }
+            peer.send(HELLO);
+        }
+    });
+    let count = json!({"kind": "requests", "count": 5});
+    let warm_up = json!({"warmup_max_ns": 1_500_000_000});
+    let measurement = run(&open(&server, 200.0, 100, count, warm_up));
+    assert_eq!(
+        (measurement.completed, measurement.connections.peak),
+        (5, 100)
+    );
+    let busy_peak = measurement.connections.busy_peak.unwrap();
+    assert!((1..50).contains(&busy_peak), "{busy_peak} in use");
 }
 
 #[test]

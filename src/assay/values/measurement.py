@@ -65,13 +65,15 @@ class Books(Value, frozen=True, kw_only=True):
 
 class Connections(Value, frozen=True, kw_only=True):
     """`asked` by the plan, `opened` at least once, `answered` at least one request;
-    `reopened` counts reconnects after a close, `peak` the most open at one time."""
+    `reopened` counts reconnects after a close, `peak` the most open at one time, `busy_peak` the most
+    in use at one time of the measured phase (open loops only; not known of older records)."""
 
     asked: int
     opened: int
     answered: int
     reopened: int
     peak: int
+    busy_peak: int | None = None
 
 
 class Worker(Value, frozen=True, kw_only=True):

@@ -138,7 +138,7 @@ def see_load(
         paced_by_spinning=opened is not None and opened.pacer == "spin",
         connections_opened=measurement.connections.opened,
         connections_answered=measurement.connections.answered,
-        connections_peak=measurement.connections.peak,
+        connections_busy_peak=measurement.connections.busy_peak,
         connections_reopened=measurement.connections.reopened,
         kept_alive=plan.keep_alive and plan.requests_per_connection is None,
         client_cpus=client_cpus,

@@ -73,7 +73,7 @@ class Load:
     paced_by_spinning: bool = False
     connections_opened: int | None = None
     connections_answered: int | None = None
-    connections_peak: int | None = None
+    connections_busy_peak: int | None = None
     connections_reopened: int | None = None
     kept_alive: bool | None = None
     client_cpus: tuple[int, ...] = ()
@@ -144,7 +144,7 @@ class Load:
         """
         if self.missed_starts and self.missed_starts > _LEFT_OVER_SHARE * (self.started or 0):
             return True
-        return bool(self.connections and self.connections_peak and self.connections_peak >= self.connections)
+        return bool(self.connections and (self.connections_busy_peak or 0) >= self.connections)
 
 
 @dataclass(frozen=True)

@@ -35,11 +35,13 @@ pub(crate) struct Slice {
     pub(crate) bytes_read: u64,
 }
 
-/// The two times only an open loop has.
+/// What only an open loop has.
 #[derive(Debug)]
 pub(crate) struct OpenTimes {
     pub(crate) response_time: Histogram,
     pub(crate) send_lag: Histogram,
+    /// The most connections in use at one time of the current phase.
+    pub(crate) busy_peak: Counter,
 }
 
 /// What happens rarely enough for a lock.
@@ -112,6 +114,7 @@ impl Ledger {
             open_loop: is_open_loop.then(|| OpenTimes {
                 response_time: Histogram::new(),
                 send_lag: Histogram::new(),
+                busy_peak: Counter::default(),
             }),
             opened: Counter::default(),
             answered: Counter::default(),
@@ -231,6 +234,7 @@ impl Ledger {
         if let Some(times) = &self.open_loop {
             times.response_time.clear();
             times.send_lag.clear();
+            times.busy_peak.set(0);
         }
         self.cpu_ns.set(0);
         self.wall_ns.set(0);

@@ -101,6 +101,10 @@ pub struct Connections {
     pub reopened: u64,
     /// The most open at one time (the sum of each worker's most).
     pub peak: u64,
+    /// Of an open loop: the most in use at one time of the measured phase (the sum of each worker's
+    /// most). A connection stays open when a burst is over; only this tells whether starts had to wait.
+    #[serde(default)]
+    pub busy_peak: Option<u64>,
 }
 
 /// What one engine thread did in the measured phase.

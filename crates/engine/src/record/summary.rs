@@ -63,6 +63,11 @@ fn merged_open(ledgers: &Ledgers, histogram: impl Fn(&OpenTimes) -> &Histogram) 
     parts.map(|parts| Merged::of(parts.into_iter()))
 }
 
+fn busy_peak(ledgers: &Ledgers) -> Option<u64> {
+    let peak = |ledger: &Arc<Ledger>| Some(ledger.open_loop.as_ref()?.busy_peak.get());
+    ledgers.iter().map(peak).sum()
+}
+
 /// The measurement of an ended run.
 ///
 /// # Errors
@@ -102,6 +107,7 @@ pub(crate) fn measurement(
             answered: sum(ledgers, |ledger| &ledger.answered),
             reopened: sum(ledgers, |ledger| &ledger.reopened),
             peak: sum(ledgers, |ledger| &ledger.open_peak),
+            busy_peak: busy_peak(ledgers),
         },
         service_time: merged(ledgers, |ledger| &ledger.service_time).export(),
         response_time: merged_open(ledgers, |t| &t.response_time).map(|m| m.export()),

@@ -72,6 +72,9 @@ impl<T: Transport> Worker<T> {
             if connection.redirects == 0 {
                 let lag_ns = self.now_ns.saturating_sub(connection.intended_ns);
                 times.send_lag.record(lag_ns);
+                let spare = self.idle.len() + self.vacant.len();
+                let busy = (self.connections.len() - spare) as u64;
+                times.busy_peak.set(times.busy_peak.get().max(busy));
             }
         }
         self.write(slot);

@@ -66,12 +66,13 @@ def pool_too_small(load: Load, limits: Limits) -> Hit | None:
             {"missed_starts": float(load.missed_starts)},
             gravity=load.missed_starts,
         )
-    used = (load.connections_peak or 0) / load.connections
+    busy = load.connections_busy_peak or 0
+    used = busy / load.connections
     if used < limits["pool"]:
         return None
     return Hit(
         "flagged",
-        f"{load.connections_peak:,} of at most {counted(load.connections, 'connection')} were in use at once",
+        f"{busy:,} of at most {counted(load.connections, 'connection')} were in use at once",
         {"used_share": used, "limit": limits["pool"]},
         gravity=used,
     )
