@@ -134,7 +134,7 @@ pub(crate) fn snapshot(ledgers: &Ledgers, times: Times) -> Snapshot {
     let service_time = merged(ledgers, |ledger| &ledger.service_time);
     let wall_ns = sum(ledgers, |ledger| &ledger.wall_ns);
     let cpu_ns = sum(ledgers, |ledger| &ledger.cpu_ns);
-    let mut windows = windows(ledgers, phase, times);
+    let mut windows = complete_windows(ledgers, phase, times);
     windows.drain(..windows.len().saturating_sub(SNAPSHOT_WINDOWS));
     Snapshot {
         phase,
@@ -260,6 +260,17 @@ fn windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
     windows
 }
 
+/// Those that every worker has ended and that were over at `times.end_ns`. While this looks at a
+/// thousand ledgers, the first of them may end one more.
+fn complete_windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
+    let ended = |ledger: &Arc<Ledger>| ledger.notes().windows[phase as usize].len();
+    let ended_by_all = ledgers.iter().map(ended).min().unwrap_or(0);
+    let mut windows = windows(ledgers, phase, times);
+    windows.truncate(ended_by_all);
+    windows.retain(|window| window.start_ns + times.window_ns <= times.end_ns);
+    windows
+}
+
 fn workers(ledgers: &Ledgers, cpus: &[Option<u32>]) -> Vec<Worker> {
     let seen = |(ledger, cpu): (&Arc<Ledger>, &Option<u32>)| Worker {
         cpu: *cpu,
@@ -273,4 +284,37 @@ fn workers(ledgers: &Ledgers, cpus: &[Option<u32>]) -> Vec<Worker> {
             .collect(),
     };
     ledgers.iter().zip(cpus).map(seen).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(end_ns: u64) -> Times {
+        Times {
+            started_at_unix_ns: 0,
+            window_ns: 100,
+            measure_from_ns: end_ns,
+            end_ns,
+        }
+    }
+
+    #[test]
+    fn a_live_view_shows_windows_that_all_workers_have_ended() {
+        let ledgers = [1, 3].map(|windows| {
+            let ledger = Ledger::new(false, false);
+            ledger.close_windows(windows);
+            Arc::new(ledger)
+        });
+        assert_eq!(snapshot(&ledgers, times(350)).windows.len(), 1);
+    }
+
+    #[test]
+    fn a_live_view_shows_no_window_that_ended_after_it_was_asked_for() {
+        let ledger = Ledger::new(false, false);
+        ledger.close_windows(3);
+        let windows = snapshot(&[Arc::new(ledger)], times(250)).windows;
+        let lengths: Vec<u64> = windows.iter().map(|window| window.length_ns).collect();
+        assert_eq!(lengths, [100, 100]);
+    }
 }
