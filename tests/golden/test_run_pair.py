@@ -132,7 +132,7 @@ def test_loads_of_one_name_stand_side_by_side() -> None:
 
 
 def test_a_claim_that_changed_is_told() -> None:
-    changed, one_sided = profiles.claims(pair())
+    changed, one_sided, _ = profiles.claims(pair())
     assert (changed.changed, one_sided.changed) == (True, False)
     assert one_sided.published is None
     assert list(beside.changes(pair())) == ["Claim (a): inconclusive as published, supported on fair terms."]

@@ -289,6 +289,32 @@ CLAIMS = (
         measured=estimate(18.2, 0.02, "ratio"),
         reason="the ratio lies below the published one",
     ),
+    ClaimVerdict(
+        claim="c",
+        statement="Both are an order of magnitude ahead of Ruby",
+        verdict="inconclusive",
+        published_ratio=None,
+        measured=None,
+        reason="supported in 1, inconclusive in 1 of 2 comparisons",
+        parts=(
+            ClaimVerdict(
+                claim="c",
+                statement="Java/Vert.x / Ruby",
+                verdict="supported",
+                published_ratio=35.0,
+                measured=estimate(20.2, 0.02, "ratio"),
+                reason="the interval 19.8 to 20.6 has the claimed direction",
+            ),
+            ClaimVerdict(
+                claim="c",
+                statement="start time, Go / Ruby",
+                verdict="inconclusive",
+                published_ratio=None,
+                measured=None,
+                reason="2 blocks hold both cases; 3 are needed",
+            ),
+        ),
+    ),
 )
 
 

@@ -233,7 +233,19 @@ class TestClaims:
         parts = [{"a": "a", "b": "b"}, {"a": "b", "b": "c"}]
         study = {"claims": [{"id": "c", "statement": "a > b > c", "comparisons": parts}]}
         thousands = dict(zip("abc", (rate * 1000 for rate in rates), strict=True))
-        assert verdict(thousands, study).verdict == expected
+        judged = verdict(thousands, study)
+        assert judged.verdict == expected and judged.measured is None
+        assert [part.statement for part in judged.parts] == ["a / b", "b / c"]
+        assert judged.parts[1].verdict == expected and f"{expected} in" in judged.reason
+        assert [part.measured.value for part in judged.parts if part.measured] == pytest.approx(
+            [rates[0] / rates[1], rates[1] / rates[2]], rel=0.01
+        )
+
+    def test_a_part_says_what_was_compared_where_it_is_not_throughput(self) -> None:
+        parts = [{"a": "a", "b": "b"}, {"a": "a", "b": "b", "metric": "start_time", "relation": "less"}]
+        study = {"claims": [{"id": "c", "statement": "better", "comparisons": parts}]}
+        judged = verdict({"a": 13_000, "b": 10_000}, study)
+        assert [part.statement for part in judged.parts] == ["a / b", "start time, a / b"]
 
     def test_start_times_are_compared_whatever_the_load_was_worth(self) -> None:
         made = steady_run({"a": 10_000, "b": 10_000}, study=claim("less", metric="start_time"))

@@ -10,10 +10,11 @@ import functools
 import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.report import answer, beside, followers, profiles, servers
+from assay.report import answer, beside, claims, followers, profiles, servers
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
 from assay.report.charts.chart import Spec, config
@@ -205,16 +206,9 @@ def _failures(found: Sequence[Section]) -> Iterator[dict[str, str]]:
         }
 
 
-def _claims(run: Run) -> Iterator[dict[str, str]]:
-    for claim in run.judgement.claims if run.judgement else ():
-        yield {
-            "id": fmt.safe(claim.claim),
-            "statement": fmt.safe(claim.statement, 500),
-            "published": fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio),
-            "measured": fmt.ratio(claim.measured),
-            "verdict": claim.verdict,
-            "reason": fmt.safe(claim.reason, 500),
-        }
+def _claims(run: Run) -> Iterator[dict[str, Any]]:
+    for row in claims.rows(run):
+        yield asdict(row) | {"words": fmt.safe(row.words, 500), "reason": fmt.safe(row.reason, 500)}
 
 
 def _findings(run: Run) -> Iterator[dict[str, Any]]:

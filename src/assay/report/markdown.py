@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay import stats
-from assay.report import answer, followers, servers
+from assay.report import answer, claims, followers, servers
 from assay.report import format as fmt
 from assay.report.findings import Grouped, grouped
 from assay.report.load import shape
@@ -151,8 +151,8 @@ def _failures(found: Sequence[Section]) -> Iterator[str]:
 
 
 def _claims(run: Run) -> Iterator[str]:
-    claims = run.judgement.claims if run.judgement else ()
-    if not claims:
+    found = claims.rows(run)
+    if not found:
         return
     yield "## Published claims"
     yield ""
@@ -160,13 +160,13 @@ def _claims(run: Run) -> Iterator[str]:
         ("claim", "published:", "measured", "verdict", "why"),
         (
             (
-                f"({escape(claim.claim)}) {escape(claim.statement)}",
-                fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio),
-                escape(fmt.ratio(claim.measured)),
-                claim.verdict,
-                escape(claim.reason),
+                f"{'– ' if row.is_part else ''}{escape(row.words)}",
+                row.published,
+                escape(row.measured),
+                row.verdict,
+                escape(row.reason),
             )
-            for claim in claims
+            for row in found
         ),
     )
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.capacity.record import is_capacity
-from assay.report import answer, capacity, followers
+from assay.report import answer, capacity, claims, followers
 from assay.report import format as fmt
 from assay.report.findings import in_words
 from assay.report.followers import Follower
@@ -27,7 +27,7 @@ from assay.report.rows import (
     throughput_words,
 )
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
-from assay.values.estimate import ClaimVerdict, Estimate
+from assay.values.estimate import Estimate
 from assay.values.finding import Severity
 from assay.values.run import Run
 
@@ -183,8 +183,8 @@ def _failures(found: Iterable[Section]) -> Iterable[RenderableType]:
 
 
 def _claims(run: Run) -> Iterable[RenderableType]:
-    claims = run.judgement.claims if run.judgement else ()
-    if not claims:
+    found = claims.rows(run)
+    if not found:
         return
     table = plain_table()
     table.add_column("published claim", overflow="fold", ratio=1)
@@ -192,19 +192,15 @@ def _claims(run: Run) -> Iterable[RenderableType]:
     table.add_column("measured", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.expand = True
-    for claim in claims:
-        table.add_row(*_claim(claim))
+    for row in found:
+        words = Padding(Text(fmt.safe(row.words)), (0, 0, 0, 2 if row.is_part else 0))
+        table.add_row(words, row.published, row.measured, Text(row.verdict, _VERDICT_STYLE[row.verdict]))
     yield table
-    for claim in claims:
-        if claim.reason:
-            yield Padding(Text(f"({claim.claim}) {fmt.safe(claim.reason, 500)}", FAINT), (0, 0, 0, 2))
+    for row in found:
+        if row.reason:
+            said = f"({row.claim}) {row.words + ': ' if row.is_part else ''}{row.reason}"
+            yield Padding(Text(fmt.safe(said, 500), FAINT), (0, 0, 0, 2))
     yield Text("")
-
-
-def _claim(claim: ClaimVerdict) -> tuple[str, str, str, Text]:
-    published = fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio)
-    verdict = Text(claim.verdict, _VERDICT_STYLE[claim.verdict])
-    return f"({claim.claim}) {fmt.safe(claim.statement)}", published, fmt.ratio(claim.measured), verdict
 
 
 def _paths(paths: Sequence[tuple[str, str]]) -> RenderableType:

@@ -41,12 +41,20 @@ class Ranked(Value, frozen=True, kw_only=True):
     withheld: bool = False
 
 
+Verdict = Literal["supported", "contradicted", "inconclusive"]
+
+
 class ClaimVerdict(Value, frozen=True, kw_only=True):
-    """A published claim against what was measured."""
+    """A published claim against what was measured.
+
+    A claim of several comparisons has a part for each, whose `statement` names the pair, and no ratio
+    of its own; one of a single comparison has no parts.
+    """
 
     claim: str
     statement: str
-    verdict: Literal["supported", "contradicted", "inconclusive"]
+    verdict: Verdict
     published_ratio: float | None
     measured: Estimate | None
     reason: str
+    parts: tuple[ClaimVerdict, ...] = ()

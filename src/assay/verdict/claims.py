@@ -16,25 +16,24 @@ machines differ, and a direction can hold where a factor does not.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from assay.stats import by_block, paired_ratio
 from assay.values.claim import Claim, Comparison
-from assay.values.estimate import ClaimVerdict, Estimate
+from assay.values.estimate import ClaimVerdict, Estimate, Verdict
 from assay.values.finding import Finding
 from assay.verdict.effects import comparison_withheld, concerning, understated_by, withheld
 from assay.verdict.seen import CaseSeen, RunSeen
-
-Verdict = Literal["supported", "contradicted", "inconclusive"]
 
 LEAST_BLOCKS = 3
 """Common blocks that a claim needs: with two, the noise is guessed from a single difference."""
 
 
-class _Part(NamedTuple):
+class _Found(NamedTuple):
     verdict: Verdict
     reason: str
     measured: Estimate | None = None
@@ -42,22 +41,47 @@ class _Part(NamedTuple):
 
 def judge_claim(claim: Claim, run: RunSeen, findings: Sequence[Finding], floor: float) -> ClaimVerdict:
     """The verdict on one claim; `floor` is the run's noise floor."""
-    parts = [_judge_comparison(part, run, findings, floor) for part in claim.comparisons]
-    single = len(parts) == 1
+    parts = tuple(_part(claim, pair, run, findings, floor) for pair in claim.comparisons)
+    if len(parts) == 1:
+        return msgspec.structs.replace(parts[0], statement=claim.statement)
+    verdicts = [part.verdict for part in parts]
     return ClaimVerdict(
         claim=claim.id,
         statement=claim.statement,
-        verdict=_together([part.verdict for part in parts]),
-        published_ratio=claim.comparisons[0].published_ratio if single else None,
-        measured=parts[0].measured if single else None,
-        reason="; ".join(
-            part.reason
-            if single
-            else f"{_name(run, pair.a)} / {_name(run, pair.b)}: {part.verdict}, {part.reason}"
-            for pair, part in zip(claim.comparisons, parts, strict=True)
-        )
-        or "the claim compares nothing",
+        verdict=_together(verdicts),
+        published_ratio=None,
+        measured=None,
+        reason=_counted(verdicts) or "the claim compares nothing",
+        parts=parts,
     )
+
+
+def _part(
+    claim: Claim, pair: Comparison, run: RunSeen, findings: Sequence[Finding], floor: float
+) -> ClaimVerdict:
+    found = _judge_comparison(pair, run, findings, floor)
+    return ClaimVerdict(
+        claim=claim.id,
+        statement=_statement(pair, run),
+        verdict=found.verdict,
+        published_ratio=pair.published_ratio,
+        measured=found.measured,
+        reason=found.reason,
+    )
+
+
+def _statement(pair: Comparison, run: RunSeen) -> str:
+    """Which two cases a comparison sets against each other, and by what where it is not throughput."""
+    names = f"{_name(run, pair.a)} / {_name(run, pair.b)}"
+    return names if pair.metric == "throughput" else f"{pair.metric.replace('_', ' ')}, {names}"
+
+
+def _counted(verdicts: Sequence[Verdict]) -> str:
+    """How many of the comparisons met which verdict; empty for no comparison."""
+    if not verdicts:
+        return ""
+    counts = ", ".join(f"{verdict} in {n}" for verdict, n in Counter(verdicts).most_common())
+    return f"{counts} of {len(verdicts)} comparisons"
 
 
 def _name(run: RunSeen, case: str) -> str:
@@ -71,17 +95,17 @@ def _together(verdicts: Sequence[Verdict]) -> Verdict:
     return "supported" if verdicts and set(verdicts) == {"supported"} else "inconclusive"
 
 
-def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding], floor: float) -> _Part:
+def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding], floor: float) -> _Found:
     a, b = run.find(pair.a), run.find(pair.b)
     if a is None or b is None:
-        return _Part("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
+        return _Found("inconclusive", f"{pair.a if a is None else pair.b} is not part of this run")
     limits = _limits_of_the_faster(pair, findings)
     obstacle = _obstacle(pair, run, findings, bounded=bool(limits))
     if obstacle:
-        return _Part("inconclusive", obstacle)
+        return _Found("inconclusive", obstacle)
     ratio = _ratio(pair, a, b)
     if ratio is None or ratio.low is None or ratio.high is None or ratio.n < LEAST_BLOCKS:
-        return _Part("inconclusive", _lacking(pair, ratio), ratio)
+        return _Found("inconclusive", _lacking(pair, ratio), ratio)
     verdict = _verdict(pair, ratio.value, ratio.low, ratio.high, floor)
     if limits:
         return _bounded(pair, _name(run, _faster(pair) or ""), verdict, ratio, limits)
@@ -89,7 +113,7 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     flags = dict.fromkeys(
         f.code for case in (pair.a, pair.b) for f in concerning(findings, case) if f.severity == "flagged"
     )
-    return _Part(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
+    return _Found(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
 
 
 def _ratio(pair: Comparison, a: CaseSeen, b: CaseSeen) -> Estimate | None:
@@ -129,13 +153,13 @@ def _limits_of_the_faster(pair: Comparison, findings: Sequence[Finding]) -> tupl
 
 def _bounded(
     pair: Comparison, faster: str, verdict: Verdict, ratio: Estimate, limits: Sequence[str]
-) -> _Part:
+) -> _Found:
     """What a ratio tells whose greater side is known from below only."""
     told: Verdict = "supported" if verdict == "supported" else "inconclusive"
     low, high = (ratio.low, None) if pair.relation == "more" else (None, ratio.high)
     edge = f"at least {low:.3g}" if low is not None else f"at most {high:.3g}"
     reason = f"{edge}: the generator set the pace of {faster} ({', '.join(limits)}), which may do more"
-    return _Part(told, reason, msgspec.structs.replace(ratio, low=low, high=high))
+    return _Found(told, reason, msgspec.structs.replace(ratio, low=low, high=high))
 
 
 def _obstacle(pair: Comparison, run: RunSeen, findings: Sequence[Finding], *, bounded: bool) -> str:
