@@ -5,6 +5,7 @@ mod problem;
 
 use std::env;
 use std::error::Error;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use axum::routing::get;
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_postgres::NoTls;
 
@@ -26,6 +27,10 @@ use hero::Hero;
 use problem::Problem;
 
 type Failure = Box<dyn Error + Send + Sync>;
+
+/// Connections that the kernel may hold before they are accepted. Tokio's own 128 makes a crowd of
+/// 250 wait a second for its handshakes to be tried again.
+const BACKLOG: u32 = 4096;
 
 /// The wait for requests in flight; whoever stops us allows five seconds.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
@@ -70,9 +75,7 @@ async fn serve() -> Result<(), Failure> {
         .route("/heroes/{id}", get(get_hero))
         .with_state(heroes);
     let address = SocketAddr::new(setting::<IpAddr>("HOST")?, setting("PORT")?);
-    let listener = TcpListener::bind(address)
-        .await?
-        .tap_io(|stream| drop(stream.set_nodelay(true)));
+    let listener = listen(address)?.tap_io(|stream| drop(stream.set_nodelay(true)));
 
     let mut terminate = signal(SignalKind::terminate())?;
     let (stop, mut stopped) = tokio::sync::watch::channel(());
@@ -88,6 +91,17 @@ async fn serve() -> Result<(), Failure> {
         })
         .await?;
     Ok(())
+}
+
+/// Listens for as many connections at once as the published loads open.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// A pool of `size` connections to DATABASE_URL.

@@ -8,6 +8,7 @@ mod workflow;
 
 use std::env;
 use std::error::Error;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::post;
 use axum::serve::ListenerExt;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 
 use exchange::{Execution, Status};
@@ -28,6 +29,10 @@ use executor::{Executor, Refused};
 use workflow::Workflows;
 
 type Failure = Box<dyn Error + Send + Sync>;
+
+/// Connections that the kernel may hold before they are accepted. Tokio's own 128 makes a crowd of
+/// 250 wait a second for its handshakes to be tried again.
+const BACKLOG: u32 = 4096;
 
 /// The wait for requests in flight; whoever stops us allows five seconds.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
@@ -80,9 +85,7 @@ async fn serve() -> Result<(), Failure> {
         .route("/execute/internal/workflow", post(execute))
         .with_state(server);
     let address = SocketAddr::new(setting::<IpAddr>("HOST")?, setting("PORT")?);
-    let listener = TcpListener::bind(address)
-        .await?
-        .tap_io(|stream| drop(stream.set_nodelay(true)));
+    let listener = listen(address)?.tap_io(|stream| drop(stream.set_nodelay(true)));
 
     let mut terminate = signal(SignalKind::terminate())?;
     let (stop, mut stopped) = tokio::sync::watch::channel(());
@@ -98,6 +101,17 @@ async fn serve() -> Result<(), Failure> {
         })
         .await?;
     Ok(())
+}
+
+/// Listens for as many connections at once as the published loads open.
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4(),
+        SocketAddr::V6(_) => TcpSocket::new_v6(),
+    }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// A request that does not validate is answered with 400; how an execution ended stands in the body.
