@@ -1,12 +1,16 @@
 """CPU, memory and threads of a server's whole process tree.
 
-CPU time comes in the kernel's clock ticks (10 ms): over a measured phase of ten seconds that is
-0.1 %. Processes that ended meanwhile count through their parents, which collected their times; one
+CPU time comes in the scheduler's nanoseconds for threads that live, and in clock ticks of 10 ms for
+those that have ended. Ticks alone lose half of one for each process on average: forty database
+processes that begin with a counted run of half a second would lose two fifths of a core.
+Processes that ended meanwhile count through their parents, which collected their times; one
 whose parent ignores its children's ends (SA_NOCLDWAIT) is lost to the kernel's own books, and so to ours.
 Memory is summed over the tree at each sample: pages that processes share are counted for each.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import psutil
 
@@ -46,7 +50,8 @@ class Sampler:
                 used = process.cpu_times()
             except psutil.Error:
                 continue
-            seconds += used.user + used.system + used.children_user + used.children_system
+            seconds += max(used.user + used.system, _live_threads_s(process.pid))
+            seconds += used.children_user + used.children_system
         return round(seconds * 1e9)
 
     def _tree(self) -> list[psutil.Process]:
@@ -54,3 +59,14 @@ class Sampler:
             return self._keeper.children(recursive=True)
         except psutil.Error:
             return []
+
+
+def _live_threads_s(pid: int) -> float:
+    """CPU time of a process's living threads, from proc_pid_schedstat(5); 0 where there is none."""
+    run_ns = 0
+    for schedstat in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            run_ns += int(schedstat.read_text().split()[0])
+        except (OSError, IndexError):
+            continue  # the thread ended between the listing and the look
+    return run_ns / 1e9
