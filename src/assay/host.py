@@ -93,6 +93,7 @@ class Watch:
         self._server = split.server
         self._began = time.monotonic()
         self._throttled_ns = _throttled_ns()
+        self._own_ns = time.process_time_ns()
         self._begin = psutil.cpu_times(percpu=True)
 
     def seen(self) -> HostSeen:
@@ -112,6 +113,7 @@ class Watch:
             server_cpus_idle_share=_idle_share(spent, self._server),
             busy_cores=busy / elapsed if elapsed > 0 else None,
             throttled_ns=None if throttled is None else throttled - (self._throttled_ns or 0),
+            own_cpu_ns=time.process_time_ns() - self._own_ns,
         )
 
 

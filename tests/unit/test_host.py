@@ -75,6 +75,7 @@ def test_the_watch_tells_the_server_s_cores_from_the_client_s_and_counts_what_ra
     assert seen.busy_cores is not None and 0 < seen.busy_cores <= (os.cpu_count() or 1) + 0.1
     assert seen.server_cpus_idle_share is not None and 0 <= seen.server_cpus_idle_share < 1
     assert seen.throttled_ns is None or seen.throttled_ns >= 0
+    assert seen.own_cpu_ns is not None and seen.own_cpu_ns >= 0.5e9
 
 
 def test_the_local_ports_are_the_kernel_s_range() -> None:

@@ -217,6 +217,12 @@ class TestHost:
         own = msgspec.structs.replace(QUIET, busy_cores=1.5)  # client 0.4, server 0.99, the kernel the rest
         assert "H2" not in found(measurement(), host=own)
 
+    @pytest.mark.parametrize("own_s", [None, 7.5])
+    def test_what_the_harness_uses_beside_its_threads_is_no_disturbance(self, own_s: float | None) -> None:
+        own_ns = None if own_s is None else int(own_s * SECOND)
+        host = msgspec.structs.replace(QUIET, busy_cores=1.9, own_cpu_ns=own_ns)  # its threads: 0.4
+        assert ("H2" in found(measurement(), host=host)) == (own_s is None)
+
     def test_what_ticks_miss_on_one_core_hides_no_program_on_another(self) -> None:
         # As read on a kernel that counts by ticks: the server used 0.54 of its core, the core says 0.26.
         seen = server(cpu_ns=5_400_000_000, cpu_share=0.54)

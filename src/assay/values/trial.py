@@ -124,7 +124,8 @@ class HostSeen(Value, frozen=True, kw_only=True):
 
     `steal_share` is of all cores' time, the idle shares are of the client's and of the server's
     cores. `busy_cores` counts all that ran, ours and others': 1.5 is one and a half cores busy.
-    `throttled_ns` is how long the control group was kept from running.
+    `throttled_ns` is how long the control group was kept from running. `own_cpu_ns` is what this process
+    used: the generator's threads and whatever looks at them.
     """
 
     load_average_1m: float
@@ -134,6 +135,7 @@ class HostSeen(Value, frozen=True, kw_only=True):
     server_cpus_idle_share: float | None = None
     busy_cores: float | None = None
     throttled_ns: int | None = None
+    own_cpu_ns: int | None = None
 
 
 class WarmUpSeen(Value, frozen=True, kw_only=True):

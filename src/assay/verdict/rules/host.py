@@ -88,7 +88,7 @@ def _others(load: Load) -> float | None:
     host = load.host
     if host is None or host.busy_cores is None or load.server is None or not load.duration_ns:
         return None
-    client = sum(load.worker_busy_shares)
+    client = max(sum(load.worker_busy_shares), (host.own_cpu_ns or 0) / load.duration_ns)
     server = (load.server.cpu_ns + sum(service.cpu_ns for service in load.services)) / load.duration_ns
     if not load.cores_apart or host.server_cpus_idle_share is None:
         return host.busy_cores - client - server
