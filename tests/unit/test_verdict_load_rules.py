@@ -79,6 +79,13 @@ class TestGeneratorTime:
         finding = found(measurement(busy=0.3), host=host)["G1"]
         assert "30 %" in finding.evidence and "other programs" in finding.remedy
 
+    def test_a_crowd_just_below_the_limit_is_not_blamed_on_other_programs(self) -> None:
+        worker = measurement().workers[0]
+        crowd = (msgspec.structs.replace(worker, cpu_ns=worker.wall_ns * 66 // 1000),) * 12
+        host = msgspec.structs.replace(QUIET, client_cpus_idle_share=0.19)
+        finding = found(changed(workers=crowd), plan(threads=12), host=host)["G1"]
+        assert "used 79 % of them" in finding.evidence and "other programs" not in finding.remedy
+
 
 class TestOfferedLoad:
     @pytest.mark.parametrize(

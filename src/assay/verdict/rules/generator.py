@@ -10,6 +10,11 @@ from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, RunRule, Thresho
 from assay.verdict.seen import CaseSeen, Load, RunSeen
 from assay.verdict.words import counted, duration, percent, rate
 
+_OTHERS_SHARE = 0.1
+"""Less of the generator's cores than this is the kernel's work for the generator's own traffic."""
+
+_STOP_OTHERS = "stop the other programs on the generator's cores; they, not this server, took its time"
+
 
 def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     """G1, from the threads' own CPU clocks and from the idle time of the generator's cores.
@@ -32,12 +37,13 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     if 1 - load.crowded_share < limits["idle"]:
         evidence = f"{counted(threads, 'thread')} used {percent(load.crowded_share)} of the generator's cores"
         return Hit("withheld", f"{evidence} {limit}", figures, gravity=-idle)
+    used = percent(load.crowded_share)
     return Hit(
         "withheld",
-        f"the generator's cores were only {percent(idle)} idle, its threads used {percent(busiest)} {limit}",
+        f"the generator's cores were only {percent(idle)} idle, its threads used {used} of them {limit}",
         figures,
         gravity=-idle,
-        remedy="stop the other programs on the generator's cores; they, not this server, took its time",
+        remedy=_STOP_OTHERS if 1 - idle - load.crowded_share > _OTHERS_SHARE else "",
     )
 
 
