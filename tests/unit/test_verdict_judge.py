@@ -219,6 +219,15 @@ class TestClaims:
         assert "3 are needed" in verdict({"a": 13_000, "b": 10_000}, claim(), blocks=2).reason
         assert "b is not part of this run" in verdict({"a": 13_000}, claim()).reason
 
+    def test_a_case_without_a_measurement_is_named_with_its_reason(self) -> None:
+        made = steady_run({"a": 13_000, "b": 10_000}, 3, claim())
+        down = Failure(stage="requires", reason="b not found: set B")
+        trials = tuple(one if one.case == "a" else trial("b", one.block, down) for one in made.trials)
+        (judged,) = judge(msgspec.structs.replace(made, trials=trials), 0).claims
+        assert (judged.verdict, judged.reason) == (
+            "inconclusive", "b was not measured: b not found: set B",
+        )  # fmt: skip
+
     def test_flags_are_named_beside_the_verdict(self) -> None:
         judged = verdict({"a": 13_000, "b": 10_000}, claim(), blocks=4)
         assert judged.verdict == "supported" and "flagged: S5" in judged.reason

@@ -26,6 +26,7 @@ from assay.report.remarks import remarks
 from assay.report.rows import (
     Row,
     Section,
+    failed_rows,
     failure_words,
     name_of_case,
     ordered_findings,
@@ -194,7 +195,7 @@ def _heads(heads: Iterable[str]) -> list[tuple[str, bool]]:
 
 
 def _failures(found: Sequence[Section]) -> Iterator[dict[str, str]]:
-    for row in (row for section in found for row in section.rows if row.failure):
+    for row in failed_rows(found):
         assert row.failure is not None  # chosen for it
         log = "\n".join(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-20:])
         where = failure_words(row)

@@ -15,6 +15,7 @@ from assay.report.remarks import remarks
 from assay.report.rows import (
     Row,
     Section,
+    failed_rows,
     failure_words,
     name_of_case,
     ordered_findings,
@@ -139,7 +140,7 @@ def _result(row: Row) -> tuple[str, ...]:
 
 
 def _failures(found: Sequence[Section]) -> Iterator[str]:
-    failed = [row for section in found for row in section.rows if row.failure]
+    failed = failed_rows(found)
     if failed:
         yield "## Not measured"
         yield ""

@@ -118,18 +118,28 @@ _STAGES = {
 }
 
 
+_BEFORE_ANY_TRIAL = ("requires", "build")
+"""Stages that fail for a server once, and so for all of its cases and trials."""
+
+
+def failed_rows(found: Iterable[Section]) -> tuple[Row, ...]:
+    """The rows that were not measured in every block; what failed before any trial is one row a server."""
+    rows: dict[tuple[str, str], Row] = {}
+    for row in (row for section in found for row in section.rows):
+        if row.failure is not None:
+            once = row.failure.stage in _BEFORE_ANY_TRIAL
+            rows.setdefault((row.name, row.failure.reason) if once else (row.case.id, ""), row)
+    return tuple(rows.values())
+
+
 def failure_words(row: Row) -> str:
     """What went wrong with a case, and how often; empty where nothing did."""
     if row.failure is None:
         return ""
     said = _STAGES.get(row.failure.stage, f"failed ({row.failure.stage})")
     of = row.trials + row.failed_trials
-    # What failed before its first trial failed for all of them: the count would say nothing.
-    return (
-        said
-        if row.failure.stage in ("requires", "build")
-        else f"{said} in {row.failed_trials} of {of} trials"
-    )
+    once = row.failure.stage in _BEFORE_ANY_TRIAL  # a count would say nothing
+    return said if once else f"{said} in {row.failed_trials} of {of} trials"
 
 
 def throughput_words(row: Row) -> str:

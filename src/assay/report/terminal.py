@@ -19,6 +19,7 @@ from assay.report.remarks import remarks
 from assay.report.rows import (
     Row,
     Section,
+    failed_rows,
     failure_words,
     name_of_case,
     ordered_findings,
@@ -172,8 +173,7 @@ def _codes(row: Row) -> Text:
 
 def _failures(found: Iterable[Section]) -> Iterable[RenderableType]:
     """The rows that were not measured in every block: the reason and the end of the log."""
-    failed = [row for section in found for row in section.rows if row.failure]
-    for row in failed:
+    for row in failed_rows(found):
         assert row.failure is not None  # chosen for it
         yield Text(fmt.safe(f"{row.name}: {failure_words(row)}"), SEVERITY_STYLE["withheld"])
         yield Padding(Text(fmt.safe(row.failure.reason, 500)), (0, 0, 0, 2))

@@ -103,6 +103,9 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     obstacle = _obstacle(pair, run, findings, bounded=bool(limits))
     if obstacle:
         return _Found("inconclusive", obstacle)
+    unmeasured = next((seen for seen in (a, b) if not seen.measured), None)
+    if unmeasured is not None:
+        return _Found("inconclusive", _why_unmeasured(unmeasured))
     ratio = _ratio(pair, a, b)
     if ratio is None or ratio.low is None or ratio.high is None or ratio.n < LEAST_BLOCKS:
         return _Found("inconclusive", _lacking(pair, ratio), ratio)
@@ -131,6 +134,11 @@ def _ratio(pair: Comparison, a: CaseSeen, b: CaseSeen) -> Estimate | None:
         unit="ratio",
         method="ends of two intervals: at least 95 %",
     )
+
+
+def _why_unmeasured(seen: CaseSeen) -> str:
+    failure = next((trial.failure for trial in seen.trials if trial.failure is not None), None)
+    return f"{seen.name} was not measured{f': {failure.reason}' if failure else ''}"
 
 
 def _lacking(pair: Comparison, ratio: Estimate | None) -> str:

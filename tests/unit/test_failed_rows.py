@@ -1,0 +1,25 @@
+"""Which rows a report names as not measured."""
+
+from __future__ import annotations
+
+from made_runs import case, run, trial
+
+from assay.report.rows import failed_rows, sections
+from assay.values.trial import Failure
+
+
+def named(failure: Failure) -> list[str]:
+    """The rows named where one server fails so at both of its loads, beside another that does not."""
+    cases = [case(f"{name}@{load}", label=name, load=load) for load in ("c1", "c2") for name in ("a", "b")]
+    trials = [
+        trial(one.id, block, failure if one.label == "b" else None) for one in cases for block in range(3)
+    ]
+    return [row.name for row in failed_rows(sections(run(cases, trials, 3)))]
+
+
+def test_what_a_server_lacks_is_named_once_for_all_its_loads() -> None:
+    assert named(Failure(stage="requires", reason="b not found: set B")) == ["b"]
+
+
+def test_what_fails_under_a_load_is_named_for_each() -> None:
+    assert named(Failure(stage="load", reason="it died")) == ["b", "b"]
