@@ -21,6 +21,7 @@ class Sampler:
     def __init__(self, keeper_pid: int) -> None:
         """`keeper_pid` is the parent of the tree; its own use does not count."""
         self._keeper = psutil.Process(keeper_pid)
+        self._cpu_ns = 0
         self.peak_rss_bytes = 0
         self.threads = 0
 
@@ -38,13 +39,16 @@ class Sampler:
         self.threads = max(self.threads, threads)
 
     def cpu_ns(self) -> int:
-        """CPU time that the tree has used so far, of ended processes too."""
+        """CPU time that the tree has used so far, of ended processes too.
+
+        It never goes back: when a process ends, what was known of it in nanoseconds is known in ticks.
+        """
         seconds = 0.0
         try:
             ended = self._keeper.cpu_times()
             seconds += ended.children_user + ended.children_system
         except psutil.Error:
-            return 0
+            return self._cpu_ns
         for process in self._tree():
             try:
                 used = process.cpu_times()
@@ -52,7 +56,8 @@ class Sampler:
                 continue
             seconds += max(used.user + used.system, _live_threads_s(process.pid))
             seconds += used.children_user + used.children_system
-        return round(seconds * 1e9)
+        self._cpu_ns = max(self._cpu_ns, round(seconds * 1e9))
+        return self._cpu_ns
 
     def _tree(self) -> list[psutil.Process]:
         try:
