@@ -10,6 +10,7 @@ Memory is summed over the tree at each sample: pages that processes share are co
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -67,11 +68,15 @@ class Sampler:
 
 
 def _live_threads_s(pid: int) -> float:
-    """CPU time of a process's living threads, from proc_pid_schedstat(5); 0 where there is none."""
+    """CPU time of a process's living threads; 0 where there is none, or the kernel does not tell.
+
+    The first figure of each thread's schedstat (Linux, Documentation/scheduler/sched-stats.rst).
+    """
+    threads = Path(f"/proc/{pid}/task")
     run_ns = 0
-    for schedstat in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        try:
-            run_ns += int(schedstat.read_text().split()[0])
-        except (OSError, IndexError):
-            continue  # the thread ended between the listing and the look
+    # A process and its threads may end between a listing and the look.
+    with suppress(OSError):
+        for thread in list(threads.iterdir()):
+            with suppress(OSError, IndexError):
+                run_ns += int((thread / "schedstat").read_text().split()[0])
     return run_ns / 1e9
