@@ -1,10 +1,10 @@
-"""Which rows a report names as not measured."""
+"""Which rows a report names as not measured, and by which names cases go outside their load's section."""
 
 from __future__ import annotations
 
 from made_runs import case, run, trial
 
-from assay.report.rows import failed_rows, sections
+from assay.report.rows import failed_rows, name_of_case, sections
 from assay.values.trial import Failure
 
 
@@ -14,7 +14,7 @@ def named(failure: Failure) -> list[str]:
     trials = [
         trial(one.id, block, failure if one.label == "b" else None) for one in cases for block in range(3)
     ]
-    return [row.name for row in failed_rows(sections(run(cases, trials, 3)))]
+    return [row.failed_name for row in failed_rows(sections(run(cases, trials, 3)))]
 
 
 def test_what_a_server_lacks_is_named_once_for_all_its_loads() -> None:
@@ -22,4 +22,9 @@ def test_what_a_server_lacks_is_named_once_for_all_its_loads() -> None:
 
 
 def test_what_fails_under_a_load_is_named_for_each() -> None:
-    assert named(Failure(stage="load", reason="it died")) == ["b", "b"]
+    assert named(Failure(stage="load", reason="it died")) == ["b@c1", "b@c2"]
+
+
+def test_a_case_is_named_with_its_load_where_the_study_has_several() -> None:
+    made = run([case("a@c1", label="A"), case("a@c2", label="A"), case("b", label="B")], [])
+    assert [name_of_case(made, one) for one in ("a@c1", "a@c2", "b", "gone")] == ["A@c1", "A@c2", "B", "gone"]

@@ -200,7 +200,7 @@ def _failures(found: Sequence[Section]) -> Iterator[dict[str, str]]:
         log = "\n".join(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-20:])
         where = failure_words(row)
         yield {
-            "name": fmt.safe(row.name, 80),
+            "name": fmt.safe(row.failed_name, 80),
             "where": where,
             "reason": fmt.safe(row.failure.reason, 1000),
             "log": log,

@@ -146,7 +146,7 @@ def _failures(found: Sequence[Section]) -> Iterator[str]:
         yield ""
     for row in failed:
         assert row.failure is not None  # chosen for it
-        yield f"- {escape(row.name)}: {escape(failure_words(row))}: {escape(row.failure.reason)}"
+        yield f"- {escape(row.failed_name)}: {escape(failure_words(row))}: {escape(row.failure.reason)}"
     if failed:
         yield ""
 

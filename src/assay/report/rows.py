@@ -54,6 +54,16 @@ class Row:
         return self.place.tier if self.place else None
 
     @property
+    def failed_name(self) -> str:
+        """What failed: the server where it never got to a load, else the server at that load."""
+        return self.name if self.failed_before_any_trial else self.case.name
+
+    @property
+    def failed_before_any_trial(self) -> bool:
+        """Whether its server lacks something or did not build, which holds for all of its cases."""
+        return self.failure is not None and self.failure.stage in ("requires", "build")
+
+    @property
     def codes(self) -> tuple[str, ...]:
         """Codes of its findings above note, gravest first."""
         grave = [finding for finding in self.findings if finding.severity != "note"]
@@ -92,9 +102,9 @@ def sections(run: Run) -> tuple[Section, ...]:
 
 
 def name_of_case(run: Run, case_id: str) -> str:
-    """The name a reader knows a case by: its server and variant where that says enough."""
+    """The name a reader knows a case by, outside the section of its load."""
     case = next((case for case in run.header.cases if case.id == case_id), None)
-    return case_id if case is None else short_name(case)
+    return case_id if case is None else case.name
 
 
 def short_name(case: Case) -> str:
@@ -118,16 +128,12 @@ _STAGES = {
 }
 
 
-_BEFORE_ANY_TRIAL = ("requires", "build")
-"""Stages that fail for a server once, and so for all of its cases and trials."""
-
-
 def failed_rows(found: Iterable[Section]) -> tuple[Row, ...]:
     """The rows that were not measured in every block; what failed before any trial is one row a server."""
     rows: dict[tuple[str, str], Row] = {}
     for row in (row for section in found for row in section.rows):
         if row.failure is not None:
-            once = row.failure.stage in _BEFORE_ANY_TRIAL
+            once = row.failed_before_any_trial
             rows.setdefault((row.name, row.failure.reason) if once else (row.case.id, ""), row)
     return tuple(rows.values())
 
@@ -138,8 +144,8 @@ def failure_words(row: Row) -> str:
         return ""
     said = _STAGES.get(row.failure.stage, f"failed ({row.failure.stage})")
     of = row.trials + row.failed_trials
-    once = row.failure.stage in _BEFORE_ANY_TRIAL  # a count would say nothing
-    return said if once else f"{said} in {row.failed_trials} of {of} trials"
+    counted = f"{said} in {row.failed_trials} of {of} trials"
+    return said if row.failed_before_any_trial else counted
 
 
 def throughput_words(row: Row) -> str:

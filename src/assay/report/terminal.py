@@ -175,7 +175,7 @@ def _failures(found: Iterable[Section]) -> Iterable[RenderableType]:
     """The rows that were not measured in every block: the reason and the end of the log."""
     for row in failed_rows(found):
         assert row.failure is not None  # chosen for it
-        yield Text(fmt.safe(f"{row.name}: {failure_words(row)}"), SEVERITY_STYLE["withheld"])
+        yield Text(fmt.safe(f"{row.failed_name}: {failure_words(row)}"), SEVERITY_STYLE["withheld"])
         yield Padding(Text(fmt.safe(row.failure.reason, 500)), (0, 0, 0, 2))
         for line in row.failure.log_tail.splitlines()[-_LOG_LINES:]:
             yield Padding(Text(fmt.safe(line, 200), FAINT), (0, 0, 0, 4))
