@@ -16,19 +16,13 @@ def configuration(run: Run) -> Table:
     """Version, variant and facts of each server; a column for each fact that any of them has."""
     servers = {(case.server, case.variant, case.label): case for case in run.header.cases}.values()
     facts = list(dict.fromkeys(fact for case in servers for fact in case.facts))
-    versions = {trial.case: trial.server.version for trial in run.trials if trial.server}
+    said = {trial.case: trial.server.version for trial in run.trials if trial.server}
+    versions = {(case.server, case.variant): said[case.id] for case in run.header.cases if case.id in said}
     rows = [
         (
             short_name(case),
             case.variant or fmt.UNKNOWN,
-            next(
-                (
-                    versions[one.id]
-                    for one in run.header.cases
-                    if one.server == case.server and one.id in versions
-                ),
-                fmt.UNKNOWN,
-            ),
+            versions.get((case.server, case.variant), fmt.UNKNOWN),
             *(_fact(case.facts.get(fact)) for fact in facts),
         )
         for case in servers
