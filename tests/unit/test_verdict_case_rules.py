@@ -70,6 +70,13 @@ class TestFairness:
         failing = msgspec.structs.replace(measurement(failed=5_000), connections=connections)
         assert "W5" not in found(failing)
 
+    def test_connections_that_a_cold_server_s_failures_cost_in_the_warm_up(self) -> None:
+        warm = measurement(1_900)
+        connections = msgspec.structs.replace(warm.connections, reopened=300)
+        books = msgspec.structs.replace(warm.books, started=warm.books.started + 300, failed=300)
+        assert "W5" not in found(msgspec.structs.replace(warm, connections=connections, books=books))
+        assert "W5" in found(msgspec.structs.replace(warm, connections=connections))
+
     def pair(self, ours: dict[str, object], theirs: dict[str, object]) -> Run:
         made = steady_run({"a": 10_000, "b": 20_000})
         cases = (case("a", facts=ours), case("b", facts=theirs))

@@ -64,9 +64,11 @@ class Books(Value, frozen=True, kw_only=True):
 
 
 class Connections(Value, frozen=True, kw_only=True):
-    """`asked` by the plan, `opened` at least once, `answered` at least one request;
-    `reopened` counts reconnects after a close, `peak` the most open at one time, `busy_peak` the most
-    in use at one time of the measured phase (open loops only; not known of older records)."""
+    """Of the whole run, warm-up included: `asked` by the plan, `opened` at least once, `answered` at
+    least one request; `reopened` counts reconnects after a close, `peak` the most open at one time.
+
+    `busy_peak` is the most in use at one time of the measured phase (open loops only; not known of
+    older records)."""
 
     asked: int
     opened: int
@@ -94,8 +96,8 @@ class Worker(Value, frozen=True, kw_only=True):
 class Measurement(Value, frozen=True, kw_only=True):
     """One execution of a `LoadPlan`.
 
-    `books` covers the whole run, warm-up included; every other figure covers the measured
-    phase only, unless it says otherwise. `completed` counts answers that met the plan's
+    `books` and `connections` cover the whole run, warm-up included; every other figure covers the
+    measured phase only, unless it says otherwise. `completed` counts answers that met the plan's
     expectation: a wrong answer is a failure of origin `plan`.
     Service time runs from the send to the complete answer; response time, in open loops,
     from the intended start; send lag is actual minus intended start. `handshakes` counts TLS

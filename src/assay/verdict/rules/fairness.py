@@ -51,11 +51,12 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     older = (load.http_versions or {}).get("1.0", 0)
     if load.http_asked == "1.1" and older:  # the other way round is the rule: RFC 9110, 2.5
         return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
-    ended = (load.completed or 0) + (load.failed or 0)
-    if not load.kept_alive or not load.connections_reopened or not ended:
+    books = load.books  # of the whole run, as the connections are: a cold server's failures cost some too
+    if not load.kept_alive or not load.connections_reopened or books is None:
         return None
-    closed = load.connections_reopened - (load.failed or 0)  # a request that fails costs its connection
-    share = closed / ended
+    ended = books.completed + books.failed
+    closed = load.connections_reopened - books.failed  # a request that fails costs its connection
+    share = closed / ended if ended else 0.0
     if share <= limits["reopened"]:
         return None
     return Hit(
