@@ -34,6 +34,12 @@ HEAP_OVERHEAD_BYTES = 500_000_000
 """Of a virtual machine over its heap: code, threads, buffers, its own books."""
 
 
+SAME_WORK = 0.02
+"""How far the bytes of compared answers may lie apart: the limit of rule W3."""
+
+HEADS: dict[str, dict[str, float]] = {}
+"""Of each contract, by server: what is no content in an answer, in bytes; of those tested so far."""
+
 HANGS_AFTER_ERRORS = {"delay/spring-webflux", "hello/spring-webflux", "heroes/spring-webflux-r2dbc"}
 """Reactor Netty 1.2.18, the last of its line, may stop reading a connection on which a request came before
 the one ahead of it had ended and was answered at once, as an error is (its issues 4347 and 4361)."""
@@ -164,6 +170,19 @@ def test_every_answer_under_load_is_right(served: Serving) -> None:
     assert measured.outcomes == ()
     assert measured.completed == REQUESTS or (measured.interrupted and measured.completed >= LEAST_ANSWERS)
     assert measured.checked >= measured.completed
+
+
+def test_it_says_as_much_around_an_answer_as_the_others(served: Serving) -> None:
+    """In the fair profile; else no two of the contract's candidates could be compared."""
+    if served.server.manifest.role != "candidate":
+        pytest.skip("it is not compared with the others")
+    request = served.contract.request(served.routes[0])
+    seen = run(load_plan(served, (request,), Closed(connections=1), StopAtCount(count=20)))
+    whole, head = (size / seen.completed for size in (seen.bytes_read, seen.bytes_read - seen.body_bytes))
+    others = HEADS.setdefault(served.contract.name, {})
+    apart = {name: head - other for name, other in others.items() if abs(head - other) > SAME_WORK * whole}
+    others[served.server.id] = head
+    assert not apart, f"{head:g} bytes beside the content, more than others by {apart}"
 
 
 def test_its_memory_does_not_grow_under_load(served: Serving) -> None:

@@ -49,7 +49,8 @@ func serve() error {
 	routes.GET("/heroes/{id}", controller.get)
 	routes.HEAD("/heroes/{id}", controller.get)
 	server := &fasthttp.Server{
-		Handler: routes.Handler,
+		Handler:               routes.Handler,
+		NoDefaultServerHeader: os.Getenv("SERVER_HEADER") == "false",
 		// Lets the shutdown end connections that wait for a next request.
 		CloseOnShutdown: true,
 		IdleTimeout:     time.Minute,
