@@ -80,9 +80,11 @@ def test_json_is_the_whole_run_on_standard_output(tmp_path: Path) -> None:
     assert run.header.command[-3:] == ("--json", "--blocks", "2")
 
 
-def test_ctrl_c_keeps_what_is_measured_and_resume_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_what_is_measured_and_resume_goes_on(tmp_path: Path, how: signal.Signals) -> None:
+    """And so does SIGTERM, which is all that a job in the background, a container or a service hears."""
     made_studies.write(tmp_path, ["right"], blocks=3)
-    stopped = interrupted([*ASSAY, "run", "small"], tmp_path, environment(tmp_path), "[1/3]")
+    stopped = interrupted([*ASSAY, "run", "small"], tmp_path, environment(tmp_path), "[1/3]", how)
     assert stopped.returncode == 130
     assert "go on with: assay run --resume" in stopped.stderr
     assert "Traceback" not in stopped.stderr

@@ -11,7 +11,11 @@ PATIENCE_S = 200
 
 
 def interrupted(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], at: str
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    at: str,
+    how: signal.Signals = signal.SIGINT,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program in a folder and interrupt it after the line of its standard error that begins so.
 
@@ -24,6 +28,6 @@ def interrupted(
             assert process.stderr is not None
             assert any(line.startswith(at) for line in process.stderr), f"it never said {at!r}"
         finally:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(how)
         out, err = process.communicate(timeout=PATIENCE_S)
     return subprocess.CompletedProcess(command, process.returncode, out, err)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -19,6 +20,10 @@ _DROP_INS = "Speak another tool's language"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the process's exit code is what is returned."""
     words = list(argv) if argv is not None else _spoken(sys.argv)
+    if argv is None and not (words and dropin.find(words[0])):  # the tools spoken for end as they do
+        # Whoever stops a job, a container or a service sends SIGTERM; what runs in the background of a
+        # script does not even hear Ctrl-C. All of them want what was measured.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     console.use_any_encoding()
     return guarded(lambda: _dispatch(words), words)
 
