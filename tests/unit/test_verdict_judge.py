@@ -250,6 +250,11 @@ class TestClaims:
             [rates[0] / rates[1], rates[1] / rates[2]], rel=0.01
         )
 
+    def test_a_claim_about_loads_of_the_other_profile_says_so(self) -> None:
+        study = {"claims": [{"id": "c", "statement": "flat at any load", "comparisons": []}]}
+        judged = verdict({"a": 13_000, "b": 10_000}, study)
+        assert judged.verdict == "inconclusive" and "this profile measures nothing" in judged.reason
+
     def test_a_part_says_what_was_compared_where_it_is_not_throughput(self) -> None:
         parts = [{"a": "a", "b": "b"}, {"a": "a", "b": "b", "metric": "start_time", "relation": "less"}]
         study = {"claims": [{"id": "c", "statement": "better", "comparisons": parts}]}

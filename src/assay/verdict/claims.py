@@ -51,7 +51,7 @@ def judge_claim(claim: Claim, run: RunSeen, findings: Sequence[Finding], floor: 
         verdict=_together(verdicts),
         published_ratio=None,
         measured=None,
-        reason=_counted(verdicts) or "the claim compares nothing",
+        reason=_counted(verdicts) or "this profile measures nothing that the claim compares",
         parts=parts,
     )
 
