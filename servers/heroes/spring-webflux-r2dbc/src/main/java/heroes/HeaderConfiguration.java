@@ -11,7 +11,10 @@ import org.springframework.http.MediaType;
 import org.springframework.web.server.WebFilter;
 import reactor.core.publisher.Mono;
 
-/** What the other servers of this contract send with an answer and Reactor Netty leaves out. */
+/**
+ * What others of this contract send with an answer and Reactor Netty leaves out: the Date of RFC
+ * 9110, 6.6.1, and the charset that Gin names.
+ */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty("heroes.all-headers")
 class HeaderConfiguration {
