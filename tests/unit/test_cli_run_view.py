@@ -82,6 +82,16 @@ def test_a_log_has_a_line_for_every_event(study: ResolvedStudy) -> None:
     assert said[5:] == ["something\\x1b[2J"]
 
 
+def test_a_server_with_several_rows_is_told_of_once(study: ResolvedStudy) -> None:
+    said: list[str] = []
+    view = RunView(sample_run.HEADER, said.append, judging())
+    for _ in range(3):
+        view.server_preparing("heroes/go (fair)", "checking")
+        view.server_prepared("heroes/go (fair)", "1.26", None)
+        view.server_failed("heroes/lua", "no lua")
+    assert said == ["heroes/go (fair): checking", "heroes/go (fair): ready (1.26)", "heroes/lua: no lua"]
+
+
 def test_a_live_screen_shows_where_it_stands_and_says_only_what_is_notable(study: ResolvedStudy) -> None:
     said: list[str] = []
     seen: list[list[str]] = []

@@ -67,6 +67,7 @@ class RunView:
         self._began_s = 0.0
         self._took_s: dict[str, float] = {}
         self._preparing = ""
+        self._told: set[str] = set()
         self._slot: Slot | None = None
         self._phase: Phase | None = None
         self._snapshot: Snapshot | None = None
@@ -91,20 +92,20 @@ class RunView:
     def server_preparing(self, server: str, step: str) -> None:
         """Show what is being built."""
         self._preparing = f"{fmt.safe(server, 60)}: {fmt.safe(step, 100)}"
-        self._line(self._preparing)
+        self._once(self._preparing, self._line)
         self._changed()
 
     def server_prepared(self, server: str, version: str, built_s: float | None) -> None:
         """Say that a server is ready."""
         built = "" if built_s is None else f", built in {fmt.span(built_s)}"
         self._preparing = ""
-        self._line(f"{fmt.safe(server, 60)}: ready ({fmt.safe(version, 80)}{built})")
+        self._once(f"{fmt.safe(server, 60)}: ready ({fmt.safe(version, 80)}{built})", self._line)
         self._changed()
 
     def server_failed(self, server: str, reason: str) -> None:
         """Say that a server cannot be had."""
         self._preparing = ""
-        self._say(f"{fmt.safe(server, 60)}: {fmt.safe(reason, 500)}")
+        self._once(f"{fmt.safe(server, 60)}: {fmt.safe(reason, 500)}", self._say)
 
     def trial_started(self, slot: Slot) -> None:
         """Show the trial."""
@@ -238,6 +239,12 @@ class RunView:
         """Say what a live screen shows anyway."""
         if self._refresh is None:
             self._say(text)
+
+    def _once(self, text: str, say: Callable[[str], None]) -> None:
+        """Say of a server that has several rows (pools, workers) only once what goes for all of them."""
+        if text not in self._told:
+            self._told.add(text)
+            say(text)
 
     def _changed(self) -> None:
         if self._refresh is not None:
