@@ -101,6 +101,21 @@ def test_an_order_that_turned_round_is_told() -> None:
     assert profiles.told(table)[-1].endswith("ahead of quotes/go; on fair terms it is behind.")
 
 
+def test_an_order_that_turned_round_in_a_run_without_a_ranking_is_told() -> None:
+    """Too few trials, or trials too different: the report of that run says which."""
+    before, run = published(), fair()
+    assert run.judgement is not None
+    ranking = tuple(replace(place, tier=None) for place in run.judgement.ranking)
+    unranked = replace(run, judgement=replace(run.judgement, ranking=ranking))
+    figures = FIGURES | {"quotes/go": [{"load": "t12-c400", "throughput_per_s": 200_000.0}]}
+    study = before.header.study | {"figures": figures}
+    found = profiles.pair(unranked, replace(before, header=replace(before.header, study=study)))
+    [table] = profiles.tables(found)
+    told = profiles.told(table)[-1]
+    assert told.startswith("quotes/go was published ahead of quotes/java-vertx; ")
+    assert told.endswith("on fair terms its bare figure is lower (that run ranks nobody).")
+
+
 def test_a_withheld_figure_has_no_place_and_says_why() -> None:
     run = fair()
     assert run.judgement is not None

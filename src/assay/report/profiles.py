@@ -194,7 +194,7 @@ def _turned(table: LoadTable) -> Iterator[str]:
             elif first.shown:
                 now = "it is behind"
             else:
-                now = "its bare figure is lower (too few trials for a ranking)"
+                now = "its bare figure is lower (that run ranks nobody)"
             yield f"{ahead.name} was published ahead of {behind.name}; on fair terms {now}."
 
 
