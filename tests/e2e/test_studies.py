@@ -111,7 +111,8 @@ def test_a_short_run_of_the_study(short: Short, tmp_path: Path) -> None:
     assert [claim.claim for claim in made.judgement.claims] == [claim["id"] for claim in claims]
     title = tomllib.loads(path.read_text())["title"]
     assert title in ended.stdout
-    assert (tmp_path / "results" / made.header.run_id / "report.md").is_file()
+    report = (tmp_path / "results" / made.header.run_id / "report.md").read_text()
+    assert ("## Services" in report) == bool(short.service)
 
 
 def test_a_study_uses_the_database_that_it_names(tmp_path: Path) -> None:

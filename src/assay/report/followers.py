@@ -1,11 +1,11 @@
-"""What follows the closed loops of a run, as tables that every output shows alike: open loops, searches."""
+"""What follows the results of a run, as tables that every output shows alike: rates, searches, services."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.report import capacities, latency
+from assay.report import capacities, latency, services
 from assay.report.rows import Section
 
 
@@ -20,12 +20,13 @@ class Follower:
 
 
 def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Follower, ...]]:
-    """The sections that stand for themselves, and the tables of those that follow them."""
+    """The sections that stand for themselves, and the tables that follow them."""
     measured, searched = capacities.apart(found)
     alone, rated = latency.apart(measured)
     tables = (
         *_made("Response time", latency.NOTE, latency.HEADS, latency.tables(rated)),
         *_made("Capacity", capacities.NOTE, capacities.HEADS, capacities.tables(searched, alone)),
+        *_made("Services", services.NOTE, services.HEADS, services.tables(alone)),
     )
     return alone, tables
 
@@ -34,4 +35,4 @@ def _made(
     what: str, note: str, heads: tuple[str, ...], tables: Mapping[str, tuple[tuple[str, ...], ...]]
 ) -> Iterator[Follower]:
     for title, lines in tables.items():
-        yield Follower(f"{what}: {title}", note, heads, lines)
+        yield Follower(f"{what}: {title}" if title else what, note, heads, lines)

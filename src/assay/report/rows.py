@@ -6,7 +6,7 @@ two outputs can drift apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay import stats, verdict
@@ -17,7 +17,16 @@ from assay.values.estimate import Estimate, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Closed
 from assay.values.run import Run
-from assay.values.trial import Case, Failure, Trial
+from assay.values.trial import Case, Failure, ServiceSeen, Trial
+
+
+@dataclass(frozen=True)
+class ServiceUse:
+    """What a service took beside a server: the mean CPU share of all trials, the largest peak of memory."""
+
+    version: str
+    cpu_share: float
+    peak_memory_bytes: int
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,7 @@ class Row:
     cpu_share: float | None
     peak_memory_bytes: Estimate | None
     start_ns: Estimate | None
+    services: tuple[ServiceUse, ...]
     findings: tuple[Finding, ...]
 
     @property
@@ -210,6 +220,7 @@ def _row(run: Run, case: Case) -> Row:
         cpu_share=_mean(trial.server.cpu_share for trial in measured if trial.server),
         peak_memory_bytes=_estimate(measured, "peak_memory"),
         start_ns=_estimate(measured, "start_time"),
+        services=tuple(_services(measured)),
         findings=findings,
     )
 
@@ -231,6 +242,15 @@ def _error_share(trials: Sequence[Trial]) -> float | None:
     failed = sum(trial.measurement.failed for trial in trials if trial.measurement)
     completed = sum(trial.measurement.completed for trial in trials if trial.measurement)
     return failed / (failed + completed) if failed + completed else None
+
+
+def _services(trials: Sequence[Trial]) -> Iterator[ServiceUse]:
+    seen: dict[str, list[ServiceSeen]] = {}
+    for service in (service for trial in trials for service in trial.services):
+        seen.setdefault(service.name, []).append(service)
+    for each in seen.values():
+        share = sum(one.cpu_share for one in each) / len(each)
+        yield ServiceUse(each[-1].version, share, max(one.peak_rss_bytes for one in each))
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -1,0 +1,28 @@
+"""What databases, caches and upstreams took beside each server: apart from the server's own share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.report import format as fmt
+from assay.report.rows import Section
+
+HEADS = ("server", "service", "CPU:", "memory:")
+"""Of `tables`; a head that ends in a colon stands over a column of figures."""
+
+NOTE = (
+    "CPU is the share of the servers' cores that the service took while the row was measured; "
+    "memory is its peak since it was started"
+)
+
+
+def tables(found: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """The lines of each section whose servers used services, by its title."""
+    made = {section.title: tuple(_lines(section)) for section in found}
+    return {title: lines for title, lines in made.items() if lines}
+
+
+def _lines(section: Section) -> Iterable[tuple[str, ...]]:
+    for row in (*section.candidates, *section.others):
+        for used in row.services:
+            yield row.name, used.version, fmt.share(used.cpu_share), fmt.size(used.peak_memory_bytes)

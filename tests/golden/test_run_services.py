@@ -1,0 +1,66 @@
+"""What a database took beside the servers, apart from their own share, in each form of the report."""
+
+from __future__ import annotations
+
+import sample_run
+from msgspec.structs import replace
+from test_run_output import Golden, rendered
+
+from assay.report import html, markdown, terminal
+from assay.report.followers import Follower, apart
+from assay.report.rows import sections
+from assay.values.run import Run
+from assay.values.trial import ServiceSeen
+
+
+def with_database(*servers: str) -> Run:
+    """A run where these servers ask a database: half of the core in the first block, then a quarter."""
+    run = sample_run.run()
+    trials = tuple(
+        replace(trial, services=(seen(0.5 if trial.block == 0 else 0.25, trial.block),))
+        if trial.case in servers
+        else trial
+        for trial in run.trials
+    )
+    return replace(run, trials=trials)
+
+
+def seen(share: float, block: int) -> ServiceSeen:
+    return ServiceSeen(
+        name="postgres",
+        version="PostgreSQL 15.18",
+        cpus=(1,),
+        cpu_ns=int(share * 10e9),
+        cpu_share=share,
+        peak_rss_bytes=(200 + block) * 10**6,
+    )
+
+
+def services(run: Run) -> list[Follower]:
+    _, tables = apart(sections(run))
+    return [table for table in tables if table.title.startswith("Services")]
+
+
+def test_a_service_is_told_by_the_server_that_asks_it() -> None:
+    [table] = services(with_database("quotes/go", "quotes/ruby-sinatra"))
+    assert table.title == "Services"
+    assert table.lines == (
+        ("quotes/go", "PostgreSQL 15.18", "30 %", "204 MB"),
+        ("quotes/ruby-sinatra", "PostgreSQL 15.18", "30 %", "204 MB"),
+    )
+
+
+def test_a_run_without_services_has_no_such_table() -> None:
+    assert services(sample_run.run()) == []
+
+
+def test_every_form_of_the_report_shows_it(golden: Golden) -> None:
+    run = with_database("quotes/go")
+    screen = rendered(terminal.summary(run))
+    assert max(map(len, screen.splitlines())) <= 80
+    golden("services-80.txt", screen[screen.index("Services\n") :].split("\nquotes/crystal:")[0])
+    document = markdown.render(run)
+    golden("services.md", document[document.index("## Services\n") :].split("\n## Not measured")[0] + "\n")
+    page = html.render(run)
+    assert "<h2>Services</h2>" in page
+    assert "PostgreSQL 15.18" in page
