@@ -128,6 +128,28 @@ def test_a_private_redis_answers_on_its_own_port(tmp_path: Path) -> None:
     assert gone(tree)
 
 
+def test_a_service_tells_the_memory_of_each_trial(tmp_path: Path) -> None:
+    """It lives on between them, and what one trial made it take is not the next one's."""
+    with services(tmp_path, "redis") as made:
+        made.ensure()
+        ask = ["redis-cli", "-p", made.env["REDIS_URL"].rpartition(":")[2]]
+        fill = "for i = 1, 100000 do redis.call('set', i, string.rep('x', 500)) end"
+        subprocess.run([*ask, "eval", fill, "0"], capture_output=True, check=True)
+        full = memory_of_a_trial(made)
+        subprocess.run([*ask, "flushall"], capture_output=True, check=True)
+        subprocess.run([*ask, "memory", "purge"], capture_output=True, check=True)
+        empty = memory_of_a_trial(made)
+    assert full > 50_000_000
+    assert empty < full / 2
+
+
+def memory_of_a_trial(made: Services) -> int:
+    made.begin_trial()
+    made.sample()
+    (seen,) = made.seen({}, {}, 10**9)
+    return seen.peak_rss_bytes
+
+
 def test_an_upstream_is_a_server_of_another_contract(tmp_path: Path) -> None:
     with services(tmp_path, "upstream", server="greeting/small") as made:
         made.ensure()

@@ -45,8 +45,8 @@ def test_a_service_is_told_by_the_server_that_asks_it() -> None:
     [table] = services(with_database("quotes/go", "quotes/ruby-sinatra"))
     assert table.title == "Services"
     assert table.lines == (
-        ("quotes/go", "PostgreSQL 15.18", "30 %", "204 MB"),
-        ("quotes/ruby-sinatra", "PostgreSQL 15.18", "30 %", "204 MB"),
+        ("quotes/go", "postgres", "30 %", "204 MB", "PostgreSQL 15.18"),
+        ("quotes/ruby-sinatra", "postgres", "30 %", "204 MB", "PostgreSQL 15.18"),
     )
 
 

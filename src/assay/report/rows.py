@@ -24,6 +24,7 @@ from assay.values.trial import Case, Failure, ServiceSeen, Trial
 class ServiceUse:
     """What a service took beside a server: the mean CPU share of all trials, the largest peak of memory."""
 
+    name: str
     version: str
     cpu_share: float
     peak_memory_bytes: int
@@ -248,9 +249,9 @@ def _services(trials: Sequence[Trial]) -> Iterator[ServiceUse]:
     seen: dict[str, list[ServiceSeen]] = {}
     for service in (service for trial in trials for service in trial.services):
         seen.setdefault(service.name, []).append(service)
-    for each in seen.values():
+    for name, each in seen.items():
         share = sum(one.cpu_share for one in each) / len(each)
-        yield ServiceUse(each[-1].version, share, max(one.peak_rss_bytes for one in each))
+        yield ServiceUse(name, each[-1].version, share, max(one.peak_rss_bytes for one in each))
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from assay.report import format as fmt
 from assay.report.rows import Section
 
-HEADS = ("server", "service", "CPU:", "memory:")
+HEADS = ("server", "service", "CPU:", "memory:", "version")
 """Of `tables`; a head that ends in a colon stands over a column of figures."""
 
 NOTE = (
     "CPU is the share of the servers' cores that the service took while the row was measured; "
-    "memory is its peak since it was started"
+    "memory is its peak, with pages that its processes share counted for each"
 )
 
 
@@ -25,4 +25,5 @@ def tables(found: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
 def _lines(section: Section) -> Iterable[tuple[str, ...]]:
     for row in (*section.candidates, *section.others):
         for used in row.services:
-            yield row.name, used.version, fmt.share(used.cpu_share), fmt.size(used.peak_memory_bytes)
+            memory = fmt.size(used.peak_memory_bytes)
+            yield row.name, used.name, fmt.share(used.cpu_share), memory, used.version

@@ -169,6 +169,7 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer = bench.observer
     warm_up = warmed_up((), case.warm_up)
+    bench.services.begin_trial()
     begin = _edge(running, bench)
     load = engine.start(plan)
     try:

@@ -97,7 +97,7 @@ class ServerSeen(Value, frozen=True, kw_only=True):
 
 class ServiceSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of a service's process tree (a database, a cache, an upstream) in the measured
-    phase, apart from the server's. Memory is its peak since the service was started."""
+    phase, apart from the server's. Memory is its peak in this trial."""
 
     name: str
     version: str

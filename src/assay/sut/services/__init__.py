@@ -83,6 +83,11 @@ class Services:
         """CPU time used so far, by service."""
         return {name: one.sampler.cpu_ns() for name, one in self.running.items()}
 
+    def begin_trial(self) -> None:
+        """Services outlive a trial; what is seen of their memory shall be the trial's own."""
+        for one in self.running.values():
+            one.sampler.peak_rss_bytes = 0
+
     def sample(self) -> None:
         """Take memory and threads into the peaks."""
         for one in self.running.values():
