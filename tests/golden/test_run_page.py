@@ -87,6 +87,23 @@ def test_bars_start_at_zero_and_carry_their_interval() -> None:
     assert "'x2': {'field': 'high'}" in drawn
 
 
+def test_a_ceiling_far_above_the_others_is_told_and_not_drawn() -> None:
+    def drawn(*cases: str) -> tuple[set[str], str]:
+        run = sample_run.run()
+        header = replace(run.header, cases=tuple(case for case in run.header.cases if case.id in cases))
+        trials = tuple(trial for trial in run.trials if trial.case in cases)
+        made = charts(replace(run, header=header, trials=trials, judgement=None))
+        throughput = next(chart for chart in made if chart.name == "throughput")
+        return {row[0] for row in throughput.rows}, throughput.note
+
+    names, note = drawn("quotes/ruby-sinatra", "quotes/null")
+    assert names == {"quotes/ruby-sinatra"}
+    assert "Beyond the scale: quotes/null, " in note
+    names, note = drawn("quotes/go", "quotes/null")
+    assert names == {"quotes/go", "quotes/null"}
+    assert "Beyond" not in note
+
+
 def test_markup_from_a_record_stays_text(tmp_path: Path) -> None:
     page = html.render(hostile_run())
     assert tags_of(page).scripts == 3

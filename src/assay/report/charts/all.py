@@ -17,6 +17,9 @@ from assay.values.trial import Trial
 _TELLING = 100.0
 """The ratio of its ends up to which the interval of a tail is drawn."""
 
+_FAR = 25.0
+"""How many times the fastest a ceiling may serve and be drawn beside it."""
+
 
 def charts(run: Run, found: tuple[Section, ...] | None = None) -> tuple[Chart, ...]:
     """Every chart of the run, in the order in which a reader asks. `found` are its sections."""
@@ -40,8 +43,11 @@ def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | N
         )  # fmt: skip
         return
     interval = "Whiskers are 95 % intervals over the trials. Grey: what does not compete."
+    far = _far_ceilings(shown)
+    beyond = "".join(f" Beyond the scale: {row.name}, {fmt.rate(_rate(row))}." for row in far)
+    near = [row for row in shown if row not in far]
     yield bars.bars(
-        f"throughput{suffix}", f"Throughput{where}", interval, shown,
+        f"throughput{suffix}", f"Throughput{where}", interval + beyond, near,
         lambda row: row.throughput, fmt.rate, unit="right answers a second",
     )  # fmt: skip
     by_case = {row.name: _trials(run, row) for row in shown}
@@ -65,6 +71,17 @@ def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | N
         f"start{suffix}", f"Start to the first right answer{where}", interval, shown,
         lambda row: row.start_ns, fmt.time, scale=1e6, unit="ms",
     )  # fmt: skip
+
+
+def _far_ceilings(shown: Iterable[Row]) -> list[Row]:
+    """Ceilings so far above all else that beside their bars no other could be told from none."""
+    rows = list(shown)
+    fastest = max((_rate(row) for row in rows if row.case.role != "ceiling"), default=0.0)
+    return [row for row in rows if row.case.role == "ceiling" and 0 < _FAR * fastest < _rate(row)]
+
+
+def _rate(row: Row) -> float:
+    return row.throughput.value if row.throughput else 0.0
 
 
 def _cpu(row: Row) -> Estimate | None:
