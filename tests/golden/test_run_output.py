@@ -36,6 +36,15 @@ def test_the_markdown_of_a_run(golden: Golden) -> None:
     golden("run.md", markdown.render(sample_run.run()))
 
 
+def test_a_finding_about_many_pairs_lists_the_first_and_counts_the_rest() -> None:
+    run = sample_run.run()
+    assert run.judgement is not None
+    pairs = tuple(sample_run.finding("W6", "flagged", f"servers/number-{n}") for n in range(30))
+    text = markdown.render(replace(run, judgement=replace(run.judgement, findings=pairs)))
+    assert text.count("\n  - servers/number-") == 24
+    assert "\n  - and 6 more; the run record has them all\n" in text
+
+
 def test_the_end_of_a_load(golden: Golden) -> None:
     measurement = sample_run.measurement(55_100, failed=31)
     golden("load.txt", rendered(load.summary(sample_run.PLAN, measurement, sample_run.FINDINGS[3:4])))

@@ -26,6 +26,9 @@ from assay.report.rows import (
 from assay.values.run import Run
 from assay.values.trial import Trial
 
+_MOST_LISTED = 24
+"""How many subjects of one finding are listed: a sweep of pools makes a hundred pairs of unequal means."""
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 
 
@@ -184,8 +187,10 @@ def _findings(run: Run) -> Iterator[str]:
 def _finding(group: Grouped) -> Iterator[str]:
     first = group.first
     yield f"- **{first.code} {first.severity}: {escape(first.title)}.** {escape(first.meaning, 1000)}"
-    for subject, evidence in group.subjects:
+    for subject, evidence in group.subjects[:_MOST_LISTED]:
         yield f"  - {escape(subject)}: {escape(evidence)}" if subject else f"  - {escape(evidence)}"
+    if len(group.subjects) > _MOST_LISTED:
+        yield f"  - and {len(group.subjects) - _MOST_LISTED} more; the run record has them all"
     yield f"  - *What to do:* {escape(first.remedy, 1000)}"
     yield f"  - *Source:* {escape(first.source)}"
     yield ""

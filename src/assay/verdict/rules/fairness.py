@@ -104,7 +104,7 @@ def unequal_means(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
     ]
     if not differences:
         return None
-    return Hit("flagged", f"{a.name} and {b.name} have unequal means: {', '.join(differences)}")
+    return Hit("flagged", f"unequal means: {', '.join(differences)}")
 
 
 def _given(seen: CaseSeen, what: str) -> str | None:
