@@ -81,6 +81,7 @@ fn a_burst_of_the_warm_up_leaves_connections_open_but_not_in_use() {
 fn a_counted_run_misses_nothing() {
     let server = Server::start(|peer| {
         while peer.request().is_some() {
+            // The server takes its time: slower than the arrivals.
             std::thread::sleep(std::time::Duration::from_millis(20));
             peer.send(HELLO);
         }
