@@ -140,7 +140,7 @@ def _throttled_ns() -> int | None:
 
 def _spent(before: object, after: object) -> dict[str, float]:
     """Seconds by kind; guest time is part of user time already."""
-    names = [name for name in after._fields if not name.startswith("guest")]  # type: ignore[attr-defined]
+    names = [name for name in after._fields if not name.startswith("guest")]  # type: ignore[attr-defined]  # fields differ by kernel
     return {name: max(0.0, getattr(after, name) - getattr(before, name)) for name in names}
 
 
