@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from assay import store
-from assay.capacity.answer import answers_of
 from assay.report import markdown
 from assay.values.plan import Open
 from assay.values.run import Run
 from assay.verdict import judge
+from assay.verdict.search import answers_of
 
 OBJECTIVE = "mean<10s,errors<50%"
 """Held by whatever keeps up with the rate: what is found is what the server carries."""

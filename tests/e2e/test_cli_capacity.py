@@ -9,9 +9,9 @@ import pytest
 from made_rivals import ASSAY, PATIENCE_S, assay, command, environment, records
 
 from assay import store
-from assay.capacity.answer import answer_of
 from assay.values.plan import Open
 from assay.values.run import Run
+from assay.verdict.search import answer_of
 
 QUICK = ("-d", "300ms", "--warm-up", "0", "-t", "1", "--within", "60%")
 """Percentiles of few requests: p50 needs a hundred."""

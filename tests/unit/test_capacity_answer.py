@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, histogram, measurement, plan, run, trial
 
-from assay.capacity.answer import Answer, Step, answer, answer_of
 from assay.capacity.objective import Objective, parse
 from assay.capacity.record import Bounds
 from assay.errors import InputError
@@ -18,6 +17,7 @@ from assay.values.plan import LoadPlan, Open, Stage
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial
 from assay.verdict import judge
+from assay.verdict.search import Answer, Step, answer, answer_of
 
 BOUNDS = Bounds(objective="p99<50ms", lowest_per_s=100, highest_per_s=10_000, resolution=0.05)
 

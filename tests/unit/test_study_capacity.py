@@ -11,7 +11,6 @@ from rich.console import Console
 from test_capacity_answer import at, seen
 from test_control import study
 
-from assay.capacity.answer import answers_of
 from assay.errors import InputError, ServerFailed
 from assay.report import html, markdown, rows, terminal
 from assay.report.charts import charts
@@ -24,6 +23,7 @@ from assay.values.plan import Open
 from assay.values.run import Run
 from assay.values.trial import Failure, Search, Trial
 from assay.verdict import judge
+from assay.verdict.search import answers_of
 
 OBJECTIVE = "p99<50ms"
 DOWN = Failure(stage="start", reason="down")

@@ -12,7 +12,6 @@ import msgspec
 from assay import engine
 from assay.adhoc import likeness
 from assay.adhoc.case import AdHoc, Terms, expecting, planned
-from assay.capacity.answer import Answer, answer, step_of
 from assay.capacity.objective import Objective
 from assay.capacity.plans import plan_at, range_of
 from assay.capacity.record import KIND, Bounds
@@ -29,6 +28,7 @@ from assay.trial.schedule import Slot
 from assay.values.plan import Closed, StopAfter
 from assay.values.run import Header, Run, TrialDone
 from assay.values.trial import Trial
+from assay.verdict.search import Answer, answer, step_of
 
 _FIRST_LOOK_NS = 2_000_000_000
 _CLOSED_CONNECTIONS = 64

@@ -153,7 +153,7 @@ def _watching() -> Iterator[CapacityView]:
 def _exit_code(finished: Run) -> int:
     """0 where a capacity, or a bound from below, was found and stands."""
     from assay import verdict
-    from assay.capacity.answer import answer_of
+    from assay.verdict.search import answer_of
 
     found = answer_of(finished)
     if found.outcome not in ("found", "above the range") or finished.judgement is None:

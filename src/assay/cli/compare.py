@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
 def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
     """A run, and the case of it that was named; InputError with the cases there are."""
     from assay import store
-    from assay.cli.report import judged
+    from assay.verdict import judged
 
     try:
         return judged(store.load(store.find(settings.results, word))), None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console
@@ -11,6 +10,8 @@ from assay.cli import report_outputs
 from assay.errors import EXIT_OK
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from assay.cli.parser import Parser
     from assay.report.profiles import Pair
     from assay.settings import Settings
@@ -36,7 +37,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load, judge where nobody has yet, and show."""
-    from assay import store
+    from assay import store, verdict
     from assay.settings import Settings
 
     settings = Settings.resolve(results=args.results)
@@ -44,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     read = store.read(path)
     for text in read.notes:
         console.note(f"assay: {text}")
-    stored = judged(read.run)
+    stored = verdict.judged(read.run)
     pair = _pair(stored, args.beside, path.parent.parent, settings)
     if args.json:
         show_json(stored)
@@ -59,32 +60,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _pair(stored: Run, word: str | None, folder: Path, settings: Settings) -> Pair | None:
     """The run with the one that `word` names, or with that of the other profile in its series."""
-    from assay import store
+    from assay import store, verdict
     from assay.report import profiles
 
     if word is not None:
-        return profiles.pair(stored, judged(store.load(store.find(settings.results, word))))
-    return pair_of(stored, store.other_profile(folder, stored.header))
-
-
-def pair_of(stored: Run, other: Path | None) -> Pair | None:
-    """The run with the one of that file; None where there is none, or nothing of it was measured."""
-    from assay import store
-    from assay.report import profiles
-
-    run = judged(store.load(other)) if other is not None else None
-    return profiles.pair(stored, run) if run is not None and run.trials else None
-
-
-def judged(stored: Run) -> Run:
-    """The run with a judgement: a run that was cut off has none, or one of fewer trials."""
-    import msgspec
-
-    from assay.verdict import judge
-
-    if stored.judgement is not None:
-        return stored
-    return msgspec.structs.replace(stored, judgement=judge(stored))
+        return profiles.pair(stored, verdict.judged(store.load(store.find(settings.results, word))))
+    return profiles.pair_of(stored, store.other_profile(folder, stored.header))
 
 
 def show_json(stored: Run) -> None:

@@ -197,7 +197,7 @@ class _Runs:
     def _side_by_side(self, run: Run) -> None:
         """Once a study has been run under both profiles: show the two, and write them down."""
         from assay import store
-        from assay.cli.report import pair_of
+        from assay.report.profiles import pair_of
 
         other = store.other_profile(self._settings.results, run.header)
         pair = pair_of(run, other) if run.trials else None
@@ -230,8 +230,8 @@ class _Runs:
 
     def _tell_end(self) -> None:
         from assay import store
-        from assay.cli.report import judged
         from assay.report import series as shown
+        from assay.verdict import judged
 
         results = self._settings.results
         runs = {part.run: judged(store.load(results / part.run)) for part in self._series.parts if part.run}

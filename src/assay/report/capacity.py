@@ -11,12 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from assay import verdict
-from assay.capacity.answer import Answer, Step, answer_of
 from assay.report import format as fmt
 from assay.report.rows import name_of_case
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.values.estimate import Estimate
 from assay.values.run import Run
+from assay.verdict.search import Answer, Step, answer_of
 
 
 def sentences(run: Run) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from assay.capacity.answer import Answer, answer, step_of
 from assay.capacity.record import bounds_of, objective_of
 from assay.report import capacity
 from assay.report import format as fmt
@@ -17,6 +16,7 @@ from assay.trial.schedule import Slot
 from assay.values.measurement import Snapshot
 from assay.values.run import Header
 from assay.values.trial import Trial
+from assay.verdict.search import Answer, answer, step_of
 
 
 class CapacityView(Silent):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from assay import store, verdict
 from assay.compare import environment_differences
 from assay.errors import InputError
 from assay.report.rows import Row, sections, short_name
@@ -101,6 +103,12 @@ def pair(one: Run, other: Run) -> Pair:
         problem = f"both runs are of the profile {one.header.profile!r}"
         raise InputError(problem, "name one run of each: published and fair")
     return Pair(by_profile["published"], by_profile["fair"])
+
+
+def pair_of(one: Run, path: Path | None) -> Pair | None:
+    """The run with the one of that file; None where there is none, or nothing of it was measured."""
+    other = verdict.judged(store.load(path)) if path is not None else None
+    return pair(one, other) if other is not None and other.trials else None
 
 
 def tables(found: Pair) -> tuple[LoadTable, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.capacity.answer import answer_in_study
 from assay.capacity.objective import parse
 from assay.capacity.plans import plan_at
 from assay.errors import InputError, ServerFailed
@@ -16,6 +15,7 @@ from assay.values.measurement import Measurement
 from assay.values.plan import Closed
 from assay.values.run import Environment
 from assay.values.trial import Search, Trial
+from assay.verdict.search import answer_in_study
 
 
 def settled(

@@ -7,11 +7,11 @@ from assay.verdict.effects import (
     unranked_by,
     withheld,
 )
-from assay.verdict.judge import judge, judge_load
+from assay.verdict.judge import judge, judge_load, judged
 from assay.verdict.ranking import noise_floor
 from assay.verdict.registry import RULES, explain
 from assay.verdict.rule import Rule, Threshold
-from assay.verdict.see import see_run
+from assay.verdict.see_runs import see_run
 from assay.verdict.seen import RunSeen
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "hallmark",
     "judge",
     "judge_load",
+    "judged",
     "noise_floor",
     "see_run",
     "unranked_by",

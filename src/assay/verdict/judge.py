@@ -11,7 +11,6 @@ from dataclasses import replace
 import msgspec
 
 from assay import version
-from assay.capacity.answer import answers_of
 from assay.capacity.record import objectives
 from assay.values.estimate import Ranked
 from assay.values.finding import Finding, Severity, Subject
@@ -24,7 +23,9 @@ from assay.verdict.effects import withheld
 from assay.verdict.ranking import noise_floor, rank
 from assay.verdict.registry import RULES, Thresholds
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule
-from assay.verdict.see import claims_of, see_load, see_run
+from assay.verdict.search import answers_of
+from assay.verdict.see import see_load
+from assay.verdict.see_runs import claims_of, see_run
 from assay.verdict.seen import RunSeen
 
 ODD_SHARE = 0.2
@@ -54,6 +55,11 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
         findings=findings,
         hallmark=complete and not failed and all(finding.severity == "note" for finding in findings),
     )
+
+
+def judged(run: Run) -> Run:
+    """The run with a judgement: one that was cut off has none, or one of fewer trials."""
+    return run if run.judgement is not None else msgspec.structs.replace(run, judgement=judge(run))
 
 
 def _ranking(run: Run, seen: RunSeen, findings: tuple[Finding, ...], floor: float) -> tuple[Ranked, ...]:

@@ -1,86 +1,15 @@
-"""From stored values to what the rules look at."""
+"""From a stored measurement to what the rules look at in one load."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import msgspec
-
-from assay.capacity.answer import answers_of
-from assay.capacity.record import objectives, results_of
-from assay.errors import InputError
 from assay.stats import quantiles, rate_per_s
-from assay.values.claim import Claim
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import Closed, LoadPlan
-from assay.values.run import Environment, Header, Run
-from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, ServiceSeen, Trial
-from assay.verdict.seen import CaseSeen, Load, RunSeen, Times
+from assay.values.run import Environment
+from assay.values.trial import ContractSeen, HostSeen, ServerSeen, ServiceSeen
+from assay.verdict.seen import Load, Times
 
 QUANTILES = (0.5, 0.9, 0.99)
-TAILS = ("_p90", "_p99")
-
-
-def see_run(run: Run) -> RunSeen:
-    """A run as the rules look at it; InputError where its claims are unreadable."""
-    quoted = {
-        case
-        for claim in claims_of(run.header)
-        for pair in claim.comparisons
-        if pair.metric.endswith(TAILS)
-        for case in (pair.a, pair.b)
-    }
-    clocks = [trial.host.mhz for trial in run.trials if trial.host is not None and trial.host.mhz]
-    fastest = max(clocks, default=None)
-    searched = objectives(run.header)
-    capacities = {case: found.capacity for case, found in answers_of(run).items() if found}
-    cases = []
-    for case in run.header.cases:
-        trials = tuple(trial for trial in run.trials if trial.case == case.id)
-        trials = results_of(searched[case.id], trials) if case.id in searched else trials
-        loads = [
-            replace(
-                _see_trial(case, trial, trial.measurement, run.header.environment),
-                fastest_mhz=fastest,
-                warm_up=trial.warm_up,
-                tail_quoted=case.id in quoted,
-                of_a_search=case.id in searched,
-            )
-            for trial in trials
-            if trial.measurement is not None
-        ]
-        cases.append(CaseSeen(case, trials, tuple(loads), capacities.get(case.id)))
-    return RunSeen(run.header, tuple(cases))
-
-
-def claims_of(header: Header) -> tuple[Claim, ...]:
-    """The published claims in a run's record; InputError where they are not in the shape of `Claim`."""
-    try:
-        return msgspec.convert(header.study.get("claims", ()), tuple[Claim, ...])
-    except msgspec.ValidationError as error:
-        raise InputError(f"the record's claims are not readable: {error}") from error
-
-
-def _see_trial(
-    case: Case,
-    trial: Trial,
-    measurement: Measurement,
-    environment: Environment,
-) -> Load:
-    return see_load(
-        trial.plan,
-        measurement,
-        role=case.role,
-        cores=environment.cores,
-        same_machine=True,
-        environment=environment,
-        client_cpus=trial.plan.cpus or environment.client_cpus,
-        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
-        contract=trial.contract,
-        server=trial.server,
-        services=trial.services,
-        host=trial.host,
-    )
 
 
 def see_load(

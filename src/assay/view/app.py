@@ -109,8 +109,8 @@ class _State(NamedTuple):
 @lru_cache(maxsize=_REPORTS_KEPT)
 def _report(run: _State, other: _State | None) -> str:
     """The report of a run, beside that of the other profile in its series."""
-    from assay.cli.report import pair_of
     from assay.report import html
+    from assay.report.profiles import pair_of
 
     judged = _judged(run.file)
     return html.render(judged, pair_of(judged, other.file if other else None))
@@ -122,7 +122,7 @@ def _other(file: Path) -> Path | None:
 
 
 def _judged(file: Path) -> Run:
-    from assay.cli.report import judged
+    from assay.verdict import judged
 
     return judged(read(file).run)
 

@@ -1,4 +1,4 @@
-"""Where a search for a capacity stands: from the run's record alone, while it runs and after.
+"""What a search for a capacity has found: from the run's record alone, while it runs and after.
 
 Each trial answers whether the objective held at its rate. One that ended with the server's death did
 not. One that missed because the generator was saturated says nothing of the server: it is left out, and
@@ -21,6 +21,8 @@ from assay.stats.capacity import CapacitySearch, Outcome
 from assay.values.estimate import Estimate
 from assay.values.run import Environment, Run
 from assay.values.trial import Case, Trial
+from assay.verdict.rules.generator import G1
+from assay.verdict.see import see_load
 
 _BELOW_LIMIT = 0.95
 """Where the generator reached its limit twice, the range ends this far below."""
@@ -147,9 +149,6 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
 
 def _generator_limited(trial: Trial, environment: Environment) -> bool:
     """Whether rule G1 speaks: the generator was late by itself."""
-    from assay.verdict.rules.generator import G1
-    from assay.verdict.see import see_load
-
     assert trial.measurement is not None  # asked by the caller
     load = see_load(
         trial.plan,
