@@ -12,6 +12,7 @@
 
 mod address;
 mod error;
+mod modules;
 mod portable;
 mod script;
 mod source;

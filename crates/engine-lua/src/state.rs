@@ -4,11 +4,8 @@ use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
 
 use crate::address::{self, Refusal};
 use crate::error::message;
+use crate::modules;
 use crate::script::Settings;
-
-/// Where Debian's LuaJIT finds modules, beside where ours does.
-const MORE_MODULES: &str =
-    ";/usr/share/luajit-2.1/?.lua;/usr/share/lua/5.1/?.lua;/usr/share/lua/5.1/?/init.lua";
 
 /// A state with a script in it.
 pub(crate) struct State {
@@ -23,7 +20,7 @@ pub(crate) struct State {
 /// the test goes on without it.
 pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<State> {
     let lua = new_state();
-    add_module_path(&lua)?;
+    modules::admit(&lua)?;
     let wrk = lua.create_table()?;
     wrk.set("scheme", settings.scheme.as_str())?;
     wrk.set("host", settings.host.as_str())?;
@@ -58,12 +55,6 @@ fn new_state() -> Lua {
     unsafe {
         Lua::unsafe_new_with(StdLib::ALL, LuaOptions::default())
     }
-}
-
-fn add_module_path(lua: &Lua) -> mlua::Result<()> {
-    let package: Table = lua.globals().get("package")?;
-    let path: String = package.get("path")?;
-    package.set("path", path + MORE_MODULES)
 }
 
 fn run_file(lua: &Lua, file: &str) -> mlua::Result<Option<String>> {

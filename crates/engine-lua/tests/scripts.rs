@@ -239,3 +239,14 @@ fn all_of_luajit_is_there() {
     );
     assert_eq!(place.load(1).complaints(), &[] as &[String]);
 }
+
+#[test]
+fn a_module_in_c_finds_lua() {
+    // Debian's lua-socket and lua-cjson, which is what scripts ask for.
+    let text = "assert(require('socket').gettime() > 0)\
+        assert(require('cjson').encode({ 1, 'x' }) == '[1,\"x\"]')\
+        local failed = pcall(require, 'no.such.module')\
+        assert(not failed)";
+    let script = Place::new("modules", text).load(1);
+    assert_eq!(script.complaints(), [] as [String; 0]);
+}

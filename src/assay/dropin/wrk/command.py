@@ -47,7 +47,7 @@ def _say_version() -> None:
 
 
 def _test(flags: Flags, manners: front.Manners) -> int:
-    script = None if flags.script is None else _script(flags.script, flags)
+    script = None if flags.script is None else _script(flags.script, flags, manners)
     if script is None:
         load, start = plan(flags, reachable(flags.url), strict=manners.strict), engine.start
     else:
@@ -60,14 +60,25 @@ def _test(flags: Flags, manners: front.Manners) -> int:
         script.flush()
     _report(flags, manners, offered, script)
     front.tell("wrk", offered.findings)
+    if script is not None and script.complaints() and not manners.quiet:
+        console.note(f"assay wrk: withheld: these are not the requests of {flags.script}: it was not loaded")
     return EXIT_OK
 
 
-def _script(file: str, flags: Flags) -> Script:
+def _script(file: str, flags: Flags, manners: front.Manners) -> Script:
+    """The script, loaded. One that cannot be loaded ends the test, which would be another one without it.
+
+    In strict mode the test goes on, as wrk's does.
+    """
     # Imported where a script is given: most command lines have none.
     from assay.dropin.wrk.script import Script
 
-    return Script(file, flags, given_headers(flags))
+    script = Script(file, flags, given_headers(flags))
+    for complaint in script.complaints():
+        if not manners.strict:
+            instead = f"ASSAY_STRICT=1 goes on without it, as wrk does, with GET {flags.url.path}"
+            raise engine.ScriptFailed(f"{complaint}\nwrk: no script, so nothing was sent; {instead}")
+    return script
 
 
 def _prepared(script: Script) -> tuple[str, int]:
