@@ -115,7 +115,10 @@ def test_what_is_new_changed_or_gone_is_noticed(tmp_path: Path) -> None:
         "franklin-day000",
     ]
     second.unlink()
-    first.write_bytes(first.read_bytes().replace(b'"profile":"fair"', b'"profile":"published"'))
+    first.unlink()
+    first.parent.rmdir()
+    changed = run_of_day(0)
+    stored(replace(changed, header=replace(changed.header, profile="published")), tmp_path)
     [left] = Index(tmp_path).runs(Filter())
     assert (left.run_id, left.profile) == ("franklin-day000", "published")
 

@@ -5,14 +5,26 @@ A file below `records/` is never changed: what a release wrote must stay readabl
 
 from __future__ import annotations
 
+import json
+import re
+import zlib
 from pathlib import Path
 
 import pytest
 
 from assay import store
 from assay.cli import main as cli
+from assay.values.run import FORMAT
 
 KEPT = sorted((Path(__file__).parent / "records").glob("*/run.jsonl"))
+SAID = {
+    "format-1": (5, "quotes/java-vertx is fastest, with 61.2 k/s"),
+    "format-1-capacity": (10, "p99<50ms"),
+    "format-1-franklin": (4, "A random quotation"),
+    "format-1-versus": (12, "a against b"),
+    "format-2": (5, "quotes/java-vertx is fastest, with 61.2 k/s"),
+}
+"""How many trials each record holds, and what its report says."""
 
 
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.parent.name)
@@ -20,8 +32,11 @@ def test_a_kept_record_is_reported_in_every_form(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     read = store.read(path)
+    trials, said = SAID[path.parent.name]
     assert read.notes == ()
-    assert len(read.run.trials) == 5
+    assert len(read.run.trials) == trials
+    assert read.run.judgement is not None
+    assert read.run.header.format == FORMAT
     flags = [
         "--html",
         str(tmp_path / "r.html"),
@@ -31,12 +46,23 @@ def test_a_kept_record_is_reported_in_every_form(
         str(tmp_path / "r.csv"),
     ]
     assert cli.main(["report", str(path)]) == 0
-    assert "quotes/java-vertx is fastest, with 61.2 k/s" in capsys.readouterr().out
+    assert said in capsys.readouterr().out
     assert cli.main(["report", str(path), *flags]) == 0
     assert len(list(tmp_path.iterdir())) == 3
+    assert cli.main(["judge", str(path), "--dry-run"]) in (0, 1)
 
 
 def test_each_format_up_to_now_has_a_kept_record() -> None:
-    from assay.values.run import FORMAT
+    formats = {int(path.parent.name.split("-")[1]) for path in KEPT}
+    assert formats == set(range(1, FORMAT + 1))
 
-    assert [path.parent.name for path in KEPT] == [f"format-{number}" for number in range(1, FORMAT + 1)]
+
+def test_a_line_is_checked_as_its_document_says() -> None:
+    """The recipe of ARCHITECTURE.md, by hand: CRC-32 of what follows the first comma."""
+    [path] = [path for path in KEPT if path.parent.name == f"format-{FORMAT}"]
+    for line in path.read_bytes().splitlines():
+        _, _, rest = line.partition(b",")
+        stored = json.loads(line)
+        assert re.fullmatch("[0-9a-f]{8}", stored["crc32"])
+        assert int(stored["crc32"], 16) == zlib.crc32(rest)
+        assert stored["format"] == FORMAT

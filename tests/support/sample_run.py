@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from hdrh.histogram import HdrHistogram
 
+from assay.store.lines import seal
 from assay.values.estimate import ClaimVerdict, Estimate, Ranked
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
@@ -333,8 +334,10 @@ def stored(run: Run, results: Path) -> Path:
     """The run's file in a results folder, as the product stores it."""
     path = results / run.header.run_id / "run.jsonl"
     path.parent.mkdir(parents=True)
-    records = [run.header, *(TrialDone(trial=trial) for trial in run.trials), *filter(None, [run.judgement])]
-    path.write_bytes(b"".join(msgspec.json.encode(record) + b"\n" for record in records))
+    lines = [seal(run.header), *(seal(TrialDone(trial=trial)) for trial in run.trials)]
+    if run.judgement:
+        lines.append(seal(msgspec.structs.replace(run.judgement, trials=len(run.trials))))
+    path.write_bytes(b"".join(lines))
     return path
 
 

@@ -61,7 +61,7 @@ def test_a_damaged_record_is_judged_on_what_is_whole_and_said(tmp_path: Path, ca
     path.write_bytes(b"".join([*lines[:3], b'{"record": "trial", "tri\n', *lines[4:-1], lines[-1][:40]]))
     assert main(["judge", str(path)]) == 0
     told = capsys.readouterr()
-    assert "run.jsonl:4: a damaged line was left out" in told.err
+    assert "run.jsonl: line 4 is damaged" in told.err
     assert "the last line is torn and was left out" in told.err
     assert "and the run did not end" in told.out  # a trial is missing: no hallmark
     stored = store.read(path)

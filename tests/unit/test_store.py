@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from assay import store
 from assay.errors import EnvironmentLacks, InputError
 from assay.store import RunFile
+from assay.store.lines import DamagedLine, seal, unseal
 from assay.values.run import FORMAT, Header, Judgement, Run, TrialDone
 
 RUN = made_runs.steady_run({"a": 1000, "b": 2000}, blocks=2)
@@ -85,7 +86,60 @@ def test_a_damaged_line_between_whole_ones_is_left_out_and_told(tmp_path: Path) 
     file.path.write_bytes(b"\n".join(lines))
     stored = store.read(file.path)
     assert stored.run.trials == (RUN.trials[0], RUN.trials[2])
-    assert f"{file.path}:3: a damaged line was left out" in stored.notes[0]
+    assert stored.notes == (f"{file.path}: line 3 is damaged (its checksum does not fit) and was left out",)
+
+
+@given(data=st.data())
+def test_no_flipped_bit_of_a_line_goes_unnoticed(data: st.DataObject) -> None:
+    line = seal(TrialDone(trial=RUN.trials[0])).rstrip(b"\n")
+    place = data.draw(st.integers(0, 8 * len(line) - 1))
+    flipped = bytearray(line)
+    flipped[place // 8] ^= 1 << place % 8
+    with pytest.raises(DamagedLine):
+        unseal(bytes(flipped))
+    assert unseal(line) == TrialDone(trial=RUN.trials[0])
+
+
+def test_a_line_without_its_checksum_is_none_of_this_format() -> None:
+    with pytest.raises(DamagedLine, match="lacks its checksum"):
+        unseal(msgspec.json.encode(TrialDone(trial=RUN.trials[0])))
+
+
+def test_a_judgement_does_not_outlive_the_trials_it_rests_on(tmp_path: Path) -> None:
+    with written(tmp_path, trials=4) as file:
+        file.append(msgspec.structs.replace(JUDGEMENT, trials=4))
+    assert store.load(file.path).judgement is not None
+    lines = file.path.read_bytes().splitlines(keepends=True)
+    del lines[2]
+    file.path.write_bytes(b"".join(lines))
+    stored = store.read(file.path)
+    assert stored.run.judgement is None
+    assert stored.notes == (
+        f"{file.path}: line 5 does not count (it rests on 4 trials, of which 3 are left)",
+    )
+    again, found = store.reopen(file.path)
+    with again:
+        again.append(msgspec.structs.replace(JUDGEMENT, trials=3, damaged_lines=len(found.run.damage)))
+    assert store.load(file.path).judgement is not None  # made of what is left, and of what is known
+
+
+def test_a_line_of_a_case_that_the_run_does_not_have_is_left_out(tmp_path: Path) -> None:
+    with written(tmp_path, trials=1) as file:
+        file.append(TrialDone(trial=msgspec.structs.replace(RUN.trials[1], case="zebra")))
+    stored = store.read(file.path)
+    assert stored.run.trials == RUN.trials[:1]
+    assert "line 3 is damaged (it names a case 'zebra'" in stored.notes[0]
+
+
+def test_an_older_record_is_gone_on_with_in_the_present_format(tmp_path: Path) -> None:
+    kept = Path(__file__).parents[1] / "golden" / "records" / "format-1" / "run.jsonl"
+    (tmp_path / "run.jsonl").write_bytes(kept.read_bytes())
+    again, found = store.reopen(tmp_path)
+    with again:
+        again.append(TrialDone(trial=found.run.trials[0]))
+    stored = store.read(tmp_path)
+    assert stored.notes == ()
+    assert stored.run.trials == (*found.run.trials, found.run.trials[0])
 
 
 def test_a_newer_format_is_told(tmp_path: Path) -> None:

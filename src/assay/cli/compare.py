@@ -87,15 +87,16 @@ def run(args: argparse.Namespace) -> int:
 def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
     """A run, and the case of it that was named; InputError with the cases there are."""
     from assay import store
+    from assay.cli import stored
     from assay.verdict import judged
 
     try:
-        return judged(store.load(store.find(settings.results, word))), None
+        return judged(stored.read(store.find(settings.results, word))), None
     except InputError:
         name, colon, case = word.partition(":")
         if not colon:
             raise
-    loaded = judged(store.load(store.find(settings.results, name)))
+    loaded = judged(stored.read(store.find(settings.results, name)))
     cases = [one.id for one in loaded.header.cases]
     if case not in cases:
         raise InputError(f"run {loaded.header.run_id} has no case {case!r}", f"it has: {', '.join(cases)}")

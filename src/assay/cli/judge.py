@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from assay import console
+from assay.cli import stored
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
@@ -34,17 +35,15 @@ def run(args: argparse.Namespace) -> int:
 
     settings = Settings.resolve(results=args.results)
     path = store.find(settings.results, args.run)
-    read = store.read(path)
-    for text in read.notes:
-        console.note(f"assay: {text}")
-    if not read.run.trials:
-        raise InputError(f"{read.path}: there is no whole trial to judge", "run it again, or --resume it")
-    judgement = judge(read.run)
+    before = stored.read(path)
+    if not before.trials:
+        raise InputError(f"{path}: there is no whole trial to judge", "run it again, or --resume it")
+    judgement = judge(before)
     if not args.dry_run:
         run_file, _ = store.reopen(path)
         with run_file:
             run_file.append(judgement)
-    _show(read.run, judgement, args)
+    _show(before, judgement, args)
     return EXIT_WITHHELD if any(one.severity == "withheld" for one in judgement.findings) else EXIT_OK
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from assay import console
-from assay.cli import report_outputs
+from assay.cli import report_outputs, stored
 from assay.errors import EXIT_OK
 
 if TYPE_CHECKING:
@@ -42,34 +42,31 @@ def run(args: argparse.Namespace) -> int:
 
     settings = Settings.resolve(results=args.results)
     path = store.find(settings.results, args.run)
-    read = store.read(path)
-    for text in read.notes:
-        console.note(f"assay: {text}")
-    stored = verdict.judged(read.run)
-    pair = _pair(stored, args.beside, path.parent.parent, settings)
+    shown = verdict.judged(stored.read(path))
+    pair = _pair(shown, args.beside, path.parent.parent, settings)
     if args.json:
-        show_json(stored)
-    elif not report_outputs.write_all(stored, pair, args):
+        show_json(shown)
+    elif not report_outputs.write_all(shown, pair, args):
         from assay.report import beside, terminal
 
-        console.show(terminal.summary(stored, (("run record", str(path)),)))
+        console.show(terminal.summary(shown, (("run record", str(path)),)))
         if pair is not None:
             console.show(beside.summary(pair))
     return EXIT_OK
 
 
-def _pair(stored: Run, word: str | None, folder: Path, settings: Settings) -> Pair | None:
+def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> Pair | None:
     """The run with the one that `word` names, or with that of the other profile in its series."""
     from assay import store, verdict
     from assay.report import profiles
 
     if word is not None:
-        return profiles.pair(stored, verdict.judged(store.load(store.find(settings.results, word))))
-    return profiles.pair_of(stored, store.other_profile(folder, stored.header))
+        return profiles.pair(run, verdict.judged(stored.read(store.find(settings.results, word))))
+    return stored.pair_in_series(run, folder)
 
 
-def show_json(stored: Run) -> None:
+def show_json(run: Run) -> None:
     """Print the run as one JSON document."""
     import msgspec
 
-    console.write(msgspec.json.format(msgspec.json.encode(stored), indent=2).decode())
+    console.write(msgspec.json.format(msgspec.json.encode(run), indent=2).decode())

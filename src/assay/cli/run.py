@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from assay import console
 from assay.cli import one_run, words
 from assay.errors import InputError
 
@@ -129,7 +130,11 @@ def _unfinished(settings: Settings, series_id: str) -> Series | None:
     """The series of that id, if something of it is still to come."""
     from assay import store
 
-    series = store.find_series(settings.results, series_id)
+    try:
+        series = store.find_series(settings.results, series_id)
+    except InputError as problem:
+        console.note(f"assay: gone on with alone: {problem.message}")
+        return None
     open_parts = [part for part in series.parts if part.state in ("to do", "begun")] if series else []
     return series if open_parts else None
 

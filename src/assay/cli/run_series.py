@@ -196,11 +196,9 @@ class _Runs:
 
     def _side_by_side(self, run: Run) -> None:
         """Once a study has been run under both profiles: show the two, and write them down."""
-        from assay import store
-        from assay.report.profiles import pair_of
+        from assay.cli.stored import pair_in_series
 
-        other = store.other_profile(self._settings.results, run.header)
-        pair = pair_of(run, other) if run.trials else None
+        pair = pair_in_series(run, self._settings.results) if run.trials else None
         if pair is None:
             return
         from assay.cli.output import write_files
@@ -229,11 +227,17 @@ class _Runs:
         console.say(shown.estimate(expected, refused))
 
     def _tell_end(self) -> None:
-        from assay import store
+        from assay.cli import stored
         from assay.report import series as shown
         from assay.verdict import judged
 
         results = self._settings.results
-        runs = {part.run: judged(store.load(results / part.run)) for part in self._series.parts if part.run}
+        runs = {}
+        for part in self._series.parts:
+            try:
+                if part.run:
+                    runs[part.run] = judged(stored.read(results / part.run))
+            except InputError as problem:  # its line says that there is no figure of it
+                console.error(problem)
         if not self._as_json:
             console.show(shown.summary(self._series, runs))

@@ -61,12 +61,15 @@ def summary(series: Series, runs: Mapping[str, Run]) -> RenderableType:
     for part in series.parts:
         run = runs.get(part.run)
         if part.state == "failed" or run is None:
-            said = Text(fmt.safe(part.problem or "not run", 300), SEVERITY_STYLE["withheld"])
+            said = Text(fmt.safe(part.problem or _UNSHOWN[bool(part.run)], 300), SEVERITY_STYLE["withheld"])
         else:
             hallmark = run.judgement is not None and run.judgement.hallmark
             said = Text(answer.standing(run), GOOD if hallmark else "")
         table.add_row(_name(part), part.profile, said, fmt.safe(part.run or fmt.UNKNOWN))
     return Group(Text(f"\nSeries {fmt.safe(series.series_id)}", HEADING), table)
+
+
+_UNSHOWN = {False: "not run", True: "its record cannot be read"}
 
 
 def _name(part: Part) -> str:

@@ -1,14 +1,17 @@
-"""Reading run files, whole or cut off."""
+"""Reading run files, whole, cut off or damaged."""
 
 from __future__ import annotations
 
+import os
+import stat
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from assay.errors import InputError
+from assay.store.lines import DamagedLine, Line, NewerLine, unseal
 from assay.values.run import FORMAT, Header, Judgement, Run, TrialDone
+from assay.values.trial import Trial
 
 FILE = "run.jsonl"
 
@@ -24,12 +27,6 @@ class Stored:
     whole_bytes: int
 
 
-class _Format(msgspec.Struct):
-    """The one field that every format has."""
-
-    format: int = 0
-
-
 def load(path: Path) -> Run:
     """The run of a run folder or file. InputError where there is none that can be read."""
     return read(path).run
@@ -38,42 +35,83 @@ def load(path: Path) -> Run:
 def read(path: Path) -> Stored:
     """The run of a run folder or file, with what is wrong with the file.
 
-    A torn last line (the process or machine died while it was written) and a damaged line between
-    whole ones are left out and said. InputError where the header is not readable.
+    A torn last line (the process or machine died while it was written) and damaged lines are left out
+    and said. A judgement that rests on lines that cannot be read any more does not count. InputError
+    where the header is not readable, or a line is of a newer format.
     """
     file = path / FILE if path.is_dir() else path
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot read the run {file}: {(error.strerror or str(error)).lower()}") from error
+    content = _content(file)
     whole = content.rfind(b"\n") + 1
     lines = content[:whole].split(b"\n")[:-1]
-    notes = [f"{file}: the last line is torn and was left out"] if whole < len(content) else []
     if not lines:
         raise InputError(f"{file}: no run record: its first line is not whole")
     header = _header(file, lines[0])
-    trials, judgement = [], None
-    for number, line in enumerate(lines[1:], start=2):
-        try:
-            record = msgspec.json.decode(line, type=TrialDone | Judgement)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            notes.append(f"{file}:{number}: a damaged line was left out ({error})")
-            continue
-        if isinstance(record, TrialDone):
-            trials.append(record.trial)
-            judgement = None  # it was made without this trial
-        else:
-            judgement = record
-    run = Run(header=header, trials=tuple(trials), judgement=judgement)
+    run = _run(file, header, lines[1:])
+    notes = [f"{file}: {text}" for text in run.damage]
+    if whole < len(content):
+        notes.append(f"{file}: the last line is torn and was left out")
     return Stored(file, run, tuple(notes), whole)
+
+
+def _content(file: Path) -> bytes:
+    """The bytes of a regular file: a pipe would be waited for, a device never ends."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as opened:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise InputError(f"{file}: no run record: it is not a regular file")
+            return opened.read()
+    except OSError as error:
+        raise InputError(f"cannot read the run {file}: {(error.strerror or str(error)).lower()}") from error
 
 
 def _header(file: Path, line: bytes) -> Header:
     try:
-        written = msgspec.json.decode(line, type=_Format).format
-        if written > FORMAT:
-            problem = f"{file}: this record is of format {written}; this Assay reads up to {FORMAT}"
-            raise InputError(problem, "update Assay")
-        return msgspec.json.decode(line, type=Header)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}:1: no header of a run record: {error}") from error
+        header = _unsealed(file, line)
+    except DamagedLine as damage:
+        raise InputError(f"{file}:1: no header of a run record: {damage}") from damage
+    if not isinstance(header, Header):
+        raise InputError(f"{file}:1: no header of a run record: the line is another")
+    return header
+
+
+def _run(file: Path, header: Header, lines: Sequence[bytes]) -> Run:
+    """The run of the lines after the header."""
+    cases = {case.id for case in header.cases}
+    trials: list[Trial] = []
+    judgement: Judgement | None = None
+    damage: list[str] = []
+    for number, line in enumerate(lines, start=2):
+        try:
+            match _unsealed(file, line):
+                case TrialDone(trial=trial):
+                    _check_known(cases, {trial.case})
+                    trials.append(trial)
+                    judgement = None  # it was made without this trial
+                case Judgement() as made:
+                    _check_known(cases, {place.case for place in made.ranking})
+                    judgement = made
+                    if (made.trials or 0) > len(trials) + len(damage):
+                        gone = f"it rests on {made.trials} trials, of which {len(trials)} are left"
+                        damage.append(f"line {number} does not count ({gone})")
+                case Header():
+                    raise DamagedLine("it is a second header")
+        except DamagedLine as problem:
+            damage.append(f"line {number} is damaged ({problem}) and was left out")
+    if judgement and (judgement.trials or len(trials), judgement.damaged_lines) != (len(trials), len(damage)):
+        judgement = None
+    return Run(header=header, trials=tuple(trials), judgement=judgement, damage=tuple(damage))
+
+
+def _check_known(cases: set[str], named: set[str]) -> None:
+    unknown = sorted(named - cases)
+    if unknown:
+        raise DamagedLine(f"it names a case {unknown[0]!r} that the run does not have")
+
+
+def _unsealed(file: Path, line: bytes) -> Line:
+    try:
+        return unseal(line)
+    except NewerLine as newer:
+        problem = f"{file}: this record is of format {newer.written}; this Assay reads up to {FORMAT}"
+        raise InputError(problem, "update Assay") from newer

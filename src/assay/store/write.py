@@ -11,9 +11,8 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-import msgspec
-
 from assay.errors import EnvironmentLacks, InputError
+from assay.store.lines import seal
 from assay.store.read import FILE, Stored, read
 from assay.values.run import Header, Judgement, TrialDone
 
@@ -47,7 +46,7 @@ class RunFile:
     def append(self, record: Header | TrialDone | Judgement) -> None:
         """Write one line and sync it. EnvironmentLacks where it cannot be written whole; the file
         then ends as it did before."""
-        line = memoryview(msgspec.json.encode(record) + b"\n")
+        line = memoryview(seal(record))
         end = os.fstat(self._descriptor).st_size
         try:
             while line:

@@ -46,6 +46,7 @@ def run_study(
     observer = observer or Silent()
     header = before.header if before else load_run(run_file.path).header
     trials = list(before.trials) if before else []
+    damage = before.damage if before else ()
     slots = remaining(slots_of(study), ((trial.case, trial.block) for trial in trials))
     try:
         observer.study_started(study, header.run_id, slots)
@@ -65,10 +66,10 @@ def run_study(
                     trials.append(trial)
                     observer.trial_finished(trial)
     except KeyboardInterrupt:
-        raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None)) from None
+        raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None, damage=damage)) from None
     finally:
         stop_all()
-    return Run(header=header, trials=tuple(trials), judgement=None)
+    return Run(header=header, trials=tuple(trials), judgement=None, damage=damage)
 
 
 def slots_of(study: ResolvedStudy) -> tuple[Slot, ...]:

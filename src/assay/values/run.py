@@ -9,8 +9,9 @@ from assay.values.finding import Finding
 from assay.values.plan import Value
 from assay.values.trial import Case, Trial
 
-FORMAT = 1
-"""Version of the stored run. Raised whenever an older reader would misread a newer record."""
+FORMAT = 2
+"""Version of the stored run's lines. Raised whenever an older reader would misread a newer line; how an
+older one becomes a present one is `assay.store.migrate`'s to know."""
 
 
 class Environment(Value, frozen=True, kw_only=True):
@@ -76,12 +77,18 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
 class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):
     """One finished (or failed) trial: appended and synced before the next one starts."""
 
+    format: int = FORMAT
     trial: Trial
 
 
 class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="record"):
-    """The verdict over the trials so far; the last one in the file counts."""
+    """The verdict over the trials so far; the last one in the file counts.
 
+    It rests on so many `trials` of the record (not known of format 1), and knew of so many
+    `damaged_lines`: where the record says otherwise, it counts no more.
+    """
+
+    format: int = FORMAT
     judged_unix_ns: int
     assay_version: str
     complete: bool
@@ -89,11 +96,14 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
     claims: tuple[ClaimVerdict, ...]
     findings: tuple[Finding, ...]
     hallmark: bool
+    trials: int | None = None
+    damaged_lines: int = 0
 
 
 class Run(Value, frozen=True, kw_only=True):
-    """A whole run in memory."""
+    """A whole run in memory. `damage` says in a few words of each line of its record what cannot be read."""
 
     header: Header
     trials: tuple[Trial, ...]
     judgement: Judgement | None
+    damage: tuple[str, ...] = ()

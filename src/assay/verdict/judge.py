@@ -54,6 +54,8 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
         claims=claims,
         findings=findings,
         hallmark=complete and not failed and all(finding.severity == "note" for finding in findings),
+        trials=len(run.trials),
+        damaged_lines=len(run.damage),
     )
 
 

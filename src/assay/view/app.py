@@ -117,8 +117,12 @@ def _report(run: _State, other: _State | None) -> str:
 
 
 def _other(file: Path) -> Path | None:
-    """The run of the same study under the other profile, if there is one."""
-    return other_profile(file.parent.parent, read(file).run.header)
+    """The run of the same study under the other profile, if there is one that can be read."""
+    try:
+        other = other_profile(file.parent.parent, read(file).run.header)
+        return read(other).path if other else None
+    except InputError:  # a damaged record or series is in nobody else's way
+        return None
 
 
 def _judged(file: Path) -> Run:

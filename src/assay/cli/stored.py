@@ -1,0 +1,41 @@
+"""A stored run as the verbs take it: read, and what is wrong with its file told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.report.profiles import Pair
+    from assay.values.run import Run
+
+
+def read(path: Path) -> Run:
+    """The run of that file or folder; each line of it that cannot be read is told.
+
+    InputError where there is none that can be read.
+    """
+    from assay import store
+
+    stored = store.read(path)
+    for text in stored.notes:
+        console.note(f"assay: {text}")
+    return stored.run
+
+
+def pair_in_series(run: Run, results: Path) -> Pair | None:
+    """The run with that of the other profile in its series, if there is one.
+
+    Where that, or the series, cannot be read, it is told, and the run stands alone.
+    """
+    from assay import store
+    from assay.report.profiles import pair_of
+
+    try:
+        return pair_of(run, store.other_profile(results, run.header))
+    except InputError as problem:
+        console.note(f"assay: shown without the other profile: {problem.message}")
+        return None

@@ -1,0 +1,75 @@
+"""One line of a run file: a JSON object that begins with the checksum of all that follows it.
+
+    {"crc32":"1c291ca3","record":"trial","format":2,"trial":{...}}
+
+The checksum is CRC-32 (zlib's, as in gzip and PNG) in eight lower-case hexadecimal digits over the line's
+exact remaining bytes: those after its first comma, without the line end. So every line stays JSON that any
+reader takes, and a damaged byte is noticed before anything of the line is believed. CRC-32 finds accidents,
+every one of up to 32 bits in a row among them; it does not stop anyone who forges a record.
+
+Each line says its format. A line of format 1 has no checksum; it is brought up to date by `migrate`.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+
+import msgspec
+
+from assay.store.migrate import migrated
+from assay.values.run import FORMAT, Header, Judgement, TrialDone
+
+Line = Header | TrialDone | Judgement
+
+_PRESENT: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
+_SEAL = re.compile(rb'\{"crc32":"([0-9a-f]{8})",')
+
+
+class DamagedLine(Exception):
+    """The line is not what was written. Its text says in a few words why."""
+
+
+class NewerLine(Exception):
+    """The line is of a format that this version does not know."""
+
+    def __init__(self, written: int) -> None:
+        """Take the line's format."""
+        super().__init__(written)
+        self.written = written
+
+
+class _Format(msgspec.Struct):
+    """What a line of any format says of itself."""
+
+    format: int = 1
+
+
+def seal(line: Line) -> bytes:
+    """The line as it is stored, with its checksum and its line end."""
+    rest = msgspec.json.encode(line)[1:]  # without the "{", which the seal brings
+    return b'{"crc32":"%08x",%s\n' % (zlib.crc32(rest), rest)
+
+
+def unseal(line: bytes) -> Line:
+    """The value of a stored line (without its line end), of whatever format it is.
+
+    Raises DamagedLine or NewerLine. A line whose checksum is right is believed to be newer where it says so;
+    one without a checksum is believed only where it is of format 1.
+    """
+    sealed = _SEAL.match(line)
+    if sealed and zlib.crc32(line[sealed.end() :]) != int(sealed[1], 16):
+        raise DamagedLine("its checksum does not fit")
+    rest = b"{" + line[sealed.end() :] if sealed else line
+    try:
+        written = msgspec.json.decode(rest, type=_Format).format
+        if written > FORMAT:
+            raise NewerLine(written)
+        if written < 1 or (written > 1) != bool(sealed):
+            raise DamagedLine("it lacks its checksum")
+        if written == FORMAT:
+            return _PRESENT.decode(rest)
+        older: Line = msgspec.convert(migrated(msgspec.json.decode(rest), written), type=Line)
+        return older
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
+        raise DamagedLine(str(error)) from error

@@ -1,0 +1,36 @@
+"""Lines of older formats, brought up to the present one: the one place that knows how records used to look.
+
+A change to a stored value that an older record would not survive is made here too: in the step that leads
+from the last released format to the present one, for each kind of line that changes. A new field with a
+default needs no step. Each format's kept records (tests/golden/records) are read by every later version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from assay.values.run import FORMAT
+
+Fields = dict[str, Any]
+"""A line as plain data: what its JSON object holds, without the checksum."""
+
+
+def migrated(line: Fields, written: int) -> Fields:
+    """The line of format `written` as the present format would hold it.
+
+    Raises ValueError (KeyError and TypeError are turned into it) where it is not what that format says.
+    """
+    try:
+        for number in range(written, FORMAT):
+            change = _STEPS[number].get(line["record"])
+            line = {**(change(line) if change else line), "format": number + 1}
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"it is no line of format {written}: {error!r}") from error
+    return line
+
+
+_STEPS: Mapping[int, Mapping[str, Callable[[Fields], Fields]]] = {
+    1: {},  # the header, trial and judgement of format 1 differ from those of format 2 in the checksum alone
+}
+"""From each format to the next: what changes in a line, by its `record`."""

@@ -1,0 +1,35 @@
+"""Write the kept record of the present format: `python tests/golden/keep_record.py`.
+
+Until a format is released its record may be made anew; from then on it is never changed.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import msgspec
+
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Write the sample run's first block as this version stores it."""
+    sys.path.insert(0, str(HERE.parent / "support"))
+    import sample_run
+
+    from assay.store.lines import seal
+    from assay.values.run import FORMAT, TrialDone
+
+    made = sample_run.run()
+    header = msgspec.structs.replace(made.header, blocks=1, run_id=f"franklin-20251121-080000-f{FORMAT:03}")
+    first = [TrialDone(trial=trial) for trial in made.trials if trial.block == 0]
+    assert made.judgement is not None
+    judgement = msgspec.structs.replace(made.judgement, trials=len(first))
+    path = HERE / "records" / f"format-{FORMAT}" / "run.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"".join([seal(header), *map(seal, first), seal(judgement)]))
+
+
+if __name__ == "__main__":
+    main()
