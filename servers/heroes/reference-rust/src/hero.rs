@@ -1,11 +1,13 @@
 //! A row of the heroes table, which is also the answer's JSON.
 
 use chrono::NaiveDate;
-use deadpool_postgres::{Pool, PoolError};
 use serde::Serialize;
-use tokio_postgres::Row;
+use tokio_postgres::{Error, Row};
 
-const SELECT: &str = "
+use crate::connections::Connections;
+
+/// One row by primary key, its columns in the order in which [`Hero::read`] takes them.
+pub const SELECT: &str = "
     SELECT id, name, race, hero_class, alignment, saving_throws, skills, languages, features, equipment,
            background, damage, date_of_birth, hit_points, level, strength, dexterity, constitution,
            intelligence, wisdom, charisma, armor_class, speed, initiative, proficiency_bonus, attack
@@ -43,7 +45,7 @@ pub struct Hero {
 
 impl Hero {
     /// Reads the columns in the order of `SELECT`.
-    fn read(row: &Row) -> Result<Self, tokio_postgres::Error> {
+    fn read(row: &Row) -> Result<Self, Error> {
         Ok(Self {
             id: row.try_get(0)?,
             name: row.try_get(1)?,
@@ -75,10 +77,9 @@ impl Hero {
     }
 }
 
-/// The hero of that id, by a statement that each connection prepares once.
-pub async fn find(pool: &Pool, id: i32) -> Result<Option<Hero>, PoolError> {
-    let client = pool.get().await?;
-    let statement = client.prepare_cached(SELECT).await?;
-    let row = client.query_opt(&statement, &[&id]).await?;
-    Ok(row.as_ref().map(Hero::read).transpose()?)
+/// The hero of that id.
+pub async fn find(connections: &Connections, id: i32) -> Result<Option<Hero>, Error> {
+    let open = connections.get().await?;
+    let row = open.client.query_opt(&open.statement, &[&id]).await?;
+    row.as_ref().map(Hero::read).transpose()
 }

@@ -1,5 +1,6 @@
 //! The distance to the limit: the same heroes from axum and tokio-postgres.
 
+mod connections;
 mod hero;
 mod problem;
 
@@ -18,11 +19,10 @@ use axum::http::{StatusCode, Uri};
 use axum::routing::get;
 use axum::serve::ListenerExt;
 use axum::{Json, Router};
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio_postgres::NoTls;
 
+use connections::Connections;
 use hero::Hero;
 use problem::Problem;
 
@@ -37,7 +37,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 
 /// What the handlers share.
 struct Heroes {
-    pool: Pool,
+    connections: Connections,
     /// Stands in for the level, so that no two answers are equal; it is never written back.
     answered: AtomicI64,
 }
@@ -68,7 +68,7 @@ fn setting<T: FromStr<Err: Into<Failure>>>(name: &str) -> Result<T, Failure> {
 /// Answers requests until SIGTERM.
 async fn serve() -> Result<(), Failure> {
     let heroes = Arc::new(Heroes {
-        pool: open_pool(setting("POOL")?)?,
+        connections: Connections::new(setting("POOL")?, hero::SELECT)?,
         answered: AtomicI64::new(0),
     });
     let router = Router::new()
@@ -104,16 +104,6 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// A pool of `size` connections to DATABASE_URL.
-fn open_pool(size: usize) -> Result<Pool, Failure> {
-    let config = ManagerConfig {
-        // A connection is taken as alive until it has failed: no query to ask beforehand.
-        recycling_method: RecyclingMethod::Fast,
-    };
-    let manager = Manager::from_config(setting("DATABASE_URL")?, NoTls, config);
-    Ok(Pool::builder(manager).max_size(size).build()?)
-}
-
 async fn get_hero(
     State(heroes): State<Arc<Heroes>>,
     uri: Uri,
@@ -122,7 +112,7 @@ async fn get_hero(
     let Ok(Path(id)) = id else {
         return Err(Problem::new(StatusCode::BAD_REQUEST, &uri));
     };
-    match hero::find(&heroes.pool, id).await {
+    match hero::find(&heroes.connections, id).await {
         Ok(Some(mut hero)) => {
             hero.level = heroes.answered.fetch_add(1, Ordering::Relaxed) + 1;
             Ok(Json(hero))
