@@ -124,6 +124,20 @@ def test_where_there_is_none(tmp_path: Path, more: str, choices: dict[str, objec
     assert not any("A/A" in note for note in made.notes)
 
 
+def test_a_candidate_that_cannot_be_had_here_is_no_control(tmp_path: Path) -> None:
+    study(tmp_path)
+    wanting = tmp_path / "servers" / "c" / "a" / "server.toml"
+    lacking = '[[requires]]\nenv = "ASSAY_NOWHERE"\n[version]'
+    wanting.write_text(wanting.read_text().replace("[version]", lacking))
+    settings = replace(
+        Settings.resolve(here=tmp_path, environ={}),
+        server_folders=(tmp_path / "servers",),
+        study_folders=(tmp_path,),
+    )
+    made = resolve(load_study(str(tmp_path / "x.toml"), settings), settings, seed=1)
+    assert [one.case.control_of for one in made.cases if one.case.role == "control"] == ["c/b"]
+
+
 def test_two_blocks_of_it_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="control_blocks must be 0 or at least 3"):
         study(tmp_path, "control_blocks = 2")

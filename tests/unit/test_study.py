@@ -250,6 +250,20 @@ def test_the_record_holds_what_a_report_needs(tmp_path: Path) -> None:
     assert msgspec.json.decode(msgspec.json.encode(record)).keys() == record.keys()
 
 
+def test_what_a_profile_varies_on_purpose_it_allows_by_itself(tmp_path: Path) -> None:
+    swept = 'rules.W6 = { thresholds = { allowed = 1 }, reason = "swept" }\n'
+    text = STUDY.replace("blocks = 8\n", f"blocks = 8\n{swept}", 1)
+    rules = resolved(tmp_path, text).record["rules"]
+    assert rules["W6"] == {"thresholds": {"allowed": 1.0}, "reason": "swept"} and "S7" in rules
+    assert "W6" not in resolved(tmp_path / "again", text, profile="published").record["rules"]
+
+
+def test_a_server_of_another_profile_is_said_to_be_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        resolved(tmp_path, profile="published", servers=("c/b+big",))
+    assert "profile 'published' has no server 'c/b+big'; it is in: --profile fair" in str(caught.value)
+
+
 def test_the_time_it_takes_is_told(tmp_path: Path) -> None:
     least, most = resolved(tmp_path).expected_s()
     assert 8 * (3 * 10 + 3) < least < most < 8 * (4 * (10 + 5 + 5))
@@ -272,6 +286,11 @@ def test_the_time_it_takes_is_told(tmp_path: Path) -> None:
         ('a = "c/a", b = "c/b"', 'a = "c/a", b = "c/bb"', "comparisons[0].b: there is no server 'c/bb'"),
         ('load_b = "t10-c500"', 'load_b = "t10"', "load_b: there is no load 't10'; did you mean"),
         ("[rules.S7]", "[rules.S77]", ":60: rules.S77: there is no rule 'S77'"),
+        (
+            "blocks = 8",
+            "rules.W66 = { thresholds = {}, reason = 'r' }\nblocks = 8",
+            "profiles.fair.rules.W66: there is no rule",
+        ),
         ("window = 3.0", "windwo = 3.0", "rules.S7: rule S7 has no threshold 'windwo'"),
         ('servers = ["c/a"]', 'servers = ["a"]', "loads[1].servers: there is no server 'a'"),
         ('name = "open"\n', 'name = "t5-c10"\n', "profiles.published.loads: 't5-c10' is there twice"),

@@ -107,6 +107,28 @@ class TestFairness:
         assert "W7" not in found(measurement(), None, case("a", facts={"jit": "full", "debug": False}))
 
 
+class TestYardsticks:
+    def run(self, role: str, reference_per_trial: int) -> Run:
+        made = steady_run({"a": 10_000, "b": reference_per_trial, "c": 9_000})
+        cases = (case("a"), case("b", role=role), case("c"))
+        return msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+
+    def test_a_candidate_that_overtakes_the_reference_is_told(self) -> None:
+        finding = findings_of(self.run("reference", 8_000))["D4"]
+        assert (finding.severity, finding.subject.case, finding.withholds) == ("note", "b", "nothing")
+        assert finding.evidence == "a serves 25 % more than this reference, and 1 more do"
+
+    @pytest.mark.parametrize("reference", [10_000, 20_000])
+    def test_a_reference_that_is_not_overtaken(self, reference: int) -> None:
+        assert "D4" not in findings_of(self.run("reference", reference))
+
+    def test_a_ceiling_that_is_overtaken(self) -> None:
+        assert "than this ceiling" in findings_of(self.run("ceiling", 5_000))["D4"].evidence
+
+    def test_a_slower_candidate_overtakes_no_other_candidate(self) -> None:
+        assert "D4" not in findings_of(self.run("candidate", 8_000))
+
+
 class TestSamples:
     def test_too_few_requests_for_p99(self) -> None:
         finding = found(measurement(30, 10, 4), plan(4))["S1"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 
 from assay.study.resolved import ResolvedCase
+from assay.sut.requires import check_all
 from assay.values.plan import Closed
 
 AGAIN = " again"
@@ -18,10 +19,10 @@ LEAST_BLOCKS = 3
 
 
 def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) -> ResolvedCase | None:
-    """The first candidate under a closed loop once more, under the same plan.
+    """The first candidate under a closed loop that this machine can run, once more, under the same plan.
 
     In `wanted` of the blocks, spread evenly; in all where it is None. None where nothing is compared, and
-    with fewer than three blocks of it.
+    with fewer than three blocks of it. Where no candidate can be had it is the first one.
     """
     groups: dict[tuple[str, str], list[ResolvedCase]] = {}
     for one in cases:
@@ -31,7 +32,8 @@ def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) 
     number = blocks if wanted is None else min(wanted, blocks)
     if not compared or number < LEAST_BLOCKS:
         return None
-    first = compared[0][0]
+    candidates = [one for group in compared for one in group]
+    first = next(filter(_to_be_had, candidates), candidates[0])
     server, at, where = first.case.id.partition("@")
     case = msgspec.structs.replace(
         first.case,
@@ -42,6 +44,11 @@ def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) 
         blocks=() if number == blocks else spread(number, blocks),
     )
     return replace(first, case=case)
+
+
+def _to_be_had(case: ResolvedCase) -> bool:
+    """Whether this machine has what the case's server requires; another would be an empty row."""
+    return all(one.fulfilled for one in check_all(case.server.requires))
 
 
 def spread(number: int, blocks: int) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from assay import tomlfile
 from assay.errors import InputError
 from assay.settings import Settings
-from assay.study.schema import Load, StudyFile
+from assay.study.schema import Load, RuleSetting, StudyFile
 from assay.sut.contract import Contract, read_contract
 from assay.sut.manifest import Server, find_server
 from assay.tomlfile import Document, KeyPath, nearest
@@ -131,16 +131,19 @@ def _check_claims(study: Study) -> None:
 
 
 def _check_rules(study: Study) -> None:
-    if not study.file.rules:
+    places: list[tuple[KeyPath, dict[str, RuleSetting]]] = [(("rules",), study.file.rules)]
+    places += [(("profiles", name, "rules"), profile.rules) for name, profile in study.file.profiles.items()]
+    if not any(rules for _, rules in places):
         return
     from assay.verdict.registry import Thresholds  # numpy behind it: only where a study needs it
 
-    for code, setting in study.file.rules.items():
-        written = {"thresholds": setting.thresholds, "reason": setting.reason}
-        try:
-            Thresholds({code: written})
-        except InputError as error:
-            raise study.document.error(("rules", code), error.message, error.remedy) from error
+    for at, rules in places:
+        for code, setting in rules.items():
+            written = {"thresholds": setting.thresholds, "reason": setting.reason}
+            try:
+                Thresholds({code: written})
+            except InputError as error:
+                raise study.document.error((*at, code), error.message, error.remedy) from error
 
 
 def load_names(load: Load) -> list[str]:

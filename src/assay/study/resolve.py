@@ -105,14 +105,21 @@ class _Matrix:
         entries = [entry for entry in self.study.file.servers if self.profile in entry.profiles]
         for word in only:
             if word not in [entry.id for entry in entries]:
-                known = nearest(word, [entry.id for entry in entries])
-                raise InputError(f"{self.study.path}: profile {self.profile!r} has no server {word!r}", known)
+                raise self._no_server(word, [entry.id for entry in entries])
         for entry in entries:
             ceiling = self.study.servers[entry.server].manifest.role == "ceiling"
             if only and entry.id not in only and not ceiling:
                 continue
             for workload in self.study.file.workloads:
                 yield from self._of_workload(entry, workload)
+
+    def _no_server(self, word: str, known: Sequence[str]) -> InputError:
+        """What to say of a name that the profile does not have: another profile may have it."""
+        where = [name for entry in self.study.file.servers if entry.id == word for name in entry.profiles]
+        said = f"{self.study.path}: profile {self.profile!r} has no server {word!r}"
+        if where:
+            return InputError(said, f"it is in: {', '.join(f'--profile {name}' for name in where)}")
+        return InputError(said, nearest(word, known))
 
     def case_id(self, entry: str, workload: str, load: str) -> str:
         """A case is called by what tells it from the others of its study."""
@@ -335,7 +342,7 @@ def _record(
         "servers": tuple(servers),
         "latency": latency,
         "claims": _claims(study, matrix, cases),
-        "rules": file.rules,
+        "rules": {**file.rules, **matrix.chosen.rules},
         "plans": {case.case.id: case.plan for case in cases},
         "warm_up": {case.case.id: case.warm_up for case in cases},
         "titles": {case.case.id: case.server.title for case in cases},

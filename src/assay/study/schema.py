@@ -144,12 +144,20 @@ class Quick(Value, frozen=True, kw_only=True):
     ceiling_s: float = 2.0
 
 
+class RuleSetting(Value, frozen=True, kw_only=True):
+    """Thresholds of a verdict rule that hold for a study or for one profile of it, and why."""
+
+    thresholds: dict[str, float]
+    reason: str
+
+
 class Profile(Value, frozen=True, kw_only=True):
     """One way to run the study. `ceiling_s`: how long the null server is measured, if not as the rest.
 
     `control_blocks`: in how many blocks the first candidate is measured a second time, as the A/A
     control: in all unless given, 0 for none. `latency_blocks`: in how many blocks the open loops run.
     `capacity_trials`: how many trials of a search each block has at most, each of `capacity_s` or longer.
+    `rules`: thresholds that hold in this profile, before those of the study: what it varies on purpose, say.
     """
 
     blocks: int = 10
@@ -159,6 +167,7 @@ class Profile(Value, frozen=True, kw_only=True):
     latency_blocks: int = 3
     capacity_trials: int = 5
     capacity_s: float = 3.0
+    rules: dict[str, RuleSetting] = {}
     quick: Quick = Quick()
 
     def __post_init__(self) -> None:
@@ -202,13 +211,6 @@ class StudyClaim(Value, frozen=True, kw_only=True):
     id: str
     statement: str
     comparisons: tuple[StudyComparison, ...]
-
-
-class RuleSetting(Value, frozen=True, kw_only=True):
-    """Thresholds of a verdict rule that hold for this study, and why."""
-
-    thresholds: dict[str, float]
-    reason: str
 
 
 class ServiceSetting(Value, frozen=True, kw_only=True):

@@ -55,6 +55,7 @@ _ALL: tuple[Rule, ...] = (
     design.D1,
     design.D2,
     design.D3,
+    design.D4,
     host.H1,
     host.H2,
     host.H3,

@@ -215,6 +215,15 @@ ALL: tuple[Planted, ...] = (
         relabel=True,
         load=SHORT,
     ),  # fmt: skip
+    Planted(
+        code="D4",
+        flaw="a reference that waits for 20 ms",
+        servers={"one": "right", "two": "waits"},
+        roles={"two": "reference"},
+        blocks=3,
+        load=SHORT,
+        least="note",
+    ),  # fmt: skip
     Planted(code="H1", flaw="client and server on one core", split=_one_core),
     Planted(code="H2", flaw="another program keeps a core busy", disturb=hog),
     Planted(

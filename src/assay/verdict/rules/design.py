@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from assay.stats import NOISE_FLOOR
 from assay.values.finding import Subject
 from assay.verdict.rule import Hit, Limits, LoadRule, RunRule, Threshold
-from assay.verdict.seen import Load, RunSeen
+from assay.verdict.seen import CaseSeen, Load, RunSeen
+from assay.verdict.words import percent
 
 
 def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
@@ -101,4 +102,48 @@ D3 = LoadRule(
     source="HdrHistogram's documentation; the published petclinic study",
     example='"p99: 512 ms (average of three runs)".',
     check=averaged_wrongly,
+)
+
+
+def yardstick_overtaken(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """D4: a candidate that is shown faster than the reference or the ceiling it is measured by."""
+    for group in run.groups.values():
+        yardsticks = [seen for seen in group if seen.case.role in ("reference", "ceiling")]
+        for yardstick in yardsticks:
+            faster = [found for seen in group if (found := _faster(run, seen, yardstick, limits["faster"]))]
+            if faster:
+                ratio, name = max(faster)
+                yield (
+                    Subject(case=yardstick.case.id),
+                    Hit(
+                        "note",
+                        f"{name} serves {percent(ratio - 1)} more than this {yardstick.case.role}"
+                        + (f", and {len(faster) - 1} more do" if len(faster) > 1 else ""),
+                        {"ratio": ratio, "limit": 1 + limits["faster"], "candidates": float(len(faster))},
+                    ),
+                )
+
+
+def _faster(run: RunSeen, seen: CaseSeen, yardstick: CaseSeen, at_least: float) -> tuple[float, str] | None:
+    """How much faster a candidate is than the yardstick, and its name; None unless that is shown."""
+    if not seen.candidate or not seen.closed:
+        return None
+    ratio = run.ratio(seen, yardstick)
+    shown = ratio is not None and ratio.low is not None and ratio.low > 1 and ratio.value > 1 + at_least
+    return (ratio.value, seen.case.label or seen.case.server) if ratio is not None and shown else None
+
+
+D4 = RunRule(
+    code="D4",
+    title="a yardstick that is overtaken",
+    severities=("note",),
+    thresholds=(Threshold("faster", NOISE_FLOOR, "share", "how much faster a candidate may be"),),
+    meaning=(
+        "A reference stands for what is possible, and the null server for what the generator can drive. A "
+        "candidate was faster, so neither says how far the others are from a limit."
+    ),
+    remedy="tune the reference until nothing overtakes it, or read it as one more server",
+    source="ours; in the heroes study Go with pgx once served more than the reference in Rust",
+    example="A reference whose pool of connections lets its database sleep between any two queries.",
+    check=yardstick_overtaken,
 )
