@@ -25,6 +25,8 @@ pub(crate) struct Control {
     /// Requests of a counted run that no worker has reserved.
     unreserved: AtomicU64,
     workers: u64,
+    /// Workers that could not connect at all.
+    unreached: AtomicU64,
     interrupted: AtomicBool,
     failure: Mutex<Option<SourceError>>,
     running: Mutex<u64>,
@@ -38,6 +40,7 @@ impl Control {
             stop_ns: AtomicU64::new(NEVER),
             unreserved: AtomicU64::new(count.unwrap_or(NEVER)),
             workers: u64::from(workers),
+            unreached: AtomicU64::new(0),
             interrupted: AtomicBool::new(false),
             failure: Mutex::new(None),
             running: Mutex::new(u64::from(workers)),
@@ -99,6 +102,18 @@ impl Control {
     pub(crate) fn failure(&self) -> Option<SourceError> {
         let kept = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         kept.clone()
+    }
+
+    /// A worker could not connect at all. Once none could, the run ends.
+    pub(crate) fn note_unreached(&self, now_ns: u64) {
+        if self.unreached.fetch_add(1, Relaxed) + 1 == self.workers {
+            self.stop(now_ns);
+        }
+    }
+
+    /// A worker that could not connect did, after all.
+    pub(crate) fn note_reached(&self) {
+        self.unreached.fetch_sub(1, Relaxed);
     }
 
     /// A worker ended because of [`Self::stop`], before the plan's end.

@@ -228,6 +228,13 @@ pub struct LoadPlan {
     /// Whether the requests of a counted run are written down one by one.
     #[serde(default)]
     pub request_log: RequestLog,
+    /// The longest a connection waits after failures in a row until it is tried again: the first
+    /// time not at all, then 1 millisecond, doubled each time. 0 never waits.
+    #[serde(default = "hundred_milliseconds")]
+    pub retry_wait_max_ns: u64,
+    /// Ends the run when every attempt to connect fails and none ever succeeded.
+    #[serde(default)]
+    pub ends_unreached: bool,
     /// Kinds of failure that end the run the first time one is seen.
     #[serde(default)]
     pub ends_on: Vec<String>,

@@ -147,6 +147,12 @@ pub(crate) struct Program {
     pub(crate) think_time_ns: u64,
     /// A connection is closed after so many requests.
     pub(crate) requests_per_connection: u32,
+    /// The longest wait after failures in a row.
+    pub(crate) retry_wait_max_ns: u64,
+    /// Whether the run ends where nothing can be reached.
+    pub(crate) ends_unreached: bool,
+    /// Over how many addresses the connections are spread.
+    pub(crate) addresses: usize,
     /// Failures that end the run.
     pub(crate) ends_on: Vec<Failure>,
     pub(crate) waiting: Waiting,
@@ -210,6 +216,9 @@ impl Program {
             window_ns: plan.window_ns,
             think_time_ns,
             requests_per_connection,
+            retry_wait_max_ns: plan.retry_wait_max_ns,
+            ends_unreached: plan.ends_unreached,
+            addresses: plan.addresses.len().max(1),
             ends_on: Failure::ALL
                 .iter()
                 .filter(|failure| plan.ends_on.iter().any(|kind| kind == failure.name()))

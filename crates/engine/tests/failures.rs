@@ -42,6 +42,69 @@ fn nobody_listens() {
     assert!(measurement.outcomes[0].example.contains("refused"));
 }
 
+fn refused(more: serde_json::Value) -> assay_engine::Measurement {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let server = Server::answering(HELLO);
+    let mut plan_of = json!({"url": format!("http://{address}")});
+    for (key, value) in more.as_object().unwrap() {
+        plan_of[key] = value.clone();
+    }
+    run(&plan(&server, 4, 4_000, plan_of))
+}
+
+#[test]
+fn a_plan_that_never_waits_fails_as_fast_as_it_can() {
+    // With waits of up to 100 ms these would take 100 seconds.
+    let measurement = refused(json!({"retry_wait_max_ns": 0}));
+    assert_eq!(outcomes(&measurement), ["network/connect_refused: 4000"]);
+    assert!(measurement.measured_ns < 50_000_000_000);
+}
+
+#[test]
+fn a_connect_that_fails_within_its_call_leaves_room_for_the_time() {
+    let more = json!({
+        "addresses": ["unix:/no/such/socket"], "retry_wait_max_ns": 0,
+        "stop": {"kind": "duration", "ns": 50_000_000},
+    });
+    let measurement = refused(more);
+    assert_eq!(measurement.measured_ns, 50_000_000);
+    assert_eq!(measurement.failed, measurement.books.started);
+}
+
+#[test]
+fn where_nothing_is_reached_the_run_ends_if_its_plan_says_so() {
+    let forever = json!({"kind": "duration", "ns": 3_600_000_000_000_u64});
+    for more in [
+        json!({"ends_unreached": true, "threads": 2, "stop": forever}),
+        json!({"ends_unreached": true, "stop": forever,
+            "load": {"kind": "open", "max_connections": 64,
+                "stages": [{"duration_ns": 1, "from_per_s": 100, "to_per_s": 100}]}}),
+        json!({"ends_unreached": true, "stop": forever, "warmup_max_ns": 3_600_000_000_000_u64}),
+    ] {
+        let measurement = refused(more);
+        assert!(measurement.interrupted);
+        assert_eq!(measurement.connections.opened, 0);
+    }
+}
+
+#[test]
+fn one_address_that_is_reached_keeps_the_run_going() {
+    let dead = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = Server::answering(HELLO);
+    let addresses = [dead.local_addr().unwrap(), server.address].map(|a| a.to_string());
+    drop(dead);
+    let measurement = run(&plan(
+        &server,
+        4,
+        200,
+        json!({"ends_unreached": true, "addresses": addresses}),
+    ));
+    assert!(!measurement.interrupted && measurement.completed > 0);
+    assert_eq!(measurement.completed + measurement.failed, 200);
+}
+
 #[test]
 fn closed_before_any_answer() {
     let seen = failing(|peer| drop(peer.request()));

@@ -89,6 +89,10 @@ fn every_wrong_field_is_named() {
             "load.stages[0]:",
         ),
         (
+            open(json!([{"duration_ns": 1, "from_per_s": 1.0, "to_per_s": 4_294_967_295_u64}])),
+            "load.stages[0]: rates must be at most 100000000",
+        ),
+        (
             open(json!([{"duration_ns": 0, "from_per_s": 1.0, "to_per_s": 1.0}])),
             "load.stages[0]:",
         ),
@@ -106,6 +110,7 @@ fn every_wrong_field_is_named() {
             "stop:",
         ),
         (json!({"timeout_ns": 0}), "timeout_ns:"),
+        (json!({"retry_wait_max_ns": u64::MAX}), "retry_wait_max_ns:"),
         (json!({"window_ns": 10}), "window_ns:"),
         (json!({"pipeline": 0}), "pipeline:"),
         (json!({"pipeline": 2, "keep_alive": false}), "pipeline:"),

@@ -68,6 +68,22 @@ fn the_last_rate_holds_after_the_last_stage() {
 }
 
 #[test]
+fn starts_are_counted_without_walking_through_all_of_them() {
+    let of = |arrivals, rate: f64| {
+        let profile = Profile::new(&[stage(1.0, rate, rate), stage(1.0, rate, 0.0)]);
+        Starts::new(profile, arrivals, 7, 1, 2, 3)
+    };
+    let even = |rate, end_ns| of(Arrivals::Constant, rate).count_until(7 + end_ns);
+    assert_eq!(even(10.0, SECOND), 5);
+    assert_eq!(even(10.0, 0), 0);
+    // Half of them are the other worker's; the ramp to nothing has half of a second's.
+    assert_eq!(even(1e8, SECOND), 50_000_000);
+    assert_eq!(even(1e8, 3_600 * SECOND), 75_000_000);
+    let random = of(Arrivals::Poisson, 1e8).count_until(7 + SECOND) as f64;
+    assert!((random / 5e7 - 1.0).abs() < 0.001, "{random}");
+}
+
+#[test]
 fn a_pause_has_no_starts_and_an_end_at_zero_is_the_end() {
     let profile = Profile::new(&[
         stage(1.0, 2.0, 2.0),

@@ -175,6 +175,9 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     followed within the URL's scheme, host and port, as part of their request.
     An open loop warms up at the rate its first stage begins with; its stages begin with the
     measured phase, and the last rate holds until the stop.
+    A connection that failed is tried again: after the first failure at once, after more in a row when
+    1 ms is over, doubled each time, at most `retry_wait_max_ns` (0 never waits). `ends_unreached` ends
+    the run where every attempt to connect fails and none ever succeeded.
     `request_log` writes down each request of a counted run ("answers": with the heads of all answers,
     not of the first alone). `ends_on` are kinds of failure (`Outcome.kind`) that end the run the first
     time one is seen. `socket_buffer_bytes` sizes the kernel's buffers of a connection.
@@ -207,6 +210,8 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     redirects: int = 0
     tls: Tls = Tls()
     request_log: Literal["off", "times", "answers"] = "off"
+    retry_wait_max_ns: int = 100_000_000
+    ends_unreached: bool = False
     ends_on: tuple[str, ...] = ()
     socket_buffer_bytes: int | None = None
     seed: int = 0

@@ -8,6 +8,8 @@ use crate::target::{Scheme, Target};
 /// No run lasts longer: with it no time can exceed what a histogram holds.
 const LONGEST_RUN_NS: u64 = 24 * 3_600 * 1_000_000_000;
 const LONGEST_TIMEOUT_NS: u64 = 3_600 * 1_000_000_000;
+/// Several times what any machine sends; with more, the schedule itself would be all the work.
+const HIGHEST_RATE_PER_S: f64 = 1e8;
 const MOST_CONNECTIONS: u32 = 1_000_000;
 const MOST_PIPELINED: u32 = 1_024;
 /// 48 bytes each, set aside before the run.
@@ -92,6 +94,11 @@ impl LoadPlan {
                         &field,
                         "rates must be 0 or more requests per second",
                     )?;
+                    ensure(
+                        rates.iter().all(|rate| *rate <= HIGHEST_RATE_PER_S),
+                        &field,
+                        "rates must be at most 100000000 requests per second: no machine sends more",
+                    )?;
                     ensure(stage.duration_ns > 0, &field, "duration_ns must be above 0")?;
                 }
                 ensure(
@@ -142,6 +149,11 @@ impl LoadPlan {
             (1_000..=LONGEST_TIMEOUT_NS).contains(&self.timeout_ns),
             "timeout_ns",
             "must be between 1 microsecond and one hour",
+        )?;
+        ensure(
+            self.retry_wait_max_ns <= LONGEST_TIMEOUT_NS,
+            "retry_wait_max_ns",
+            "must be at most one hour",
         )?;
         ensure(
             self.window_ns >= 1_000_000,

@@ -83,13 +83,9 @@ impl Schedule {
     /// How many starts came due until `end_ns` and were never taken.
     #[must_use]
     pub fn missed_until(&mut self, end_ns: u64) -> u64 {
-        let mut missed = 0;
-        if let Self::Open(starts) = self {
-            while starts.next_ns().is_some_and(|next_ns| next_ns < end_ns) {
-                starts.advance();
-                missed += 1;
-            }
+        match self {
+            Self::Closed => 0,
+            Self::Open(starts) => starts.count_until(end_ns),
         }
-        missed
     }
 }

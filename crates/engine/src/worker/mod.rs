@@ -14,6 +14,7 @@
 //! duration of that `recv`, and late by at most what the loop spent on the connections before it
 //! in the same turn, which is honest: so much later did this client see the answer.
 
+mod failing;
 mod reading;
 mod starting;
 mod timekeeping;
@@ -71,6 +72,8 @@ pub(crate) struct Worker<T: Transport> {
     sleepers: BinaryHeap<Reverse<(u64, u32)>>,
     /// Connections that had more to read than a turn allows.
     unread: Vec<u32>,
+    /// Attempts to connect that failed while none had succeeded.
+    unreached: usize,
     /// Requests this worker may start without asking.
     quota: u64,
     phase: PhaseTimes,
@@ -128,6 +131,7 @@ impl<T: Transport> Worker<T> {
             vacant,
             sleepers,
             unread: Vec::new(),
+            unreached: 0,
             quota: u64::MAX,
             phase: PhaseTimes {
                 is_measuring: false,

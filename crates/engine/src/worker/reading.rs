@@ -149,44 +149,4 @@ impl<T: Transport> Worker<T> {
         }
         connection.clear(&mut self.desk);
     }
-
-    /// Everything the connection carries has failed.
-    #[cold]
-    pub(super) fn broke(&mut self, slot: u32, broken: Broken) {
-        let connection = &mut self.connections[slot as usize];
-        if connection.outstanding == 0 {
-            return self.close(slot);
-        }
-        let failed = u64::from(connection.outstanding);
-        self.desk
-            .ledger
-            .fail(broken.failure, failed, || broken.detail);
-        connection.failures += 1;
-        let failures = connection.failures;
-        if let Some(log) = &mut self.desk.log {
-            for _ in 0..failed {
-                log.note_end(connection.stamps, self.now_ns, Some(broken.failure));
-            }
-        }
-        if self.program.ends_on.contains(&broken.failure) {
-            self.control.stop(self.now_ns);
-        }
-        self.drop_connection(slot);
-        match backoff_ns(failures) {
-            0 => self.vacant.push(slot),
-            wait_ns => self.sleepers.push(Reverse((self.now_ns + wait_ns, slot))),
-        }
-    }
-}
-
-const FIRST_BACKOFF_NS: u64 = 1_000_000;
-const LONGEST_BACKOFF_NS: u64 = 100_000_000;
-
-/// One failure may be the server's idle timeout and is tried again at once; a server that is
-/// gone is asked less and less often.
-fn backoff_ns(failures: u32) -> u64 {
-    match failures {
-        0 | 1 => 0,
-        n => (FIRST_BACKOFF_NS << (n - 2).min(10)).min(LONGEST_BACKOFF_NS),
-    }
 }

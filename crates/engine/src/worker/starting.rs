@@ -165,11 +165,16 @@ impl<T: Transport> Worker<T> {
         let ledger = &self.desk.ledger;
         let connect_time_ns = self.now_ns.saturating_sub(connection.since_ns);
         ledger.connect_time.record(connect_time_ns);
+        connection.since_ns = self.now_ns;
         match std::mem::replace(&mut connection.was_opened, true) {
             true => ledger.reopened.add(1),
-            false => ledger.opened.add(1),
+            false => {
+                ledger.opened.add(1);
+                if ledger.opened.get() == 1 {
+                    self.note_reached();
+                }
+            }
         }
-        connection.since_ns = self.now_ns;
     }
 
     /// Requests can be sent.

@@ -1,0 +1,76 @@
+//! What follows from a failure: the books, the next try, and the end where nothing can be reached.
+
+use std::cmp::Reverse;
+
+use super::Worker;
+use crate::desk::Broken;
+use crate::transport::Transport;
+
+const FIRST_WAIT_NS: u64 = 1_000_000;
+/// So many attempts to connect must have failed, in a worker that has so many connections: of
+/// many that knock at once, one may be turned away by accident.
+const FAILED_ATTEMPTS: usize = 16;
+
+impl<T: Transport> Worker<T> {
+    /// Everything the connection carries has failed.
+    #[cold]
+    pub(super) fn broke(&mut self, slot: u32, broken: Broken) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.outstanding == 0 {
+            return self.close(slot);
+        }
+        let failed = u64::from(connection.outstanding);
+        self.desk
+            .ledger
+            .fail(broken.failure, failed, || broken.detail);
+        connection.failures = connection.failures.saturating_add(1);
+        let failures = connection.failures;
+        if let Some(log) = &mut self.desk.log {
+            for _ in 0..failed {
+                log.note_end(connection.stamps, self.now_ns, Some(broken.failure));
+            }
+        }
+        if self.program.ends_on.contains(&broken.failure) {
+            self.control.stop(self.now_ns);
+        }
+        if self.program.ends_unreached && self.desk.ledger.opened.get() == 0 {
+            self.note_unreached(failures);
+        }
+        self.drop_connection(slot);
+        // Never at once into `vacant`: where connecting fails within its own call, starting would
+        // find the place vacant again and never come round to the time.
+        let wait_ns = wait_ns(failures, self.program.retry_wait_max_ns);
+        self.sleepers.push(Reverse((self.now_ns + wait_ns, slot)));
+    }
+
+    /// Counts a failed attempt to connect while no connection ever opened, and tells the control
+    /// once there were enough. Where connections go to several addresses, each place counts once:
+    /// one dead address must not end what the others could serve.
+    fn note_unreached(&mut self, failures: u32) {
+        if self.program.addresses > 1 && failures > 1 {
+            return;
+        }
+        self.unreached += 1;
+        let enough = FAILED_ATTEMPTS.max(self.program.addresses);
+        if self.unreached == enough.min(self.connections.len()) {
+            self.control.note_unreached(self.now_ns);
+        }
+    }
+
+    /// The worker's first connection is open: what seemed out of reach is not.
+    pub(super) fn note_reached(&mut self) {
+        let enough = FAILED_ATTEMPTS.max(self.program.addresses);
+        if self.unreached >= enough.min(self.connections.len()) {
+            self.control.note_reached();
+        }
+    }
+}
+
+/// One failure may be the server's idle timeout and is tried again at once; a server that is
+/// gone is asked less and less often, as far as the plan allows.
+fn wait_ns(failures: u32, longest_ns: u64) -> u64 {
+    match failures {
+        0 | 1 => 0,
+        n => (FIRST_WAIT_NS << (n - 2).min(40)).min(longest_ns),
+    }
+}
