@@ -177,6 +177,43 @@ def test_a_refused_connection_is_said_and_withheld() -> None:
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.parametrize("rate", [[], ["--rate", "100"]])
+def test_a_load_that_reaches_nothing_ends_at_once_and_says_so(rate: list[str]) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{unused.getsockname()[1]}/"
+        ended = assay("load", url, "-d", "1h", *rate)
+    assert ended.returncode == 1
+    said = " ".join(ended.stdout.split())
+    assert "ended at once: nothing was reached" in said
+    assert "nothing was reached: no connection was ever opened (connect refused: " in said
+    assert "do start the server, or correct the address and the port" in said
+
+
+def test_a_server_that_says_nothing_is_not_served_at_0_a_second() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(64)
+        where = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        ended = assay("load", where, "--rate", "20", "-d", "500ms")
+    assert ended.returncode == 1
+    assert re.search(r"throughput +withheld", ended.stdout)
+    assert "no answer came within the measured" in ended.stdout
+
+
+def test_a_rate_that_nobody_can_send_is_refused_in_a_line() -> None:
+    ended = assay("load", "http://127.0.0.1:9/", "--rate", "4294967295")
+    assert ended.returncode == 2
+    assert ended.stderr.count("\n") <= 2 and "100000000 requests per second" in ended.stderr
+
+
+def test_ctrl_c_ends_a_load_that_is_behind_its_rate_by_far(url: str) -> None:
+    terminal = Terminal("load", url, "-c", "2", "-d", "1h", "--rate", "100M")
+    terminal.read_until(r"p50 \d")
+    os.write(terminal.fd, b"\x03")
+    assert terminal.end() == 130
+
+
 def test_a_strangers_machine_is_not_loaded_without_yes() -> None:
     ended = assay("load", "http://203.0.113.7/", "-d", "1s")
     assert ended.returncode == 2

@@ -110,6 +110,8 @@ plans = st.builds(
         resumption=st.booleans(),
     ),
     seed=st.integers(0, 2**64 - 1),
+    retry_wait_max_ns=st.integers(0, 3_600 * 10**9),
+    ends_unreached=st.booleans(),
     ends_on=st.sampled_from([(), ("reset", "timeout")]),
     socket_buffer_bytes=st.none() | positive,
 )

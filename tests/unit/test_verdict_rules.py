@@ -25,6 +25,9 @@ from assay.values.trial import ContractSeen, HostSeen
 from assay.verdict import judge, judge_load
 
 WRONG_BODY = Outcome(origin="plan", kind="unexpected_body", count=3, example="body was ''")
+OPEN = plan(
+    load=Open(stages=(Stage(duration_ns=10 * SECOND, from_per_s=1e4, to_per_s=1e4),), max_connections=1000)
+)
 REFUSED = Outcome(origin="network", kind="connect_refused", count=157)
 
 
@@ -115,10 +118,16 @@ class TestConnections:
         finding = found(changed(connections=self.connections(64, 64, 63)))["G8"]
         assert "1 connection of 64 never got an answer" in finding.evidence
 
+    @pytest.mark.parametrize("load", [plan(), OPEN])
+    def test_a_server_that_is_not_there_is_no_matter_of_limits(self, load: LoadPlan) -> None:
+        made = changed(connections=self.connections(64, 0, 0), outcomes=(REFUSED,))
+        finding = found(made, load)["G8"]
+        said = "nothing was reached: no connection was ever opened (connect refused: 157)"
+        assert finding.evidence.startswith(said)
+        assert "start the server" in finding.remedy
+
     def test_an_open_loop_opens_only_what_it_needs(self) -> None:
-        stages = (Stage(duration_ns=10 * SECOND, from_per_s=1e4, to_per_s=1e4),)
-        load = plan(load=Open(stages=stages, max_connections=1000))
-        assert "G8" not in found(changed(connections=self.connections(1000, 12, 12)), load)
+        assert "G8" not in found(changed(connections=self.connections(1000, 12, 12)), OPEN)
 
 
 class TestLittlesLaw:
@@ -217,6 +226,13 @@ class TestWrongAnswers:
 
 
 class TestErrors:
+    def test_silence_for_all_of_the_measured_time_is_no_throughput_of_0(self) -> None:
+        books = Books(started=10, completed=0, failed=0, in_flight=10)
+        silent = changed(started=10, completed=0, failed=0, books=books)
+        finding = found(silent, OPEN)["W2"]
+        assert finding.severity == "withheld" and finding.withholds == "everything"
+        assert finding.evidence.startswith("no answer came within the measured 10 s, and 10 requests waited")
+
     @pytest.mark.parametrize(
         ("failed", "severity"), [(0, None), (90, None), (150, "flagged"), (2000, "withheld")]
     )

@@ -80,6 +80,7 @@ def plan_from(args: argparse.Namespace) -> LoadPlan:
     tree["stop"] = _stop(tree["stop"], tree["load"])
     _check_connections(tree)
     tree.setdefault("threads", _threads(tree))
+    tree["ends_unreached"] = True
     return msgspec.convert(tree, LoadPlan)
 
 

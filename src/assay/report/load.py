@@ -27,7 +27,7 @@ def summary(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding
     table = Table.grid(padding=(0, 2, 0, 0), expand=True)
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(ratio=1, overflow="fold")
-    table.add_row("load", shape(plan) + (", interrupted" if measurement.interrupted else ""))
+    table.add_row("load", shape(plan) + _early_end(plan, measurement))
     for label, said in _figures(plan, measurement, findings):
         table.add_row(label, said)
     parts: list[RenderableType] = [Text(fmt.safe(plan.url), HEADING), Padding(table, (1, 0, 1, 2))]
@@ -45,6 +45,14 @@ def shape(plan: LoadPlan) -> str:
     stop = plan.stop
     end = fmt.span(stop.ns / 1e9) if isinstance(stop, StopAfter) else _many(stop.count, "request")
     return f"{loop}, {_many(plan.threads, 'thread')}, {end}"
+
+
+def _early_end(plan: LoadPlan, measurement: Measurement) -> str:
+    """Why the load ended before its end, where it did."""
+    if not measurement.interrupted:
+        return ""
+    unreached = plan.ends_unreached and not measurement.connections.opened
+    return ", ended at once: nothing was reached" if unreached else ", interrupted"
 
 
 def _many(number: int, noun: str) -> str:

@@ -100,8 +100,17 @@ G4 = LoadRule(
 
 
 def connections_missing(load: Load, limits: Limits) -> Hit | None:
-    """G8, closed loops only: an open loop opens connections as it needs them."""
+    """G8. But for "nothing was reached" closed loops only: an open loop opens what it needs."""
     asked, opened, answered = load.connections, load.connections_opened, load.connections_answered
+    if opened == 0 and load.books is not None and load.books.started:
+        ours = any(outcome.origin == "generator" for outcome in load.outcomes)
+        return Hit(
+            "withheld",
+            "nothing was reached: no connection was ever opened" + _reason(load),
+            {"asked": float(asked or 0), "opened": 0.0},
+            gravity=1.0,
+            remedy="" if ours else "start the server, or correct the address and the port",
+        )
     if not load.closed or asked is None or opened is None or answered is None:
         return None
     if opened == asked and answered >= asked:
@@ -111,14 +120,21 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
         evidence = f"{opened:,} of the {counted(asked, 'connection')} asked for were opened"
     else:
         evidence = f"{counted(asked - answered, 'connection')} of {asked:,} never got an answer"
+    return Hit("withheld", evidence + _reason(load), figures, gravity=(asked - min(opened, answered)) / asked)
+
+
+def _reason(load: Load) -> str:
+    """How most of the connections failed that did, in brackets; "" where it is not known."""
     reasons = [outcome for outcome in load.outcomes if outcome.kind in _CONNECT_FAILURES]
-    if reasons:
-        most = max(reasons, key=lambda outcome: outcome.count)
-        evidence += f" ({most.kind.replace('_', ' ')}: {most.count:,})"
-    return Hit("withheld", evidence, figures, gravity=(asked - min(opened, answered)) / asked)
+    if not reasons:
+        return ""
+    most = max(reasons, key=lambda outcome: outcome.count)
+    return f" ({most.kind.replace('_', ' ')}: {most.count:,})"
 
 
-_CONNECT_FAILURES = frozenset({"connect_refused", "connect_timeout", "no_descriptors", "no_ports"})
+_CONNECT_FAILURES = frozenset(
+    {"connect_refused", "connect_timeout", "unreachable", "no_descriptors", "no_ports"}
+)
 
 G8 = LoadRule(
     code="G8",

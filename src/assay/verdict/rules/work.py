@@ -7,7 +7,7 @@ import statistics
 from assay.values.measurement import Measurement, Outcome
 from assay.verdict.rule import Hit, Limits, LoadRule, PairRule, Threshold
 from assay.verdict.seen import CaseSeen, Load
-from assay.verdict.words import counted, percent
+from assay.verdict.words import counted, duration, percent
 
 HONEST_ERROR = "unexpected_status"
 """An answer that says itself that it failed is an error (W2), not a wrong answer (W1)."""
@@ -75,9 +75,11 @@ W1 = LoadRule(
 
 
 def failures(load: Load, limits: Limits) -> Hit | None:
-    """W2: failed requests as a share of all that ended."""
-    if load.failed is None or load.completed is None or not load.failed:
+    """W2: failed requests as a share of all that ended; none that ended is silence, the worst of failures."""
+    if load.failed is None or load.completed is None:
         return None
+    if not load.failed:
+        return None if load.completed else _silence(load)
     ended = load.completed + load.failed
     share = load.failed / ended
     if share <= limits["flagged"]:
@@ -90,6 +92,21 @@ def failures(load: Load, limits: Limits) -> Hit | None:
         + (named and f": {named}"),
         {"share": share, "failed": float(load.failed), "limit": limits["flagged"]},
         gravity=share,
+    )
+
+
+def _silence(load: Load) -> Hit | None:
+    """Requests that were under way for all of the measured time, which ended before any time-out."""
+    if load.books is None or not load.books.in_flight or not load.duration_ns:
+        return None
+    waiting = load.books.in_flight
+    return Hit(
+        "withheld",
+        f"no answer came within the measured {duration(load.duration_ns)}, and "
+        f"{counted(waiting, 'request')} waited for one at its end",
+        {"in_flight": float(waiting)},
+        gravity=1.0,
+        remedy="find out what the server waits for, or measure for longer than its slowest answer takes",
     )
 
 
