@@ -271,7 +271,8 @@ class TestHost:
             cpus=(1,),
             cpu_ns=int(services_s * SECOND),
             cpu_share=services_s / 10,
-            peak_rss_bytes=1,
+            memory_bytes=1,
+            pages_shared_out=True,
         )
         judged = found(measurement(), server=seen, services=(database,), host=host)
         assert ("H2" in judged) == (services_s == 0)

@@ -22,12 +22,16 @@ from assay.values.trial import Case, Failure, ServiceSeen, Trial
 
 @dataclass(frozen=True)
 class ServiceUse:
-    """What a service took beside a server: the mean CPU share of all trials, the largest peak of memory."""
+    """What a service took beside a server: the mean CPU share of all trials, the most memory of any.
+
+    `pages_shared_out`: whether pages that its processes share are told in proportion (see `ServiceSeen`).
+    """
 
     name: str
     version: str
     cpu_share: float
-    peak_memory_bytes: int
+    memory_bytes: int
+    pages_shared_out: bool
 
 
 @dataclass(frozen=True)
@@ -251,7 +255,9 @@ def _services(trials: Sequence[Trial]) -> Iterator[ServiceUse]:
         seen.setdefault(service.name, []).append(service)
     for name, each in seen.items():
         share = sum(one.cpu_share for one in each) / len(each)
-        yield ServiceUse(name, each[-1].version, share, max(one.peak_rss_bytes for one in each))
+        memory_bytes = max(one.memory_bytes for one in each)
+        shared_out = all(one.pages_shared_out for one in each)
+        yield ServiceUse(name, each[-1].version, share, memory_bytes, shared_out)
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -30,7 +30,20 @@ def migrated(line: Fields, written: int) -> Fields:
     return line
 
 
+def _memory_of_services(line: Fields) -> Fields:
+    """Format 1 told the peak of a service's summed resident sets: shared pages count for each."""
+    trial = line["trial"]
+    if not trial.get("services"):
+        return line
+    services = [
+        {key: value for key, value in service.items() if key != "peak_rss_bytes"}
+        | {"memory_bytes": service["peak_rss_bytes"], "pages_shared_out": False}
+        for service in trial["services"]
+    ]
+    return {**line, "trial": {**trial, "services": services}}
+
+
 _STEPS: Mapping[int, Mapping[str, Callable[[Fields], Fields]]] = {
-    1: {},  # the header, trial and judgement of format 1 differ from those of format 2 in the checksum alone
+    1: {"trial": _memory_of_services},
 }
 """From each format to the next: what changes in a line, by its `record`."""
