@@ -81,7 +81,7 @@ def run(folder: Path, observer: trial.Observer | None = None) -> Run:
     """Run the study of the folder to its end."""
     settings, made = made_servers.settings(folder), study(folder)
     header = trial.header_for(made, ["test"])
-    with trial.machine_lock(settings, made.name), store.create(settings.results, header) as run_file:
+    with trial.machine_lock(settings), store.create(settings.results, header) as run_file:
         return trial.run_study(made, run_file, settings, observer)
 
 

@@ -305,10 +305,10 @@ def everyone() -> Iterator[psutil.Process]:
 def test_two_runs_at_once_are_refused_with_the_others_name(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], blocks=1)
     settings = made_servers.settings(tmp_path)
-    with trial.machine_lock(settings, "franklin"):
+    with trial.machine_lock(settings):
         done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == EnvironmentLacks.exit_code
-    assert f"another run measures on this machine (franklin, process {os.getpid()})" in done.stdout
+    assert f"another run measures on this machine (process {os.getpid()} of " in done.stdout
     assert not (tmp_path / "results").exists()
     assert made_studies.run(tmp_path).trials[0].measurement
 

@@ -118,7 +118,7 @@ def _search(quest: Quest, settings: Settings) -> tuple[Run, bool]:
     from assay.capacity.quest import first_look, run_capacity, study_of
     from assay.trial import Interrupted, header_for, machine_lock
 
-    with _watching() as view, machine_lock(settings, "capacity"):
+    with _watching() as view, machine_lock(settings):
         quest, bounds = first_look(quest, settings, view)
         _tell(view, bounds)
         header = header_for(study_of(quest, bounds), ("assay", *sys.argv[1:]))

@@ -106,7 +106,7 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
         control=not args.no_control,
         latency=args.latency,
     )
-    with machine_lock(settings, study.name):
+    with machine_lock(settings):
         return one_run.begin(study, settings, as_json=args.json).code
 
 
@@ -122,7 +122,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
         from assay.cli import run_series
 
         return run_series.go_on(series, settings, as_json=args.json)
-    with machine_lock(settings, path.parent.name), resume(path, settings) as resumed:
+    with machine_lock(settings), resume(path, settings) as resumed:
         return one_run.go_on(resumed, settings, as_json=args.json).code
 
 

@@ -107,7 +107,7 @@ class _Runs:
         if not any(isinstance(one, _Coming) for one in coming.values()):
             raise next(one for one in coming.values() if isinstance(one, AssayError))
         self._tell_estimate(coming)
-        with machine_lock(self._settings, self._series.series_id):
+        with machine_lock(self._settings):
             for place, one in coming.items():
                 self._part(place, one)
         self._tell_end()

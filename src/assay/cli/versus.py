@@ -135,7 +135,7 @@ def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
     command = ("assay", *sys.argv[1:])
     with (
         _watching(contest) as view,
-        machine_lock(settings, "versus"),
+        machine_lock(settings),
         Meeting(contest, settings, view) as meeting,
     ):
         ready = meeting.get_ready()

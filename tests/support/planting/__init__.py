@@ -158,7 +158,7 @@ def run_here(plant: Planted, folder: Path) -> Run:
     """In this process."""
     settings, study = settings_of(folder), resolved(plant, folder)
     header = trial.header_for(study, ["planted"])
-    with trial.machine_lock(settings, study.name), store.create(settings.results, header) as run_file:
+    with trial.machine_lock(settings), store.create(settings.results, header) as run_file:
         return trial.run_study(study, run_file, settings)
 
 
