@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay import stats, verdict
-from assay.capacity.record import is_capacity
 from assay.report import format as fmt
 from assay.values.claim import Metric
+from assay.values.design import SearchDesign
 from assay.values.estimate import Estimate, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Closed
@@ -201,7 +201,7 @@ def _row(run: Run, case: Case) -> Row:
     findings = verdict.concerning(ordered_findings(run), case.id)
     withheld = verdict.withheld(findings, case.id) or bool(place and place.withheld)
     # The trials of a search are at many rates: their times have no common quantile, their rates no mean.
-    searched = is_capacity(run.header) or case.search is not None
+    searched = isinstance(run.header.design, SearchDesign) or case.search is not None
     found = place.throughput if place else None if searched else stats.throughput(measured)
     no_times = searched or withheld or verdict.withheld(findings, case.id, "times")
     no_tails = no_times or verdict.withheld(findings, case.id, "percentiles")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from assay.store import format_1
 from assay.values.run import FORMAT
 
 Fields = dict[str, Any]
@@ -44,6 +45,6 @@ def _memory_of_services(line: Fields) -> Fields:
 
 
 _STEPS: Mapping[int, Mapping[str, Callable[[Fields], Fields]]] = {
-    1: {"trial": _memory_of_services},
+    1: {"header": format_1.header, "trial": _memory_of_services},
 }
 """From each format to the next: what changes in a line, by its `record`."""

@@ -35,7 +35,7 @@ def _rank_group(
         for seen in group
         if seen.candidate and seen.case.id not in kept_out
     }
-    shown_by = shown_faster_by_now if run.header.until_settled else shown_faster
+    shown_by = shown_faster if run.header.blocks is not None else shown_faster_by_now
     places = tiers(rivals, floor, shown_by) if len(rivals) > 1 else {}
     best = _best(group, findings)
     rows = []

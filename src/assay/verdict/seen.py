@@ -217,7 +217,7 @@ class RunSeen:
         Where the run ended when it was settled, with the interval that allows for that, and for `cases`
         having been compared pair by pair.
         """
-        if not self.header.until_settled:
+        if self.header.blocks is not None:
             return paired_ratio(a.throughput_by_block, b.throughput_by_block)
         return always_valid_ratio(log_ratios(a.throughput_by_block, b.throughput_by_block), per_pair(cases))
 

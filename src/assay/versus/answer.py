@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import msgspec
+from typing import Literal
 
 from assay.stats import by_block, log_ratios
 from assay.stats.sequential import (
@@ -21,15 +19,12 @@ from assay.stats.sequential import (
     per_pair,
     settled,
 )
+from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate
-from assay.values.run import Header, Run
+from assay.values.run import Run
 from assay.values.trial import Case
 from assay.verdict.ranking import noise_floor
 from assay.verdict.seen import CaseSeen, RunSeen
-
-KIND = "versus"
-DEFAULT_SOUGHT = 0.02
-"""The difference that is looked for unless another is named: less is of little use to anyone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,17 +56,13 @@ class Answer:
         return bool(self.pairs) and all(pair.outcome for pair in self.pairs)
 
 
-def is_versus(header: Header) -> bool:
-    """Whether a record is of a comparison."""
-    return header.study.get("kind") == KIND
-
-
 def answer(run: Run) -> Answer:
     """The answer of the trials so far."""
     rivals = [case for case in run.header.cases if case.role == "candidate"]
     rates = {case.id: by_block(trial for trial in run.trials if trial.case == case.id) for case in rivals}
     measured = [case for case in rivals if any(rate > 0 for rate in rates[case.id].values())]
-    sought = _number(run.header.study, "sought", DEFAULT_SOUGHT)
+    assert isinstance(run.header.design, ContestDesign)  # the caller chose it for that
+    sought = run.header.design.sought
     best, pairs = None, []
     if len(measured) > 1:
         best = max(measured, key=lambda case: _geometric(rates[case.id]))
@@ -119,10 +110,3 @@ def _pair(other: Case, logs: list[float], sought: float, floor: float, alpha: fl
 
 def _geometric(rates: dict[int, float]) -> float:
     return statistics.geometric_mean([rate for rate in rates.values() if rate > 0])
-
-
-def _number(study: dict[str, Any], key: str, otherwise: float) -> float:
-    try:
-        return msgspec.convert(study.get(key, otherwise), float)
-    except msgspec.ValidationError:
-        return otherwise
