@@ -6,6 +6,7 @@ suite calls them with few runs, `benches/simulate.py` with many.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.stats import mean, paired_median_ratio, paired_ratio, shown_faster
 from assay.stats.capacity import CapacitySearch
-from assay.stats.sequential import settled
+from assay.stats.pairing import Pair, Side, pair, settled
 from assay.stats.steady import steady_state
 from assay.study import WarmUp
 from assay.trial.warmup import warmed_up
@@ -120,9 +121,17 @@ def differences_found(setting: Setting, runs: int, noise_floor: float = 0.01) ->
     rng = np.random.default_rng(SEED)
     found = 0
     for _ in range(runs):
-        cases = {f"c{place}": values for place, values in enumerate(simulate(rng, setting))}
-        found += bool(shown_faster(cases, noise_floor))
+        found += bool(shown_faster(pairs(simulate(rng, setting)), noise_floor))
     return found / runs
+
+
+def pairs(values: Sequence[Mapping[int, float]]) -> dict[tuple[str, str], Pair]:
+    """Every two cases against each other, as a ranking does it."""
+    made = {
+        (f"c{a}", f"c{b}"): pair(Side(values[a]), Side(values[b]))
+        for a, b in itertools.combinations(range(len(values)), 2)
+    }
+    return {names: one for names, one in made.items() if one is not None}
 
 
 def sequential_answers(
@@ -135,7 +144,9 @@ def sequential_answers(
         logs = math.log(effect) + deviation * noise(rng, 40)
         answer = None
         for n in range(1, 41):
-            answer = settled(list(logs[:n]), sought=0.02)
+            ratios = dict(enumerate(np.exp(logs[:n]).tolist()))
+            met = pair(Side(ratios), Side(dict.fromkeys(ratios, 1.0)), manner="looked at")
+            answer = settled(met, 0.02, 0.01)
             if answer:
                 break
         answers.append(answer)

@@ -6,18 +6,22 @@ interval lies within it; in between nobody can tell from so few trials.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay import stats, verdict
-from assay.stats.unpaired import trials_to_tell, unpaired_difference, unpaired_ratio
+from assay.stats.pairing import Side, pair
+from assay.stats.unpaired import trials_to_tell, unpaired_difference
 from assay.values.claim import Metric
-from assay.values.estimate import Estimate
+from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
 from assay.values.plan import Open
 from assay.values.run import Environment, Run
 from assay.values.trial import Trial
+from assay.verdict.pairs import Between, pair_of
+from assay.verdict.seen import CaseSeen
 
 Watched = Literal["throughput", "p99", "memory", "start", "errors"]
 Outcome = Literal["kept", "broken", "could not tell", "withheld", "not measured", ""]
@@ -29,7 +33,8 @@ class Change:
     """One metric of one case, new against base.
 
     `change` is the ratio new/base, for errors the difference new - base of the shares. `outcome` is
-    empty where no limit was set; `more_trials` says how many on each side would probably tell.
+    empty where no limit was set; `more_trials` says how many on each side would probably tell. `limits` say
+    why an end of the change is open, or moved.
     """
 
     case: str
@@ -39,6 +44,7 @@ class Change:
     change: Estimate | None
     outcome: Outcome = ""
     more_trials: int | None = None
+    limits: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -148,12 +154,11 @@ def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) 
     trials_a, trials_b = _measured(base, a), _measured(new, b)
     if not trials_a and not trials_b:
         return []
-    paired = base.header.run_id == new.header.run_id
     name = b if a == b else f"{a} → {b}"
     return [
         _held(
-            _change(name, metric, trials_a, trials_b, paired),
-            _taken(base, a, metric) or _taken(new, b, metric),
+            _change(name, metric, _Side(base, a, trials_a), _Side(new, b, trials_b)),
+            _taken(base, a, metric) or _taken(new, b, metric) or _forbidden(base, new, a, b),
             limits.get(metric),
             trials_a,
             trials_b,
@@ -167,27 +172,63 @@ def _measured(run: Run, case: str) -> list[Trial]:
 
 
 def _taken(run: Run, case: str, metric: Watched) -> bool:
-    findings = run.judgement.findings if run.judgement else ()
-    return verdict.withheld(findings, case, "percentiles" if metric == "p99" else "everything")
+    return verdict.withheld(_found(run), case, "times" if metric == "p99" else "throughput")
 
 
-def _change(case: str, metric: Watched, a: Sequence[Trial], b: Sequence[Trial], paired: bool) -> Change:
+def _forbidden(base: Run, new: Run, a: str, b: str) -> bool:
+    """Whether a rule forbids the comparison of two cases of one run."""
+    of_one_run = base.header.run_id == new.header.run_id and a != b
+    return of_one_run and any(one.on_comparison == "void" for one in verdict.between(_found(base), a, b))
+
+
+def _found(run: Run) -> tuple[Finding, ...]:
+    return run.judgement.findings if run.judgement else ()
+
+
+@dataclass(frozen=True)
+class _Side:
+    run: Run
+    case: str
+    trials: Sequence[Trial]
+
+
+def _change(case: str, metric: Watched, base: _Side, new: _Side) -> Change:
     if metric == "errors":
-        return _errors(case, a, b)
-    of = _metric(metric, a)
-    values_a, values_b = stats.by_block(a, of), stats.by_block(b, of)
-    if paired:
-        change = stats.paired_ratio(values_b, values_a)
-    else:
-        change = unpaired_ratio(list(values_b.values()), list(values_a.values()))
+        return _errors(case, base.trials, new.trials)
+    of = _metric(metric, base.trials)
+    found = _between(base, new, of)
     unit = stats.UNITS.get(of, "ns")
+    values_a, values_b = stats.by_block(base.trials, of), stats.by_block(new.trials, of)
     return Change(
         case=case,
         metric=metric,
         base=stats.positive_mean(list(values_a.values()), unit),
         new=stats.positive_mean(list(values_b.values()), unit),
-        change=change,
+        change=found.bounded,
+        limits=found.limits,
     )
+
+
+def _between(base: _Side, new: _Side, metric: Metric) -> Between:
+    """new over base: by block within one run, else with what each run found about its own side."""
+    if base.run.header.run_id == new.run.header.run_id:
+        before, after = _seen(base), _seen(new)
+        run = verdict.RunSeen(base.run.header, (before, after))
+        return pair_of(run, _found(base.run), after, before, metric)
+    sides: list[Side] = []
+    limits: list[Limit] = []
+    for side in (new, base):
+        values = stats.by_block(side.trials, metric)
+        bounded = verdict.bounded(_found(side.run), side.case)
+        counts = metric == "throughput"
+        sides.append(Side(values, bounded.slack) if counts else Side(values))
+        limits += bounded.limits if counts else ()
+    return Between(pair(*sides, manner="unpaired"), (), tuple(dict.fromkeys(limits)))
+
+
+def _seen(side: _Side) -> CaseSeen:
+    case = next(case for case in side.run.header.cases if case.id == side.case)
+    return CaseSeen(case, tuple(side.trials), ())
 
 
 def _metric(metric: Watched, trials: Sequence[Trial]) -> Metric:
@@ -233,15 +274,18 @@ def _held(change: Change, taken: bool, limit: float | None, a: Sequence[Trial], 
     if outcome == "could not tell" and change.metric != "errors":
         of = _metric(change.metric, a)
         values_a, values_b = stats.by_block(a, of), stats.by_block(b, of)
-        if values_a and values_b:
+        if values_a and values_b and not change.limits:  # no number of trials narrows what a rule opened
             total = trials_to_tell(list(values_b.values()), list(values_a.values()), edge)
             needed = None if total is None else max(1, total - min(len(values_a), len(values_b)))
     return replace(change, outcome=outcome, more_trials=needed)
 
 
 def _outcome(change: Estimate | None, edge: float, *, more_is_better: bool) -> Outcome:
-    if change is None or change.low is None or change.high is None:
+    """A change that is known from one side only can still decide a limit."""
+    if change is None or change.n < 2:
         return "could not tell"
+    low = -math.inf if change.low is None else change.low
+    high = math.inf if change.high is None else change.high
     if more_is_better:
-        return "broken" if change.high < edge else "kept" if change.low >= edge else "could not tell"
-    return "broken" if change.low > edge else "kept" if change.high <= edge else "could not tell"
+        return "broken" if high < edge else "kept" if low >= edge else "could not tell"
+    return "broken" if low > edge else "kept" if high <= edge else "could not tell"

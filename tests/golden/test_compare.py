@@ -91,7 +91,7 @@ def test_withheld_figures_are_not_held_to_a_limit(compare: Callable[..., int], c
     new = scaled(0.5)
     assert new.judgement is not None
     finding = sample_run.finding(
-        "W1", "withheld", None, withholds="everything", subject=Subject(case="quotes/go")
+        "W1", "withheld", None, on_throughput="void", subject=Subject(case="quotes/go")
     )
     new = replace(new, judgement=replace(new.judgement, findings=(finding,)))
     assert compare(new, "--fail-if-slower", "5%") == 1

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from rich.console import Console, RenderableType
 
 from assay.report import load, markdown, terminal
-from assay.values.design import StudyDesign
 from assay.values.finding import Subject
 from assay.values.run import Run
 
@@ -67,7 +66,7 @@ def test_a_percentile_without_enough_requests_is_left_out() -> None:
 
 
 def test_withheld_figures_are_not_shown() -> None:
-    withheld = sample_run.finding("G1", "withheld", None, withholds="everything")
+    withheld = sample_run.finding("G1", "withheld", None, on_throughput="void")
     measurement = sample_run.measurement(55_100)
     text = rendered(load.summary(sample_run.PLAN, measurement, (withheld,)))
     assert "55.1 k/s" not in text
@@ -103,10 +102,9 @@ def hostile_run() -> Run:
     assert judgement is not None
     finding = sample_run.finding("W1", "withheld", None, evidence=HOSTILE, subject=Subject(case=cases[0].id))
     claims = tuple(replace(claim, statement=HOSTILE) for claim in judgement.claims)
-    design = StudyDesign(title=HOSTILE, question=HOSTILE, blocks=5, seed=42)
     return replace(
         run,
-        header=replace(run.header, cases=cases, design=design),
+        header=replace(run.header, cases=cases, study={"title": HOSTILE, "question": HOSTILE}),
         trials=trials,
         judgement=replace(judgement, findings=(finding,), claims=claims),
     )

@@ -113,30 +113,23 @@ def test_markup_from_a_record_stays_text(tmp_path: Path) -> None:
     assert "&lt;script&gt;alert(1)" in dom
 
 
-def with_findings(*withheld: str) -> Run:
+def with_void(figure: str) -> Run:
     run = sample_run.run()
     assert run.judgement is not None
-    findings = tuple(
-        sample_run.finding("M1", "withheld", None, withholds=what, subject=Subject(case="quotes/go"))
-        for what in withheld
-    )
-    return replace(run, judgement=replace(run.judgement, findings=findings))
+    about = Subject(case="quotes/go")
+    finding = sample_run.finding("M1", "withheld", None, subject=about, **{f"on_{figure}": "void"})
+    return replace(run, judgement=replace(run.judgement, findings=(finding,)))
 
 
 def test_withheld_times_are_in_no_chart_and_no_table() -> None:
-    run = with_findings("times")
+    run = with_void("times")
     names = {chart.name: {row[0] for row in chart.rows} for chart in charts(run)}
     assert "quotes/go" in names["throughput"]
     assert "quotes/go" not in names["percentiles"]
 
 
 def test_a_withheld_case_is_in_no_chart() -> None:
-    assert all(row[0] != "quotes/go" for chart in charts(with_findings("everything")) for row in chart.rows)
-
-
-def test_withheld_tails_end_the_curve_at_the_median() -> None:
-    chart = next(chart for chart in charts(with_findings("percentiles")) if chart.name == "percentiles")
-    assert [row[2] for row in chart.rows if row[0] == "quotes/go"] == ["p50"]
+    assert all(row[0] != "quotes/go" for chart in charts(with_void("throughput")) for row in chart.rows)
 
 
 def test_a_run_with_no_finished_trial_still_makes_a_page() -> None:

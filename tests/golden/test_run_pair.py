@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 import sample_run
 from msgspec.structs import replace
@@ -10,19 +11,14 @@ from test_run_page import TWO_MEGABYTES, tags_of
 
 from assay.errors import InputError
 from assay.report import beside, html, markdown_pair, profiles
-from assay.values.claim import Claim
-from assay.values.design import Figures
 from assay.values.estimate import Ranked
 from assay.values.run import Run
 
 FIGURES = {
-    "quotes/java-vertx": (
-        Figures(throughput_per_s=106226.41),
-        Figures(throughput_per_s=1.0, note="a later run"),
-    ),
-    "quotes/go": (Figures(load="t12-c400", throughput_per_s=84765.94),),
-    "quotes/crystal": (Figures(load="another", throughput_per_s=58458.0),),
-    "quotes/ruby-sinatra": (Figures(throughput_per_s=3025.77),),
+    "quotes/java-vertx": [{"throughput_per_s": 106226.41}, {"throughput_per_s": 1.0, "note": "a later run"}],
+    "quotes/go": [{"load": "t12-c400", "throughput_per_s": 84765.94}],
+    "quotes/crystal": [{"load": "another", "throughput_per_s": 58458.0}],
+    "quotes/ruby-sinatra": [{"throughput_per_s": 3025.77}],
 }
 
 
@@ -35,10 +31,11 @@ def published() -> Run:
     assert judgement is not None
     ranking = tuple(replace(place, tier=None, reason="fewer than 6 trials") for place in judgement.ranking)
     claims = tuple(replace(claim, verdict="inconclusive", measured=None) for claim in judgement.claims[:1])
-    design = replace(sample_run.under("published", run).header.design, figures=FIGURES)
     return replace(
         run,
-        header=replace(run.header, cases=cases, design=design),
+        header=replace(
+            run.header, profile="published", cases=cases, study=run.header.study | {"figures": FIGURES}
+        ),
         judgement=replace(judgement, ranking=ranking, claims=claims),
     )
 
@@ -110,8 +107,9 @@ def test_an_order_that_turned_round_in_a_run_without_a_ranking_is_told() -> None
     assert run.judgement is not None
     ranking = tuple(replace(place, tier=None) for place in run.judgement.ranking)
     unranked = replace(run, judgement=replace(run.judgement, ranking=ranking))
-    figures = FIGURES | {"quotes/go": (Figures(load="t12-c400", throughput_per_s=200_000.0),)}
-    found = profiles.pair(unranked, sample_run.redesigned(before, figures=figures))
+    figures = FIGURES | {"quotes/go": [{"load": "t12-c400", "throughput_per_s": 200_000.0}]}
+    study = before.header.study | {"figures": figures}
+    found = profiles.pair(unranked, replace(before, header=replace(before.header, study=study)))
     [table] = profiles.tables(found)
     told = profiles.told(table)[-1]
     assert told.startswith("quotes/go was published ahead of quotes/java-vertx; ")
@@ -121,7 +119,7 @@ def test_an_order_that_turned_round_in_a_run_without_a_ranking_is_told() -> None
 def test_a_withheld_figure_has_no_place_and_says_why() -> None:
     run = fair()
     assert run.judgement is not None
-    finding = sample_run.finding("G1", "withheld", "quotes/go", withholds="everything")
+    finding = sample_run.finding("G1", "withheld", "quotes/go", on_throughput="void")
     found = profiles.pair(replace(run, judgement=replace(run.judgement, findings=(finding,))), published())
     [table] = profiles.tables(found)
     go = next(line for line in table.lines if line.name == "quotes/go")
@@ -157,8 +155,8 @@ def test_a_claim_that_changed_is_told() -> None:
 
 def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> None:
     run = fair()
-    run = sample_run.redesigned(run, claims=(Claim(id="b", statement="", comparisons=()),))
-    lines = profiles.claims(profiles.Pair(published(), run))
+    study = run.header.study | {"claims": [{"id": "b", "comparisons": []}]}
+    lines = profiles.claims(profiles.Pair(published(), replace(run, header=replace(run.header, study=study))))
     assert [line.id for line in lines] == ["a"]
 
 
@@ -199,7 +197,9 @@ def test_the_page_holds_both_and_stays_small() -> None:
 
 def test_markup_from_a_record_stays_text_in_a_pair() -> None:
     hostile = hostile_run()
-    found = profiles.pair(hostile, sample_run.under("published", hostile))
+    study = msgspec.json.decode(msgspec.json.encode(hostile.header.study))
+    other = replace(hostile, header=replace(hostile.header, profile="published", study=study))
+    found = profiles.pair(hostile, other)
     page = html.render(hostile, found)
     assert tags_of(page).scripts == 3
     assert "<script>alert" not in page

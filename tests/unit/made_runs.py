@@ -9,8 +9,6 @@ from typing import Any
 import msgspec
 from hdrh.histogram import HdrHistogram
 
-from assay.store import format_1
-from assay.values.design import Design
 from assay.values.measurement import (
     Books,
     Connections,
@@ -178,14 +176,6 @@ def case(case_id: str, **changes: object) -> Case:
     return msgspec.structs.replace(made, **changes)
 
 
-def design(blocks: int, study: Mapping[str, Any], cases: Sequence[Case] = ()) -> Design:
-    """The design of a study, or of another `kind`, from the words that records of format 1 had for it."""
-    settled = {"profile": "fair", "quick": False, "seed": 1, "blocks": blocks}
-    written = {**settled, "study": dict(study), "cases": msgspec.to_builtins(list(cases))}
-    made: Design = msgspec.convert(format_1.header(written)["design"], type=Design)
-    return made
-
-
 def run(
     cases: Sequence[Case], trials: Iterable[Trial], blocks: int = 6, study: Mapping[str, Any] | None = None
 ) -> Run:
@@ -196,7 +186,11 @@ def run(
         created_unix_ns=0,
         command=("assay", "run"),
         study_name="s",
-        design=design(blocks, study or {}, cases),
+        profile="fair",
+        quick=False,
+        seed=1,
+        blocks=blocks,
+        study=dict(study or {}),
         cases=tuple(cases),
         environment=Environment(
             machine_id="m",

@@ -18,11 +18,11 @@ from assay.verdict import judge
 Captured = pytest.CaptureFixture[str]
 
 
-def kept(results: Path, made: Run) -> Path:
-    """The record of the run, with a judgement that knew one finding that no rule makes today."""
+def kept(results: Path, made: Run, code: str = "H2") -> Path:
+    """The record of the run, with a judgement that knew one finding that no rule makes of it today."""
     header = msgspec.structs.replace(made.header, run_id="old-20260101-000000-abcd")
     gone = Finding(
-        code="X9", severity="flagged", subject=Subject(case="a"), title="an old rule", evidence="e",
+        code=code, severity="flagged", subject=Subject(case="a"), title="an old rule", evidence="e",
         figures={}, meaning="m", remedy="r", source="s",
     )  # fmt: skip
     before = msgspec.structs.replace(judge(made, 0), findings=(gone,), hallmark=False, assay_version="0.0.1")
@@ -39,12 +39,26 @@ def test_the_new_judgement_is_appended_and_its_changes_are_said(tmp_path: Path, 
     assert main(["judge", "latest", "--results", str(tmp_path)]) == 0
     told = capsys.readouterr().out
     assert "the judgement before was Assay 0.0.1's" in told
-    assert "gone: X9 flagged, a: an old rule" in told
+    assert "gone: H2 flagged, a: an old rule" in told
     assert "it now bears the hallmark" in told
     assert path.read_bytes().startswith(before)  # nothing that was stored is touched
     assert len(path.read_bytes().splitlines()) == len(before.splitlines()) + 1
     judgement = store.load(path).judgement
     assert judgement is not None and judgement.hallmark and judgement.judged_unix_ns > 0
+
+
+def test_a_finding_of_an_unknown_rule_stays_and_its_case_is_ranked_with_that_mark(tmp_path: Path) -> None:
+    path = kept(tmp_path, steady_run({"a": 10_000, "b": 12_000}), code="X9")
+    assert main(["judge", str(path)]) == 0
+    judgement = store.load(path).judgement
+    assert judgement is not None and not judgement.hallmark
+    [finding] = judgement.findings
+    assert (finding.code, finding.on_throughput) == ("X9", "unknown")
+    marked = next(row for row in judgement.ranking if row.case == "a")
+    assert marked.tier == 2 and marked.known is not None
+    assert [(limit.code, limit.words) for limit in marked.known.limits] == [
+        ("X9", "a rule that this version does not have spoke"),
+    ]
 
 
 def test_a_dry_run_stores_nothing(tmp_path: Path, capsys: Captured) -> None:

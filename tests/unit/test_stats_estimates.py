@@ -95,15 +95,6 @@ def test_what_a_block_does_to_both_cases_cancels(a: dict[int, float], factor: fl
     assert ratio.high == pytest.approx(factor, rel=1e-6)
 
 
-def test_the_paired_test_is_scipy_s() -> None:
-    a = {0: 105.0, 1: 99.0, 2: 110.0, 3: 104.0}
-    b = {0: 100.0, 1: 98.0, 2: 103.0, 3: 101.0, 4: 7.0}
-    test = stats.paired_test(a, b)
-    expected = scipy_stats.ttest_1samp([math.log(a[block] / b[block]) for block in range(4)], 0.0)
-    assert test is not None
-    assert test.p_value == pytest.approx(expected.pvalue)
-
-
 def test_ratios_pair_by_block_and_ignore_blocks_that_lack_one() -> None:
     ratio = stats.paired_ratio({1: 20.0, 2: 60.0, 9: 1.0}, {1: 10.0, 2: 20.0})
     assert ratio is not None and ratio.n == 2

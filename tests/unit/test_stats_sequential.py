@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,15 +13,10 @@ from numpy.typing import NDArray
 from scipy import integrate
 from scipy import stats as scipy_stats
 
-from assay.stats import sequential
-from assay.stats.sequential import (
-    always_valid_ratio,
-    blocks_to_settle,
-    detectable_by_now,
-    per_pair,
-    settled,
-    shown_faster_by_now,
-)
+from assay.stats import sequential, shown_faster
+from assay.stats.pairing import Pair, Side, pair
+from assay.stats.pairing import settled as settled_pair
+from assay.stats.sequential import always_valid_ratio, blocks_to_settle, detectable_by_now, per_pair
 
 MOST_BLOCKS = 40
 
@@ -72,6 +68,16 @@ def test_the_likelihood_ratio_is_the_integral_it_claims_to_be() -> None:
 
     mixture, _ = integrate.quad(weighted, -12, 12, limit=400)
     assert mixture / scipy_stats.t.pdf(t, n - 1) == pytest.approx(20, rel=1e-4)
+
+
+def looked_at(logs: list[float], alpha: float = 0.05) -> Pair | None:
+    """These log ratios as a comparison that is looked at after every block."""
+    values = {block: math.exp(value) for block, value in enumerate(logs)}
+    return pair(Side(values), Side(dict.fromkeys(values, 1.0)), manner="looked at", alpha=alpha)
+
+
+def settled(logs: list[float], sought: float, noise_floor: float = 0.01) -> str | None:
+    return settled_pair(looked_at(logs), sought, noise_floor)
 
 
 def run_until_settled(rng: np.random.Generator, effect: float, deviation: float) -> tuple[str | None, int]:
@@ -140,6 +146,15 @@ def test_blocks_to_settle_is_what_it_takes() -> None:
     assert blocks_to_settle([0.1], sought=0.02) is None
 
 
+def shown_faster_by_now(cases: dict[str, dict[int, float]]) -> set[tuple[str, str]]:
+    alpha = per_pair(len(cases))
+    pairs = {
+        (a, b): pair(Side(cases[a]), Side(cases[b]), manner="looked at", alpha=alpha)
+        for a, b in itertools.combinations(cases, 2)
+    }
+    return shown_faster({names: one for names, one in pairs.items() if one is not None})
+
+
 def test_all_pairs_together_keep_the_error() -> None:
     rng = np.random.default_rng(10)
     alarms = 0
@@ -163,8 +178,10 @@ def with_control(rng: np.random.Generator, effect: float, deviation: float, bloc
     for n in range(1, blocks + 1):
         control = always_valid_ratio(list(again[:n] - a[:n]))
         assert control is not None
-        wide = control.high - control.low if n > 2 and control.low and control.high else 0.0
-        answer = settled(list(a[:n] - b[:n]), 0.02, max(0.01, wide / 2))
+        far = 0.01  # the control's far end, where its interval excludes 1
+        if n > 2 and control.low and control.high and not control.low <= 1 <= control.high:
+            far = max(far, max(control.high, 1 / control.low) - 1)
+        answer = settled(list(a[:n] - b[:n]), 0.02, far)
         if answer:
             return answer
     return None

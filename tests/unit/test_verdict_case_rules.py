@@ -17,9 +17,7 @@ from made_runs import (
     trial,
     with_trials,
 )
-from sample_run import redesigned
 
-from assay.values.design import RuleSetting
 from assay.values.finding import Finding
 from assay.values.measurement import Measurement, Outcome
 from assay.values.plan import Request
@@ -89,13 +87,15 @@ class TestFairness:
         (finding,) = judged.findings
         assert finding.code == "W6" and "pool 3 against 50" in finding.evidence
         assert [row.tier for row in judged.ranking] == [None, None]
-        assert all(row.relative_to_best for row in judged.ranking)  # flagged: shown, marked, not ranked
+        assert all(
+            row.throughput and not row.withheld for row in judged.ranking
+        )  # only the comparison is void
         assert judge(self.pair({"pool": 3}, {"workers": 4}), 0).findings == ()
 
     def test_a_study_may_say_that_they_differ_on_purpose(self) -> None:
         made = self.pair({"pool": 3}, {"pool": 50})
-        allowed = RuleSetting(thresholds={"allowed": 1}, reason="pools are what is compared")
-        made = redesigned(made, rules={"W6": allowed})
+        study = {"rules": {"W6": {"thresholds": {"allowed": 1}, "reason": "pools are what is compared"}}}
+        made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, study=study))
         assert judge(made, 0).findings == ()
 
     def test_unequal_cores_are_seen_without_being_told(self) -> None:
@@ -117,7 +117,7 @@ class TestYardsticks:
 
     def test_a_candidate_that_overtakes_the_reference_is_told(self) -> None:
         finding = findings_of(self.run("reference", 8_000))["D4"]
-        assert (finding.severity, finding.subject.case, finding.withholds) == ("note", "b", "nothing")
+        assert (finding.severity, finding.subject.case, finding.on_throughput) == ("note", "b", "none")
         assert finding.evidence == "a serves 25 % more than this reference, and 1 more do"
 
     @pytest.mark.parametrize("reference", [10_000, 20_000])
@@ -195,11 +195,12 @@ class TestDesign:
         cases = (case("a"), case("b"), case("again", role="control", control_of="a"))
         return msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
 
-    def test_a_server_that_differs_from_itself_downgrades_every_comparison(self) -> None:
+    def test_a_server_that_differs_from_itself_widens_every_comparison(self) -> None:
         judged = judge(self.control(1.05), 0)
         finding = next(f for f in judged.findings if f.code == "D1")
         assert finding.severity == "flagged" and finding.subject.case is None
-        assert all(row.tier is None and "D1" in row.reason for row in judged.ranking[:2])
+        assert [row.tier for row in judged.ranking[:2]] == [1, 2]  # twice as fast is beyond any such bias
+        assert judged.noise_floor == finding.figures["wider"] > 0.05
         assert "D1" not in findings_of(self.control(1.0))
 
     def test_a_sure_difference_below_the_noise_floor_is_none(self) -> None:
@@ -273,8 +274,7 @@ class TestHost:
             cpus=(1,),
             cpu_ns=int(services_s * SECOND),
             cpu_share=services_s / 10,
-            memory_bytes=1,
-            pages_shared_out=True,
+            peak_rss_bytes=1,
         )
         judged = found(measurement(), server=seen, services=(database,), host=host)
         assert ("H2" in judged) == (services_s == 0)

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from made_runs import case, measurement, run, steady_run, trial, uniform_histogram
+from made_runs import case, measurement, run, steady_run, trial, uniform_histogram, with_trials
 
 from assay.errors import InputError
 from assay.values.estimate import ClaimVerdict, Ranked
 from assay.values.run import Judgement, Run
-from assay.values.trial import Failure
-from assay.verdict import RULES, comparison_withheld, explain, hallmark, judge, unranked_by, withheld
+from assay.values.trial import ContractSeen, Failure
+from assay.verdict import RULES, explain, hallmark, judge, void_by, withheld
 
 FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}
 
@@ -58,16 +58,13 @@ class TestRanking:
         assert "ceiling" in null.reason and null.relative_to_best is not None
         assert null.relative_to_best.value == pytest.approx(400 / 90, rel=0.01)
 
-    def test_withheld_cases_lose_rank_and_ratio_and_the_others_go_on(self) -> None:
+    def test_void_cases_lose_rank_and_ratio_and_the_others_go_on(self) -> None:
         made = steady_run(FRANKLIN)
-        busy = tuple(
-            msgspec.structs.replace(t, measurement=measurement(106_000, busy=0.99)) if t.case == "java" else t
-            for t in made.trials
-        )
-        judged = judge(msgspec.structs.replace(made, trials=busy), 0)
+        wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+        judged = judge(with_trials(made, {"java": {"contract": wrong}}), 0)
         java = rows(judged)["java"]
         assert (java.tier, java.relative_to_best, java.withheld) == (None, None, True)
-        assert "G1" in java.reason and not judged.hallmark
+        assert java.reason == "void: W1" and not judged.hallmark
         assert (rows(judged)["go"].tier, rows(judged)["ruby"].tier) == (1, 2)
         best = rows(judged)["go"].relative_to_best
         assert best is not None and best.value == 1.0
@@ -86,27 +83,55 @@ class TestRanking:
         assert {finding.code for finding in judged.findings} == {"M1"}
         assert rows(judged)["java"].tier == 1 and not judged.hallmark
         assert withheld(judged.findings, "java", "times")
-        assert not withheld(judged.findings, "java", "everything")
+        assert not withheld(judged.findings, "java", "throughput")
 
-    def test_the_odd_one_out_is_not_ranked_among_its_equals(self) -> None:
+    def sending(self, bytes_each: int, encodings: dict[str, int] | None = None) -> Judgement:
+        """The run in which java sends so many bytes an answer, the others 150."""
         made = steady_run(FRANKLIN)
         odd = tuple(
-            msgspec.structs.replace(t, measurement=measurement(106_000, bytes_each=127))
+            msgspec.structs.replace(
+                t, measurement=measurement(106_000, bytes_each=bytes_each, encodings=encodings)
+            )
             if t.case == "java"
             else t
             for t in made.trials
         )
-        judged = judge(msgspec.structs.replace(made, trials=odd), 0)
-        assert {row.case: row.tier for row in judged.ranking} == {"go": 1, "ruby": 2, "java": None}
-        assert "may not be compared with go, ruby" in rows(judged)["java"].reason
-        assert comparison_withheld(judged.findings, "go", "java")
-        assert not comparison_withheld(judged.findings, "go", "ruby")
-        assert rows(judged)["go"].relative_to_best is None  # the best is java, and that ratio is withheld
+        return judge(msgspec.structs.replace(made, trials=odd), 0)
 
-    def test_too_few_trials_rank_nobody_but_keep_the_ratios(self) -> None:
-        judged = judge(steady_run(FRANKLIN, blocks=3), 0)
+    def test_who_sends_more_and_is_faster_all_the_same_is_faster(self) -> None:
+        judged = self.sending(190)
+        assert {row.case: row.tier for row in judged.ranking} == {"java": 1, "go": 2, "ruby": 3}
+        pair = next(one for one in judged.comparisons if (one.a, one.b) == ("java", "go"))
+        assert pair.shown and pair.known is not None and pair.known.high is None
+        assert pair.known.low == pytest.approx(1.24, rel=0.01) and pair.known.limits[0].code == "W3"
+
+    def test_who_is_faster_and_sends_less_is_not_shown_faster(self) -> None:
+        judged = self.sending(127)
+        assert {row.case: row.tier for row in judged.ranking} == {"java": 1, "go": 1, "ruby": 2}
+        pair = next(one for one in judged.comparisons if (one.a, one.b) == ("java", "go"))
+        assert not pair.shown and pair.known is not None and pair.known.low is None
+
+    def test_answers_in_another_encoding_are_not_compared_and_only_that_pair_is_lost(self) -> None:
+        judged = self.sending(150, encodings={"gzip": 1_060_000})
+        assert {row.case: row.tier for row in judged.ranking} == {"go": 1, "ruby": 2, "java": None}
+        assert "W5" in rows(judged)["java"].reason  # nobody asked for it
+        made = steady_run({"a": 100, "b": 50})
+        facts = {"a": {"facts": {"workers": 1}}, "b": {"facts": {"workers": 4}}}
+        judged = judge(with_roles(made, **facts), 0)
         assert {row.tier for row in judged.ranking} == {None}
-        assert all("S5" in row.reason and row.relative_to_best for row in judged.ranking)
+        assert "may not be compared with b: W6" in rows(judged)["a"].reason
+
+    def test_three_blocks_order_and_two_do_not(self) -> None:
+        judged = judge(steady_run(FRANKLIN, blocks=3), 0)
+        assert [(row.case, row.tier) for row in judged.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
+        assert not judged.hallmark and [one.code for one in judged.findings if one.severity != "note"] == [
+            "S5"
+        ]
+        judged = judge(steady_run(FRANKLIN, blocks=2), 0)
+        assert {row.tier for row in judged.ranking} == {None}
+        assert all("2 blocks shared with another; an order needs 3" in row.reason for row in judged.ranking)
+        (one,) = {row.reason for row in judge(steady_run(FRANKLIN, blocks=1), 0).ranking}
+        assert one == "1 block shared with another; an order needs 3"
 
     def test_each_load_has_its_own_ranking(self) -> None:
         made = steady_run({"a": 100, "b": 50, "c": 10, "d": 20})
@@ -122,10 +147,16 @@ class TestRanking:
             else t
             for t in made.trials
         )
-        noisy = with_roles(
-            msgspec.structs.replace(made, trials=wild), **{"a again": {"role": "control", "control_of": "a"}}
-        )
-        assert {rows(judge(noisy, 0))[name].tier for name in ("a", "b")} == {1}
+        control = {"a again": {"role": "control", "control_of": "a"}}
+        noisy = with_roles(msgspec.structs.replace(made, trials=wild), **control)
+        assert rows(judge(noisy, 0))["a"].tier == 2  # a control asks for bias; its width is no floor
+        biased = with_roles(steady_run({"a": 10_000, "b": 10_300, "a again": 10_400}), **control)
+        judged = judge(biased, 0)
+        assert {rows(judged)[name].tier for name in ("a", "b")} == {1}
+        assert judged.noise_floor == pytest.approx(0.045, abs=0.01)
+        assert [one.on_comparison for one in judged.findings if one.code == "D1"] == ["wider"]
+        far = with_roles(steady_run({"a": 10_000, "b": 12_000, "a again": 10_400}), **control)
+        assert rows(judge(far, 0))["a"].tier == 2
 
 
 class TestFailures:
@@ -186,22 +217,37 @@ class TestClaims:
         assert "lies inside" in verdict({"a": 13_000, "b": 10_000}, claim(ratio=1.3)).reason
 
     def with_busy_client(self, busy: str, rates: dict[str, float], relation: str = "more") -> ClaimVerdict:
-        """The claim where one core of the generator had no time to spare in front of `busy`."""
+        """The claim where the generator had no time to spare in front of the servers in `busy`, and nobody
+        looked at their cores."""
         made = steady_run(rates, study=claim(relation))
         trials = tuple(
-            msgspec.structs.replace(t, measurement=measurement(rates[busy], busy=0.99))
-            if t.case == busy
+            msgspec.structs.replace(t, measurement=measurement(rates[t.case], busy=0.99), server=None)
+            if t.case in busy
             else t
             for t in made.trials
         )
         (judged,) = judge(msgspec.structs.replace(made, trials=trials), 0).claims
         return judged
 
-    def test_withheld_figures_settle_nothing(self) -> None:
+    def test_void_figures_settle_nothing(self) -> None:
+        made = steady_run({"a": 13_000, "b": 10_000}, study=claim())
+        wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+        (judged,) = judge(with_trials(made, {"b": {"contract": wrong}}), 0).claims
+        assert (judged.verdict, judged.reason) == (
+            "inconclusive", "the figures of the two are no results: W1",
+        )  # fmt: skip
+
+    def test_a_slower_server_that_the_client_held_back_leaves_the_direction_open(self) -> None:
         judged = self.with_busy_client("b", {"a": 13_000, "b": 10_000})
-        assert judged.verdict == "inconclusive" and "figures of b are withheld: G1" in judged.reason
+        assert judged.verdict == "inconclusive" and "at most 1.31" in judged.reason
+        assert "its generator was full (G1)" in judged.reason
         judged = self.with_busy_client("a", {"a": 10_000, "b": 10_000}, "equal")
-        assert judged.verdict == "inconclusive" and "figures of a are withheld: G1" in judged.reason
+        assert judged.verdict == "inconclusive"
+
+    def test_two_sides_that_are_both_bounded_leave_nothing_in_one_sentence(self) -> None:
+        judged = self.with_busy_client("ab", {"a": 13_000, "b": 10_000})
+        assert judged.verdict == "inconclusive"
+        assert judged.reason == "limits on both sides leave the ratio open: its generator was full (G1)"
 
     def test_a_faster_server_that_the_client_held_back_gives_a_bound(self) -> None:
         judged = self.with_busy_client("a", {"a": 13_000, "b": 10_000})
@@ -211,9 +257,11 @@ class TestClaims:
         judged = self.with_busy_client("b", {"a": 10_000, "b": 13_000}, "less")
         assert judged.verdict == "supported" and "at most 0.77" in judged.reason
 
-    def test_a_bound_contradicts_nothing(self) -> None:
+    def test_a_bound_contradicts_only_what_lies_beyond_it(self) -> None:
         judged = self.with_busy_client("a", {"a": 10_000, "b": 13_000})
-        assert judged.verdict == "inconclusive" and "may do more" in judged.reason
+        assert judged.verdict == "inconclusive" and "leaves the direction open" in judged.reason
+        judged = self.with_busy_client("b", {"a": 10_000, "b": 13_000})
+        assert judged.verdict == "contradicted" and "at most 0.77" in judged.reason
 
     def test_two_blocks_are_too_few_and_a_missing_case_is_named(self) -> None:
         assert "3 are needed" in verdict({"a": 13_000, "b": 10_000}, claim(), blocks=2).reason
@@ -274,6 +322,10 @@ class TestClaims:
         assert judged.verdict == "supported" and judged.measured is not None
         assert judged.measured.value == pytest.approx(1 / 81, rel=0.01)
 
+    def test_a_record_with_unreadable_claims_is_bad_input(self) -> None:
+        with pytest.raises(InputError, match="claims"):
+            verdict({"a": 1}, {"claims": [{"id": 3}]})
+
 
 class TestRegistry:
     def test_every_rule_tells_its_whole_story(self) -> None:
@@ -282,7 +334,9 @@ class TestRegistry:
             for text in (rule.title, rule.meaning, rule.remedy, rule.source, rule.example):
                 assert text.strip() == text and len(text) > 3
             assert rule.meaning.endswith(".") and rule.severities
-            assert ("withheld" in rule.severities) == (rule.withholds != "nothing")
+            assert ("withheld" in rule.severities) == any("void" in one.words for one in rule.effects) or (
+                code in ("W6", "D2")  # a flag on both servers, and no comparison
+            )
 
     def test_explain_takes_any_case_and_names_the_nearest(self) -> None:
         assert explain("w3").title == "unequal answers"
@@ -310,7 +364,8 @@ def test_the_effects_on_one_case_leave_the_other_alone() -> None:
     )
     findings = judge(msgspec.structs.replace(made, trials=busy), 0).findings
     assert (hallmark(findings, "a"), hallmark(findings, "b")) == (False, True)
-    assert (unranked_by(findings, "a"), unranked_by(findings, "b")) == (("G1",), ())
+    assert (void_by(findings, "a", "times"), void_by(findings, "b", "times")) == (("G1",), ())
+    assert void_by(findings, "a") == ()
 
 
 def test_a_judgement_survives_its_stored_form() -> None:

@@ -34,16 +34,16 @@ def test_a_clean_open_loop_has_no_finding() -> None:
 
 
 class TestGeneratorTime:
-    def test_a_stall_takes_the_times_and_a_long_one_everything(self) -> None:
+    def test_a_stall_takes_the_times_and_a_long_one_bounds_throughput(self) -> None:
         def stalled(ns: int, seconds: int = 10) -> Finding | None:
             made = measurement(seconds=seconds)
             worker = msgspec.structs.replace(made.workers[0], largest_stall_ns=ns)
             return found(msgspec.structs.replace(made, workers=(worker,)), plan(seconds=seconds)).get("G2")
 
         short = stalled(150_000_000, seconds=20)
-        assert short is not None and (short.severity, short.withholds) == ("withheld", "times")
+        assert short is not None and (short.on_throughput, short.on_times) == ("none", "void")
         long = stalled(900_000_000)
-        assert long is not None and long.withholds == "everything"
+        assert long is not None and (long.on_throughput, long.on_times) == ("at least", "void")
         assert stalled(99_000_000) is None
 
     def test_one_disturbed_trial_among_many_is_a_note(self) -> None:
@@ -67,7 +67,8 @@ class TestGeneratorTime:
 
     def test_a_spinning_pacer_that_comes_late(self) -> None:
         late = open_measurement(send_lag=uniform_histogram(100_000, 3e6))
-        assert found(late, open_plan())["G1"].withholds == "times"
+        finding = found(late, open_plan())["G1"]
+        assert (finding.on_throughput, finding.on_times) == ("none", "void")
         slow = uniform_histogram(100_000, 50e6)
         assert "G1" not in found(
             open_measurement(send_lag=uniform_histogram(100_000, 3e6), service_time=slow, response_time=slow),
@@ -160,7 +161,7 @@ class TestTimes:
         slow = histogram([1e6] * 9_950 + [5e9] * 50)
         made = measurement(1000, service_time=slow)
         finding = found(made)["M2"]
-        assert (finding.severity, finding.withholds) == ("flagged", "nothing")
+        assert (finding.severity, finding.on_times) == ("flagged", "none")
 
     def test_waiting_that_a_closed_loop_would_have_hidden(self) -> None:
         waited = open_measurement(response_time=uniform_histogram(100_000, 900e6))
@@ -228,7 +229,7 @@ class TestServerBound:
 def test_a_single_load_is_judged_by_the_same_rules() -> None:
     worker = msgspec.structs.replace(measurement().workers[0], largest_stall_ns=400_000_000)
     findings = judge_load(plan(), changed(workers=(worker,)), cores=2, same_machine=True)
-    assert [(finding.code, finding.withholds) for finding in findings] == [("G2", "everything")]
+    assert [(finding.code, finding.on_throughput) for finding in findings] == [("G2", "at least")]
 
 
 def test_open_loops_are_shown_but_not_ranked_by_the_rate_they_were_offered() -> None:

@@ -39,10 +39,10 @@ def test_the_page_lists_the_registry_s_rules_in_its_order() -> None:
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
 def test_a_rule_s_row_is_the_code_s(rule: Rule) -> None:
-    _, title, severities, about, thresholds, source = rows()[rule.code]
+    _, title, severities, effects, thresholds, source = rows()[rule.code]
     assert title == rule.title
     assert severities.split(", ") == list(rule.severities)
-    assert about == rule.about
+    assert effects == rule.effect_words
     assert thresholds == (", ".join(written(each) for each in rule.thresholds) or "–")
     assert source == rule.source
 

@@ -21,6 +21,7 @@ from made_runs import (
 from assay.values.finding import Finding
 from assay.values.measurement import Books, Connections, Measurement, Outcome
 from assay.values.plan import Closed, LoadPlan, Open, Stage
+from assay.values.run import Run
 from assay.values.trial import ContractSeen, HostSeen
 from assay.verdict import judge, judge_load
 
@@ -29,6 +30,10 @@ OPEN = plan(
     load=Open(stages=(Stage(duration_ns=10 * SECOND, from_per_s=1e4, to_per_s=1e4),), max_connections=1000)
 )
 REFUSED = Outcome(origin="network", kind="connect_refused", count=157)
+
+
+def findings_of(made: Run) -> dict[str, Finding]:
+    return {finding.code: finding for finding in judge(made, 0).findings}
 
 
 def found(
@@ -50,12 +55,33 @@ def test_a_clean_load_has_no_finding() -> None:
 
 
 class TestGeneratorSaturated:
-    def test_a_busy_thread_withholds_everything(self) -> None:
-        finding = found(measurement(busy=0.93))["G1"]
-        assert (finding.severity, finding.withholds) == ("withheld", "everything")
+    def test_a_busy_thread_in_front_of_a_server_with_time_to_spare_gives_a_bound(self) -> None:
+        idle = server(cpu_share=0.92)
+        finding = found(measurement(busy=0.93), server=idle)["G1"]
+        assert (finding.severity, finding.on_throughput, finding.on_times) == ("withheld", "at least", "void")
+        assert finding.at_most_times == pytest.approx(0.92**-3)
         assert "93 %" in finding.evidence and "20 %" in finding.evidence
         assert finding.figures["idle_share"] == pytest.approx(0.07)
         assert "G1" not in found(measurement(busy=0.79))
+
+    def test_a_server_whose_core_is_full_set_the_pace_whatever_its_client_did(self) -> None:
+        finding = found(measurement(busy=0.99), server=server(cpu_share=0.98))["G1"]
+        assert (finding.severity, finding.on_throughput, finding.on_times) == ("withheld", "none", "void")
+        assert "so it set the pace itself" in finding.evidence
+        assert found(measurement(busy=0.99), server=server(cpu_share=0.96))["G1"].on_throughput == "at least"
+
+    def test_one_odd_reading_of_the_server_s_cores_decides_nothing(self) -> None:
+        shares = (0.99, 0.99, 0.93, 0.99, 0.99, 0.99)
+        trials = [
+            trial("a", b, measurement(busy=0.9), server=server(cpu_share=share))
+            for b, share in enumerate(shares)
+        ]
+        assert findings_of(run([case("a")], trials))["G1"].on_throughput == "none"
+
+    def test_a_server_that_nobody_looked_at_has_no_upper_bound(self) -> None:
+        finding = found(measurement(busy=0.93), server=None)["G1"]
+        assert (finding.on_throughput, finding.at_most_times) == ("at least", None)
+        assert "nothing bounds its throughput from above" in finding.evidence
 
     def test_a_core_that_others_fill_counts_as_busy(self) -> None:
         host = HostSeen(load_average_1m=3, steal_share=0, client_cpus_idle_share=0.05)
@@ -111,11 +137,12 @@ class TestConnections:
     def test_franklin_s_missing_connections(self) -> None:
         made = changed(connections=self.connections(64, 40, 40), outcomes=(REFUSED,))
         finding = found(made)["G8"]
-        assert finding.severity == "withheld"
+        assert (finding.severity, finding.on_throughput) == ("withheld", "void")
         assert "40 of the 64 connections" in finding.evidence and "connect refused: 157" in finding.evidence
 
     def test_a_connection_that_was_never_answered(self) -> None:
         finding = found(changed(connections=self.connections(64, 64, 63)))["G8"]
+        assert finding.on_throughput == "at least"
         assert "1 connection of 64 never got an answer" in finding.evidence
 
     @pytest.mark.parametrize("load", [plan(), OPEN])
@@ -134,7 +161,7 @@ class TestLittlesLaw:
     def test_petclinic_s_impossible_mean(self) -> None:
         made = measurement(28_392, 10, 1000, service_time=uniform_histogram(283_920, 69.5e6))
         finding = found(made, plan(1000))["M1"]
-        assert (finding.severity, finding.withholds) == ("withheld", "times")
+        assert (finding.severity, finding.on_throughput, finding.on_times) == ("withheld", "none", "void")
         assert finding.figures["in_flight"] == pytest.approx(1973, rel=0.01)
 
     @pytest.mark.parametrize(("factor", "hit"), [(0.96, False), (1.04, False), (0.93, True), (1.07, True)])
@@ -205,7 +232,7 @@ class TestWrongAnswers:
         clean = {"before": 5, "during": 1000, "after": 5}
         wrong = {f"{name}_wrong": int(name == when) for name in clean}
         finding = found(measurement(), contract=ContractSeen(**clean, **wrong, examples=("no quote",)))["W1"]
-        assert (finding.severity, finding.withholds) == ("withheld", "everything")
+        assert (finding.severity, finding.on_throughput) == ("withheld", "void")
         assert when in finding.evidence and "no quote" in finding.evidence
 
     def test_the_engine_s_own_checks_count(self) -> None:
@@ -230,7 +257,7 @@ class TestErrors:
         books = Books(started=10, completed=0, failed=0, in_flight=10)
         silent = changed(started=10, completed=0, failed=0, books=books)
         finding = found(silent, OPEN)["W2"]
-        assert finding.severity == "withheld" and finding.withholds == "everything"
+        assert finding.severity == "withheld" and finding.on_throughput == "void"
         assert finding.evidence.startswith("no answer came within the measured 10 s, and 10 requests waited")
 
     @pytest.mark.parametrize(
@@ -252,12 +279,13 @@ class TestUnequalAnswers:
     def test_petclinic_s_compressed_side(self) -> None:
         encoded = measurement(bytes_each=1525, encodings={"gzip": 100_000})
         (finding,) = self.pair(encoded, measurement(bytes_each=3041))
-        assert finding.withholds == "comparison"
+        assert (finding.on_comparison, finding.on_throughput) == ("void", "none")
         assert (finding.subject.case, finding.subject.other_case) == ("a", "b")
         assert "gzip" in finding.evidence and "no encoding" in finding.evidence
 
     def test_bytes_more_than_two_percent_apart(self) -> None:
         (finding,) = self.pair(measurement(bytes_each=1000), measurement(bytes_each=1030))
+        assert finding.on_comparison == "one way"
         assert "1,000 B" in finding.evidence and "1,030 B" in finding.evidence
         assert self.pair(measurement(bytes_each=1000), measurement(bytes_each=1015)) == []
 

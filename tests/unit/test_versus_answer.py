@@ -8,7 +8,7 @@ from made_runs import WOBBLE, case, measurement, run, trial
 
 from assay.report import versus
 from assay.stats.sequential import always_valid_ratio
-from assay.values.design import WarmUp
+from assay.study.resolved import WarmUp
 from assay.values.measurement import Measurement
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial, WarmUpSeen
@@ -120,16 +120,32 @@ def test_a_rival_that_was_never_measured_is_said() -> None:
     assert versus.sentences(made) == ("B was not measured.", "Nothing can be compared.")
 
 
-def test_withheld_figures_are_not_compared() -> None:
+def spoilt(case: str, per_s: int, **changes: object) -> Run:
+    """A comparison with a full generator in front of one rival."""
     made = compared({"A": 12_000, "B": 10_000}, judged=False)
-    spoilt = [
-        msgspec.structs.replace(one, measurement=measurement(10_000, busy=0.95)) if one.case == "B" else one
+    busy = measurement(per_s, busy=0.95)
+    trials = tuple(
+        msgspec.structs.replace(one, measurement=busy, **changes) if one.case == case else one
         for one in made.trials
-    ]
-    made = msgspec.structs.replace(made, trials=tuple(spoilt))
-    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    )
+    made = msgspec.structs.replace(made, trials=trials)
+    return msgspec.structs.replace(made, judgement=judge(made, 0))
+
+
+def test_a_full_generator_in_front_of_a_full_server_takes_nothing_from_the_answer() -> None:
+    [said] = versus.sentences(spoilt("B", 10_000))
+    assert said.startswith(
+        "A serves 1.201 times (95 % 1.191-1.212) the requests of B; no hallmark: G1 withheld"
+    )
+
+
+def test_a_rival_that_the_generator_held_back_gives_a_bound() -> None:
+    [said] = versus.sentences(spoilt("A", 12_000, server=None))
+    assert said.startswith("A serves at least 1.19 times the requests of B (its generator was full (G1));")
+    made = spoilt("B", 10_000, server=None)
     [said] = versus.sentences(made)
-    assert said.startswith("A against B: withheld; no hallmark: G1 withheld")
+    assert said.startswith("no difference shown: A serves at most 1.21")
+    assert not answer(made).settled
 
 
 def test_an_unfinished_block_takes_the_hallmark() -> None:
@@ -140,7 +156,7 @@ def test_an_unfinished_block_takes_the_hallmark() -> None:
 
 
 def test_a_record_without_a_trial_has_an_answer_too() -> None:
-    made = run([case("A"), case("B")], [], 0, {"kind": "versus"})
+    made = run([case("A"), case("B")], [], 0, {"kind": "versus", "sought": "much"})
     assert answer(made).best is None
     assert not judge(made, 0).complete
     assert always_valid_ratio([]) is None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from assay.capacity.record import is_capacity
 from assay.report import capacity, versus
 from assay.report import format as fmt
 from assay.report.rows import Row, Section
-from assay.values.design import ContestDesign, SearchDesign
 from assay.values.run import Run
+from assay.versus.answer import is_versus
 
 
 def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
@@ -17,9 +18,9 @@ def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
 
     A comparison and a search for a capacity have answers of their own.
     """
-    if isinstance(run.header.design, ContestDesign):
+    if is_versus(run.header):
         return versus.sentences(run)
-    if isinstance(run.header.design, SearchDesign):
+    if is_capacity(run.header):
         return capacity.sentences(run)
     shown = list(found)
     closed = [section for section in shown if any(row.closed_loop for row in section.rows)]
@@ -47,10 +48,10 @@ def title(run: Run) -> str:
     header = run.header
     when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
     size = f"{blocks_of(run)} blocks of {len(header.cases)} cases"
-    if isinstance(header.design, SearchDesign):
+    if is_capacity(header):
         size = f"{len(run.trials)} trials"
     profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
-    return f"{header.study_name}{profile}, {size}, seed {header.design.seed}, {when:%Y-%m-%d %H:%M} UTC"
+    return f"{header.study_name}{profile}, {size}, seed {header.seed}, {when:%Y-%m-%d %H:%M} UTC"
 
 
 def blocks_of(run: Run) -> int:
@@ -60,12 +61,14 @@ def blocks_of(run: Run) -> int:
 
 def name(run: Run) -> str:
     """What the study calls itself."""
-    return run.header.design.title or run.header.study_name
+    given = run.header.study.get("title")
+    return given if isinstance(given, str) and given else run.header.study_name
 
 
 def question(run: Run) -> str:
     """What the study asks, in its own words; empty where it does not say."""
-    return " ".join(run.header.design.question.split())
+    text = run.header.study.get("question", "")
+    return " ".join(text.split()) if isinstance(text, str) else ""
 
 
 def machine(run: Run) -> str:

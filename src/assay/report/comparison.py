@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from assay import verdict
 from assay.compare import Change, Comparison, Watched, environment_differences
 from assay.report import answer, markdown
 from assay.report import format as fmt
@@ -96,6 +97,7 @@ def conclusion(comparison: Comparison) -> Iterator[str]:
         if change.outcome == "could not tell":
             trials = f"{change.more_trials} more trial{'' if change.more_trials == 1 else 's'}"
             more = f": {trials} on each side needed" if change.more_trials else ""
+            more = more or (f": {verdict.words_of(change.limits)}" if change.limits else "")
             yield f"{fmt.safe(change.case)}: {_NAMES[change.metric]}: could not tell{more}"
         if change.outcome == "not measured":
             yield f"{fmt.safe(change.case)}: {_NAMES[change.metric]} was not measured in new"

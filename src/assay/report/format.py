@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 
-from assay.values.estimate import Estimate
+from assay.values.estimate import Estimate, Known
 
 UNKNOWN = "–"
 """What stands where there is nothing to say."""
@@ -59,6 +59,27 @@ def rate(per_s: float | None) -> str:
     if per_s is None:
         return UNKNOWN
     return _scaled(per_s, ((1, "/s"), (1e3, "k/s"), (1e6, "M/s")))
+
+
+def known_rate(known: Known | None, measured: float) -> str:
+    """Write a throughput as it is known: "121 k/s", or as the bound that it is, "≥ 121 k/s", "121 – 125 k/s",
+    "≤ 121 k/s"; where nothing is known of it, "about 121 k/s"."""
+    if known is None or not known.limits:
+        return rate(measured)
+    if known.low is not None and known.high is not None:
+        return between(known.low, known.high)
+    if known.low is not None:
+        return f"≥ {rate(known.low)}"
+    return f"≤ {rate(known.high)}" if known.high is not None else f"about {rate(measured)}"
+
+
+def between(low: float, high: float) -> str:
+    """Two rates in the unit of the higher one: "121 – 125 k/s"."""
+    upper = rate(high)
+    for size, unit in ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")):
+        if upper.endswith(f" {unit}"):
+            return f"{significant(low / size)} – {upper}"
+    return f"{rate(low)} – {upper}"
 
 
 def time(ns: float | None) -> str:

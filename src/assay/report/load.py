@@ -9,9 +9,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from assay import verdict
 from assay.report import format as fmt
 from assay.report.findings import in_words
-from assay.report.percentiles import PERCENTILES, is_withheld, percentile_name
+from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.stats import Quantile, quantiles, rate_per_s, requests_needed
 from assay.values.finding import Finding
@@ -62,9 +63,7 @@ def _many(number: int, noun: str) -> str:
 def _figures(
     plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]
 ) -> Iterable[tuple[str, RenderableType]]:
-    whole = Text("withheld", SEVERITY_STYLE["withheld"])
-    per_s = Text(fmt.rate(rate_per_s(measured)), HEADING)
-    yield "throughput", whole if is_withheld(findings) else per_s
+    yield "throughput", _throughput(measured, findings)
     over = f"in {fmt.time(measured.measured_ns)}"
     yield "answers", f"{fmt.count(measured.completed)} right, {fmt.count(measured.failed)} failed {over}"
     for outcome in measured.outcomes:
@@ -95,6 +94,17 @@ def _figures(
             f"p99 {fmt.time(lag.value_ns if lag else None)}, most {fmt.time(measured.send_lag.max_ns)}",
         )
     yield "client", _client(measured.workers)
+
+
+def _throughput(measured: Measurement, findings: Sequence[Finding]) -> Text:
+    """The rate; as a bound where a finding made it one, with the reason."""
+    if is_withheld(findings):
+        return Text("withheld", SEVERITY_STYLE["withheld"])
+    found = known_throughput(measured, findings)
+    if not found.limits:
+        return Text(fmt.rate(rate_per_s(measured)), HEADING)
+    why = f"  ({verdict.words_of(found.limits)})"
+    return Text.assemble((fmt.known_rate(found, rate_per_s(measured)), HEADING), (why, FAINT))
 
 
 def _parts_of_the_time(measured: Measurement) -> Iterable[tuple[str, str]]:
@@ -128,39 +138,36 @@ def _times(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -
         yield Text("times withheld", SEVERITY_STYLE["withheld"])
         yield Text("")
         return
-    tails = not is_withheld(findings, "percentiles")
     if measured.response_time is not None:
-        yield _percentiles("response time", "from the intended start", measured.response_time, tails)
-        yield _percentiles("service time", "from the send", measured.service_time, tails)
+        yield _percentiles("response time", "from the intended start", measured.response_time)
+        yield _percentiles("service time", "from the send", measured.service_time)
     else:
-        yield _percentiles(
-            "service time", "closed loop: the queue that the client makes", measured.service_time, tails
-        )
+        aside = "closed loop: the queue that the client makes"
+        yield _percentiles("service time", aside, measured.service_time)
 
 
-def _percentiles(title: str, aside: str, times: Histogram, tails: bool) -> RenderableType:
+def _percentiles(title: str, aside: str, times: Histogram) -> RenderableType:
     """Percentiles as figures and bars; those without enough requests behind them are left out."""
-    ps = PERCENTILES if tails else PERCENTILES[:1]
-    found = [quantile for quantile in quantiles(times, ps) if quantile is not None]
+    found = [quantile for quantile in quantiles(times, PERCENTILES) if quantile is not None]
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(no_wrap=True)
     rows = [(percentile_name(quantile.p), quantile.value_ns) for quantile in found]
-    if times.count and tails:
+    if times.count:
         rows.append(("max", float(times.max_ns)))
     for name, value_ns in rows:
         table.add_row(name, fmt.time(value_ns), bar(value_ns / (rows[-1][1] or 1), _PLOT_WIDTH))
-    left_out = _left_out(times, ps, found) if times.count else "no answer was measured"
+    left_out = _left_out(times, found) if times.count else "no answer was measured"
     head = Text.assemble((title, HEADING), (f"  {aside}", FAINT))
     body = Group(table, Text(left_out, FAINT)) if left_out else table
     return Group(head, Padding(body, (0, 0, 1, 2)))
 
 
-def _left_out(times: Histogram, ps: Sequence[float], found: Sequence[Quantile]) -> str:
-    if len(found) == len(ps):
+def _left_out(times: Histogram, found: Sequence[Quantile]) -> str:
+    if len(found) == len(PERCENTILES):
         return ""
-    lowest = ps[len(found)]
+    lowest = PERCENTILES[len(found)]
     needed = fmt.count(requests_needed(lowest))
     return f"{percentile_name(lowest)} needs {needed} requests; {fmt.count(times.count)} were measured"
 

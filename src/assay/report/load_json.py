@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 
-from assay.report.percentiles import PERCENTILES, is_withheld, percentile_name
+from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.stats import quantiles, rate_per_s
 from assay.values.finding import Finding
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import LoadPlan
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever a key changes its meaning or goes."""
 _SECRET = {"authorization", "proxy-authorization", "cookie"}
 _HIDDEN = "(hidden)"
@@ -27,13 +27,14 @@ def encode(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]
         "format": FORMAT,
         "hallmark": all(finding.severity == "note" for finding in findings),
         "throughput_per_s": None if is_withheld(findings) else rate_per_s(measurement),
+        "throughput_known": None if is_withheld(findings) else known_throughput(measurement, findings),
         "completed": measurement.completed,
         "failed": measurement.failed,
-        "service_time_ns": _percentiles(measurement.service_time, findings) if times else None,
-        "response_time_ns": _percentiles(response, findings) if times and response is not None else None,
-        "connect_time_ns": _percentiles(measurement.connect_time, findings) if times else None,
-        "handshake_time_ns": _percentiles(shaken, findings) if times and shaken is not None else None,
-        "first_byte_time_ns": _percentiles(measurement.first_byte_time, findings) if times else None,
+        "service_time_ns": _percentiles(measurement.service_time) if times else None,
+        "response_time_ns": _percentiles(response) if times and response is not None else None,
+        "connect_time_ns": _percentiles(measurement.connect_time) if times else None,
+        "handshake_time_ns": _percentiles(shaken) if times and shaken is not None else None,
+        "first_byte_time_ns": _percentiles(measurement.first_byte_time) if times else None,
         "findings": findings,
         "plan": _without_secrets(plan),
         "measurement": measurement,
@@ -55,9 +56,10 @@ def _without_secrets(plan: LoadPlan) -> LoadPlan:
     return msgspec.structs.replace(plan, requests=requests)
 
 
-def _percentiles(times: Histogram, findings: Sequence[Finding]) -> dict[str, Any]:
+def _percentiles(times: Histogram) -> dict[str, Any]:
     """Percentiles with enough requests behind them; null for the others."""
-    ps = PERCENTILES[:1] if is_withheld(findings, "percentiles") else PERCENTILES
-    found = quantiles(times, ps)
-    named = {percentile_name(p): value and value.value_ns for p, value in zip(ps, found, strict=True)}
+    found = quantiles(times, PERCENTILES)
+    named = {
+        percentile_name(p): value and value.value_ns for p, value in zip(PERCENTILES, found, strict=True)
+    }
     return named | {"mean": times.mean_ns, "max": times.max_ns}

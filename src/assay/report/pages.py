@@ -49,7 +49,7 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
 
 def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
     """Where a run stands."""
-    total = run.header.trials or len(run.trials)
+    total = sum(case.trials(run.header.blocks) for case in run.header.cases)
     findings = run.judgement.findings if run.judgement else ()
     grave = sorted({f"{one.code} {one.severity}" for one in findings if one.severity != "note"})
     return html.page(

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay import verdict
+from assay.stats import rate_per_s
+from assay.values.estimate import Estimate, Known
 from assay.values.finding import Finding
+from assay.values.measurement import Measurement
 from assay.verdict.effects import Figures
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
@@ -16,6 +19,15 @@ def percentile_name(p: float) -> str:
     return f"p{100 * p:.10g}"
 
 
-def is_withheld(findings: Iterable[Finding], figures: Figures = "everything") -> bool:
+def is_withheld(findings: Iterable[Finding], figures: Figures = "throughput") -> bool:
     """Whether these figures of a load are no results. Its findings name no case."""
     return verdict.withheld(findings, "", figures)
+
+
+def known_throughput(measured: Measurement, findings: Iterable[Finding]) -> Known:
+    """What is known of a load's throughput. One load has no interval: without a limit both ends are open."""
+    value = rate_per_s(measured)
+    alone = Estimate(value=value, low=None, high=None, n=1, unit="req/s", method="one load")
+    found = verdict.known(alone, verdict.bounded(findings, ""))
+    assert found is not None  # there is a value
+    return found

@@ -26,14 +26,16 @@ def _controls(run: Run) -> Iterator[str]:
     if all(case.role != "control" for case in run.header.cases):
         return
     seen = verdict.see_run(run)
-    failed = run.judgement is not None and any(one.code == "D1" for one in run.judgement.findings)
-    floor = 100 * verdict.noise_floor(seen)
+    findings = run.judgement.findings if run.judgement else ()
+    failed = any(one.code == "D1" for one in findings)
+    floor = 100 * verdict.noise_floor(findings)
     for control, ratio in seen.controls.items():
         case = seen.find(control)
         assert case is not None  # its ratio was made of it
         itself = f"{name_of_case(run, case.case.control_of)} is {_written(ratio)} of itself"
         said = (
-            "the run finds a difference where none is, and no comparison of it can be trusted (D1)"
+            "the run finds a difference where none is (D1), so "
+            f"none below {fmt.significant(floor, 2)} % is claimed"
             if failed
             else f"no difference where none is; none below {fmt.significant(floor, 2)} % is claimed"
         )
@@ -42,14 +44,14 @@ def _controls(run: Run) -> Iterator[str]:
 
 def _thresholds(run: Run) -> Iterator[str]:
     """What the study changed of the rules, and why: also where no rule speaks."""
-    for code, setting in run.header.design.rules.items():
+    for code, setting in run.header.study.get("rules", {}).items():
         rule = verdict.explain(code)
         changed = (
             f"{one.name} {threshold_words(one.unit, value)} instead of {threshold_words(one.unit, one.value)}"
             for one in rule.thresholds
-            if (value := setting.thresholds.get(one.name)) is not None
+            if (value := setting.get("thresholds", {}).get(one.name)) is not None
         )
-        words = f"{', '.join(changed)}: {setting.reason}"
+        words = f"{', '.join(changed)}: {setting['reason']}"
         yield f"Threshold of {code} ({rule.title}) set by the study: {words}."
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay import stats, verdict
+from assay.capacity.record import is_capacity
 from assay.report import format as fmt
 from assay.values.claim import Metric
-from assay.values.design import SearchDesign
 from assay.values.estimate import Estimate, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Closed
@@ -22,16 +22,12 @@ from assay.values.trial import Case, Failure, ServiceSeen, Trial
 
 @dataclass(frozen=True)
 class ServiceUse:
-    """What a service took beside a server: the mean CPU share of all trials, the most memory of any.
-
-    `pages_shared_out`: whether pages that its processes share are told in proportion (see `ServiceSeen`).
-    """
+    """What a service took beside a server: the mean CPU share of all trials, the largest peak of memory."""
 
     name: str
     version: str
     cpu_share: float
-    memory_bytes: int
-    pages_shared_out: bool
+    peak_memory_bytes: int
 
 
 @dataclass(frozen=True)
@@ -201,10 +197,9 @@ def _row(run: Run, case: Case) -> Row:
     findings = verdict.concerning(ordered_findings(run), case.id)
     withheld = verdict.withheld(findings, case.id) or bool(place and place.withheld)
     # The trials of a search are at many rates: their times have no common quantile, their rates no mean.
-    searched = isinstance(run.header.design, SearchDesign) or case.search is not None
+    searched = is_capacity(run.header) or case.search is not None
     found = place.throughput if place else None if searched else stats.throughput(measured)
     no_times = searched or withheld or verdict.withheld(findings, case.id, "times")
-    no_tails = no_times or verdict.withheld(findings, case.id, "percentiles")
     failures = [trial.failure for trial in trials if trial.failure]
     return Row(
         case=case,
@@ -217,9 +212,9 @@ def _row(run: Run, case: Case) -> Row:
         relative=place.relative_to_best if place and not withheld else None,
         withheld=withheld,
         service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),
-        service_p99_ns=None if no_tails else _quantile(measured, 0.99, response=False),
+        service_p99_ns=None if no_times else _quantile(measured, 0.99, response=False),
         response_p50_ns=None if no_times else _quantile(measured, 0.5, response=True),
-        response_p99_ns=None if no_tails else _quantile(measured, 0.99, response=True),
+        response_p99_ns=None if no_times else _quantile(measured, 0.99, response=True),
         closed_loop=all(isinstance(trial.plan.load, Closed) for trial in trials),
         error_share=_error_share(measured),
         cpu_share=_mean(trial.server.cpu_share for trial in measured if trial.server),
@@ -255,9 +250,7 @@ def _services(trials: Sequence[Trial]) -> Iterator[ServiceUse]:
         seen.setdefault(service.name, []).append(service)
     for name, each in seen.items():
         share = sum(one.cpu_share for one in each) / len(each)
-        memory_bytes = max(one.memory_bytes for one in each)
-        shared_out = all(one.pages_shared_out for one in each)
-        yield ServiceUse(name, each[-1].version, share, memory_bytes, shared_out)
+        yield ServiceUse(name, each[-1].version, share, max(one.peak_rss_bytes for one in each))
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -16,8 +16,9 @@ from assay.verdict import RULES, Rule, Threshold
 
 
 def listing() -> RenderableType:
-    """Every rule in a line: code, gravest severity, what is wrong."""
+    """Every rule in a line: code, gravest severity, what is wrong, what it does to throughput."""
     table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -25,8 +26,18 @@ def listing() -> RenderableType:
         severities = Text(" or ").join(
             Text(severity, SEVERITY_STYLE[severity]) for severity in rule.severities
         )
-        table.add_row(Text(rule.code, HEADING), severities, rule.title)
+        table.add_row(Text(rule.code, HEADING), severities, Text(_gravest(rule), FAINT), rule.title)
     return table
+
+
+def _gravest(rule: Rule) -> str:
+    """The usual effect of a rule in a word or two: on throughput, else on the comparison, else on times."""
+    usual = rule.effects[0]
+    if usual.throughput != "none":
+        return usual.throughput
+    if usual.comparison:
+        return f"comparison {usual.comparison}"
+    return f"times {usual.times}" if usual.times != "none" else "–"
 
 
 def in_full(rule: Rule) -> RenderableType:
@@ -35,8 +46,8 @@ def in_full(rule: Rule) -> RenderableType:
     table.add_column(style=FAINT, no_wrap=True)
     table.add_column(overflow="fold", ratio=1)
     table.add_row("severity", " or ".join(rule.severities))
-    if rule.withholds != "nothing":
-        table.add_row("withholds", rule.withholds)
+    for number, effects in enumerate(rule.effects):
+        table.add_row("effect" if number == 0 else "", effects.words)
     table.add_row("means", rule.meaning)
     table.add_row("do", rule.remedy)
     for number, threshold in enumerate(rule.thresholds):
@@ -63,7 +74,16 @@ def as_json() -> str:
             "code": rule.code,
             "title": rule.title,
             "severities": rule.severities,
-            "withholds": rule.withholds,
+            "effects": [
+                {
+                    "on_throughput": effects.throughput,
+                    "on_times": effects.times,
+                    "on_comparison": effects.comparison,
+                    "because": effects.because,
+                    "when": effects.when,
+                }
+                for effects in rule.effects
+            ],
             "meaning": rule.meaning,
             "remedy": rule.remedy,
             "source": rule.source,

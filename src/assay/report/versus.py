@@ -49,19 +49,21 @@ def _sentences(run: Run, found: Answer) -> Iterator[str]:
         return
     for pair in found.pairs:
         yield f"{_pair(run, found, pair)}; {_worth(run, found.best.id, pair.other.id)}."
-    stands = [pair for pair in found.pairs if not _withheld(run, found.best.id, pair.other.id)]
-    if any(pair.outcome is None for pair in stands):
+    # No number of blocks narrows what a rule has opened.
+    if any(pair.outcome is None and not pair.void and not pair.limits for pair in found.pairs):
         yield _what_would_settle(run, found)
 
 
 def _pair(run: Run, found: Answer, pair: Pair) -> str:
     assert found.best is not None  # the caller asked
     best, other = name_of_case(run, found.best.id), name_of_case(run, pair.other.id)
-    if _withheld(run, found.best.id, pair.other.id):
-        return f"{best} against {other}: withheld"
+    if pair.void:
+        return f"{best} and {other} may not be compared: {', '.join(pair.void)}"
     ratio = pair.ratio
     if ratio is None:
         return f"{best} and {other} share no block"
+    if pair.limits:
+        return _bounded(best, other, pair, ratio)
     if pair.outcome == "different":
         return f"{best} serves {_fine(ratio.value, ratio)} times{_interval(ratio)} the requests of {other}"
     seen = "" if pair.detectable is None else f"; this run would have seen {_percent(pair.detectable - 1)}"
@@ -71,10 +73,19 @@ def _pair(run: Run, found: Answer, pair: Pair) -> str:
     return f"no difference between {best} and {other} shown{_interval(ratio)}{seen}"
 
 
-def _withheld(run: Run, a: str, b: str) -> bool:
-    found = _findings(run)
-    alone = any(verdict.withheld(found, case) for case in (a, b))
-    return alone or verdict.comparison_withheld(found, a, b)
+def _bounded(best: str, other: str, pair: Pair, ratio: Estimate) -> str:
+    """What is left of a ratio that something limits."""
+    why = verdict.words_of(pair.limits)
+    if ratio.low is None and ratio.high is None:
+        return f"which of {best} and {other} serves more is open: {why}"
+    if ratio.low is not None and ratio.high is not None:
+        edge = f"{_fine(ratio.low, ratio)} to {_fine(ratio.high, ratio)} times"
+    elif ratio.low is not None:
+        edge = f"at least {_fine(ratio.low, ratio)} times"
+    else:
+        edge = f"at most {_fine(ratio.high or 0.0, ratio)} times"
+    told = f"{best} serves {edge} the requests of {other} ({why})"
+    return told if pair.outcome == "different" else f"no difference shown: {told}"
 
 
 def _worth(run: Run, a: str, b: str) -> str:

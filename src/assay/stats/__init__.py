@@ -12,8 +12,8 @@ from assay.stats.power import (
     trials_for_half_width,
 )
 from assay.stats.quantiles import Quantile, case_quantile, decode, quantiles, requests_needed
-from assay.stats.ranking import NOISE_FLOOR, holm, shown_faster, tiers
-from assay.stats.ratios import log_ratios, paired_median_ratio, paired_ratio, paired_test
+from assay.stats.ranking import holm, shown_faster, tiers
+from assay.stats.ratios import NOISE_FLOOR, log_ratios, paired_median_ratio, paired_ratio
 
 __all__ = [
     "NOISE_FLOOR",
@@ -29,7 +29,6 @@ __all__ = [
     "median",
     "paired_median_ratio",
     "paired_ratio",
-    "paired_test",
     "positive_mean",
     "quantiles",
     "rate_per_s",

@@ -1,17 +1,13 @@
-"""Ranks as tiers: cases that cannot be told apart share one."""
+"""Ranks as tiers: cases of which none is shown faster share one."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from assay.stats.ratios import Blocks, paired_test
+from assay.stats.pairing import Pair
+from assay.stats.ratios import NOISE_FLOOR
 
 SIGNIFICANCE = 0.05
-NOISE_FLOOR = 0.01
-"""Differences below 1 % are never claimed, however sure: code layout alone moves as much
-(Mytkowicz et al.)."""
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -29,37 +25,33 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def shown_faster(cases: Mapping[str, Blocks], noise_floor: float = NOISE_FLOOR) -> set[tuple[str, str]]:
-    """The pairs (faster, slower) whose difference is shown.
+def shown_faster(
+    pairs: Mapping[tuple[str, str], Pair], noise_floor: float = NOISE_FLOOR
+) -> set[tuple[str, str]]:
+    """The pairs (faster, slower) whose order is shown, of pairs (a, b) of a over b.
 
-    Shown means: Holm-adjusted p below 5 % over all pairs, and an effect above the noise floor.
+    Shown means: of the least difference that is left, Holm-adjusted p below 5 % over all pairs, and a size
+    above the noise floor. (A pair that was looked at after every block brings its correction along; its p is
+    0 or 1.)
     """
-    pairs = []
-    for a, b in itertools.combinations(cases, 2):
-        test = paired_test(cases[a], cases[b])
-        if test is not None:
-            pairs.append((a, b, test))
-    adjusted = holm([test.p_value for _, _, test in pairs])
+    adjusted = holm([min(one.p_above, one.p_below) for one in pairs.values()])
     shown = set()
-    for (a, b, test), p_value in zip(pairs, adjusted, strict=True):
-        if p_value < SIGNIFICANCE and abs(math.log(test.ratio)) > math.log1p(noise_floor):
-            shown.add((a, b) if test.ratio > 1 else (b, a))
+    for ((a, b), one), p_value in zip(pairs.items(), adjusted, strict=True):
+        if p_value >= SIGNIFICANCE:
+            continue
+        if one.p_above < one.p_below and one.above(noise_floor):
+            shown.add((a, b))
+        elif one.p_below < one.p_above and one.below(noise_floor):
+            shown.add((b, a))
     return shown
 
 
-Shown = Callable[[Mapping[str, Blocks], float], set[tuple[str, str]]]
-"""The pairs (faster, slower) whose difference is shown, given a noise floor."""
-
-
-def tiers(
-    cases: Mapping[str, Blocks], noise_floor: float = NOISE_FLOOR, shown_by: Shown = shown_faster
-) -> dict[str, int]:
-    """The tier of each case, counted from 1.
+def tiers(cases: Collection[str], shown: Collection[tuple[str, str]]) -> dict[str, int]:
+    """The tier of each case, counted from 1, by the pairs (faster, slower) that are shown.
 
     A case's tier is one more than the highest tier of the cases shown faster than it, so nothing
     shown faster shares its tier or stands below it.
     """
-    shown = shown_by(cases, noise_floor)
     places: dict[str, int] = {}
     # A shown pair orders its geometric means over common blocks; with every block complete that
     # order has no cycle. Blocks lost by failures could make one: the pending set then still empties.

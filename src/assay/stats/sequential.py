@@ -16,15 +16,12 @@ reaches 1/alpha with probability at most alpha. The interval is all values with 
 
 from __future__ import annotations
 
-import itertools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 from assay.stats.estimates import CONFIDENCE
-from assay.stats.ranking import NOISE_FLOOR
-from assay.stats.ratios import Blocks, log_ratios
+from assay.stats.ratios import NOISE_FLOOR
 from assay.values.estimate import Estimate
 
 PRIOR_VARIANCE = 2.0
@@ -62,40 +59,9 @@ def always_valid_ratio(logs: Sequence[float], alpha: float = ALPHA) -> Estimate 
     )
 
 
-def settled(
-    logs: Sequence[float], sought: float, noise_floor: float = NOISE_FLOOR, alpha: float = ALPHA
-) -> Literal["different", "alike"] | None:
-    """Whether the question is settled: different, alike to within `sought`, or not yet (None).
-
-    Different: the interval excludes 1, and the effect exceeds the noise floor. Alike: the interval
-    lies within a factor of 1 + `sought` of 1, so a difference that large is excluded.
-    """
-    ratio = always_valid_ratio(logs, alpha)
-    if ratio is None or ratio.low is None or ratio.high is None or ratio.n < FEWEST_BLOCKS:
-        return None
-    apart = ratio.low > 1 or ratio.high < 1
-    if apart and abs(math.log(ratio.value)) > math.log1p(noise_floor):
-        return "different"
-    within = 1 / (1 + sought) < ratio.low and ratio.high < 1 + sought
-    return "alike" if within else None
-
-
 def per_pair(cases: int) -> float:
     """The error that each pair of so many cases is allowed: all together keep 5 % (Bonferroni)."""
     return ALPHA / max(1, math.comb(cases, 2))
-
-
-def shown_faster_by_now(
-    cases: Mapping[str, Blocks], noise_floor: float = NOISE_FLOOR
-) -> set[tuple[str, str]]:
-    """The pairs (faster, slower) whose difference is shown, whenever one looks."""
-    alpha = per_pair(len(cases))
-    shown = set()
-    for a, b in itertools.combinations(cases, 2):
-        logs = log_ratios(cases[a], cases[b])
-        if settled(logs, 0.0, noise_floor, alpha) == "different":
-            shown.add((a, b) if statistics.fmean(logs) > 0 else (b, a))
-    return shown
 
 
 def detectable_by_now(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.store import format_1
 from assay.values.run import FORMAT
 
 Fields = dict[str, Any]
@@ -31,20 +30,28 @@ def migrated(line: Fields, written: int) -> Fields:
     return line
 
 
-def _memory_of_services(line: Fields) -> Fields:
-    """Format 1 told the peak of a service's summed resident sets: shared pages count for each."""
-    trial = line["trial"]
-    if not trial.get("services"):
-        return line
-    services = [
-        {key: value for key, value in service.items() if key != "peak_rss_bytes"}
-        | {"memory_bytes": service["peak_rss_bytes"], "pages_shared_out": False}
-        for service in trial["services"]
-    ]
-    return {**line, "trial": {**trial, "services": services}}
+def _judgement_of_format_1(line: Fields) -> Fields:
+    """A finding said what it withholds, where it now says what it does to each figure."""
+    return {**line, "findings": [_finding_of_format_1(finding) for finding in line["findings"]]}
+
+
+def _finding_of_format_1(finding: Fields) -> Fields:
+    told = dict(finding)
+    withheld = told.pop("withholds", "nothing")
+    effects = _EFFECTS_OF_FORMAT_1[withheld]
+    return {**told, **effects}
+
+
+_EFFECTS_OF_FORMAT_1: Mapping[str, Mapping[str, str]] = {
+    "nothing": {},
+    "everything": {"on_throughput": "void", "on_times": "void"},
+    "times": {"on_times": "void"},
+    "percentiles": {"on_times": "void"},
+    "comparison": {"on_comparison": "void"},
+}
 
 
 _STEPS: Mapping[int, Mapping[str, Callable[[Fields], Fields]]] = {
-    1: {"header": format_1.header, "trial": _memory_of_services},
+    1: {"judgement": _judgement_of_format_1},  # beside it format 2 differs in the checksum alone
 }
 """From each format to the next: what changes in a line, by its `record`."""

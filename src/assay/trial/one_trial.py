@@ -169,6 +169,7 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer = bench.observer
     warm_up = warmed_up((), case.warm_up)
+    bench.services.begin_trial()
     begin = _edge(running, bench)
     load = engine.start(plan)
     try:
@@ -184,9 +185,9 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
                 observer.phase(slot, "measure")
             if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
                 sampled_s = time.monotonic()
-                running.sampler.sample()
+                _sample(running, bench)
         end, seen = _edge(running, bench), begin.watch.seen()
-        running.sampler.sample()
+        _sample(running, bench)
         measured = load.result()
         services = bench.services.seen(begin.services_ns, end.services_ns, measured.measured_ns)
         return _Loaded(measured, end.server_ns - begin.server_ns, seen, services, warm_up)
@@ -195,6 +196,11 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
         while not load.wait(_LOOK_S):
             pass
         raise
+
+
+def _sample(running: Running, bench: Bench) -> None:
+    running.sampler.sample()
+    bench.services.sample()
 
 
 def _check_alive(running: Running, bench: Bench) -> None:

@@ -24,13 +24,32 @@ class Estimate(Value, frozen=True, kw_only=True):
     method: str
 
 
+class Limit(Value, frozen=True, kw_only=True):
+    """Why a figure is known from one side only: the rule that found it, and the reason in a few words."""
+
+    code: str
+    words: str
+
+
+class Known(Value, frozen=True, kw_only=True):
+    """What is known of a figure: that it lies within [`low`, `high`]; an end that is None is open.
+
+    Without `limits` these are the ends of its interval. Each limit has moved or opened an end.
+    """
+
+    low: float | None
+    high: float | None
+    limits: tuple[Limit, ...] = ()
+
+
 class Ranked(Value, frozen=True, kw_only=True):
     """A case's place among the cases of its workload and load.
 
-    `tier` counts from 1 and is shared by cases that cannot be told apart; None where the case
-    may not be ranked, with the `reason`. `throughput` is None where no trial was measured.
-    `withheld` marks a throughput that is no result. `relative_to_best` is this case divided by
-    the best candidate, paired by block; None where that comparison is withheld.
+    `tier` counts from 1 and is shared by cases of which none is shown faster; None where the case
+    has no place, with the `reason`. `throughput` is what was measured; None where no trial was. `known`
+    is what that lets one say of the truth. `withheld` marks a throughput that is no result.
+    `relative_to_best` is this case divided by the best candidate, paired by block, with the ends that are
+    known; None where that comparison is void.
     """
 
     case: str
@@ -39,6 +58,22 @@ class Ranked(Value, frozen=True, kw_only=True):
     relative_to_best: Estimate | None
     reason: str = ""
     withheld: bool = False
+    known: Known | None = None
+
+
+class Compared(Value, frozen=True, kw_only=True):
+    """Two cases of one workload and load. `ratio` is the throughput of `a` over that of `b` as measured,
+    with its interval; `known` is what is left of it after every finding. `shown` says whether a is shown
+    faster; pairs stand with the one that was measured faster first. `void` names the rules that forbid
+    the comparison: then there is no ratio.
+    """
+
+    a: str
+    b: str
+    ratio: Estimate | None
+    known: Known | None
+    shown: bool = False
+    void: tuple[str, ...] = ()
 
 
 Verdict = Literal["supported", "contradicted", "inconclusive"]

@@ -8,9 +8,17 @@ from assay.values.plan import Value
 
 Severity = Literal["withheld", "flagged", "note"]
 
-Withholds = Literal["nothing", "everything", "times", "percentiles", "comparison"]
-"""What a finding takes away: every figure of its subject, its times, its percentiles beyond the
-median, the comparison of its two cases, or nothing."""
+Effect = Literal["none", "void", "at least", "at most", "wider", "one way", "unknown"]
+"""What a finding does to what is known of a figure.
+
+- *void*: the figure is of something else.
+- *at least*, *at most*: the truth may be higher, not lower; lower, not higher. Of a comparison *at least*
+  says that the two are at least so far apart.
+- *wider*: the interval is enlarged by an amount that the finding states.
+- *one way*: of a comparison: it holds in one direction only.
+- *none*: worth knowing, changes nothing. Of a comparison: it holds whatever bounds the two figures.
+- *unknown*: the finding is of a rule that this version does not have.
+"""
 
 
 class Subject(Value, frozen=True, kw_only=True):
@@ -25,6 +33,10 @@ class Finding(Value, frozen=True, kw_only=True):
     """One judgement. `evidence` holds the figures as a sentence; `figures` as numbers.
 
     `trials` says in how many trials of the subject it was seen (0 where that has no meaning).
+    `on_throughput`, `on_times` and `on_comparison` are its effects; None for a comparison says that the
+    comparison follows from what is known of the two figures. `because` says in a few words why a figure is
+    a bound, to stand beside it. `at_most_times` is the factor above the measured throughput that the truth
+    cannot exceed, where such a factor is known.
     """
 
     code: str
@@ -36,5 +48,9 @@ class Finding(Value, frozen=True, kw_only=True):
     meaning: str
     remedy: str
     source: str
-    withholds: Withholds = "nothing"
     trials: int = 0
+    on_throughput: Effect = "none"
+    on_times: Effect = "none"
+    on_comparison: Effect | None = None
+    because: str = ""
+    at_most_times: float | None = None

@@ -1,9 +1,10 @@
-"""`Run`: environment + design + trials + judgement; the versioned record of one execution."""
+"""`Run`: environment + study + trials + judgement; the versioned record of one execution."""
 
 from __future__ import annotations
 
-from assay.values.design import Design, StudyDesign
-from assay.values.estimate import ClaimVerdict, Ranked
+from typing import Any
+
+from assay.values.estimate import ClaimVerdict, Compared, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Value
 from assay.values.trial import Case, Trial
@@ -45,9 +46,12 @@ class Environment(Value, frozen=True, kw_only=True):
 class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record"):
     """First line of a run file: all that is settled before the first trial.
 
-    The record is gone on with, reported and judged by its `design` alone. `study_name` is the study's, or
-    the verb's of a run without one. `series` is the id of the series that the run is part of, if it is part
-    of one.
+    `study` is the study as resolved (profile applied), as plain data, so that the record can
+    be reported and judged without the study file. The judgement reads two of its keys:
+    `claims`, a list in the shape of `assay.values.claim.Claim` (with case ids), and `rules`,
+    `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "why"}}`. `series` is the id of the
+    series that the run is part of, if it is part of one. `blocks` is 0 where the run goes on until
+    its question is settled, looked at after every block: its intervals must allow for the looking.
     """
 
     format: int
@@ -55,37 +59,19 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
     created_unix_ns: int
     command: tuple[str, ...]
     study_name: str
-    design: Design
+    profile: str
+    quick: bool
+    seed: int
+    blocks: int
+    study: dict[str, Any]
     cases: tuple[Case, ...]
     environment: Environment
     series: str = ""
 
     @property
-    def study(self) -> StudyDesign | None:
-        """The design of a run that is of a study."""
-        return self.design if isinstance(self.design, StudyDesign) else None
-
-    @property
-    def profile(self) -> str:
-        """The profile of the study; empty without one."""
-        return self.study.choices.profile if self.study else ""
-
-    @property
-    def quick(self) -> bool:
-        """Whether it is a first look at a study."""
-        return self.study is not None and self.study.choices.quick
-
-    @property
-    def blocks(self) -> int | None:
-        """How many blocks it has; None where it ends by its own figures, looked at after every block: then
-        its intervals must allow for the looking."""
-        return self.study.blocks if self.study else None
-
-    @property
-    def trials(self) -> int | None:
-        """How many trials it has, of searches the most; None where it ends by its own figures."""
-        blocks = self.blocks
-        return None if blocks is None else sum(case.trials(blocks) for case in self.cases)
+    def until_settled(self) -> bool:
+        """Whether the run decides by its own figures when it ends."""
+        return self.blocks == 0
 
 
 class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):
@@ -99,7 +85,8 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
     """The verdict over the trials so far; the last one in the file counts.
 
     It rests on so many `trials` of the record (not known of format 1), and knew of so many
-    `damaged_lines`: where the record says otherwise, it counts no more.
+    `damaged_lines`: where the record says otherwise, it counts no more. `comparisons` are the candidates
+    pair by pair (none in format 1), `noise_floor` the share below which no difference is claimed.
     """
 
     format: int = FORMAT
@@ -112,6 +99,8 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
     hallmark: bool
     trials: int | None = None
     damaged_lines: int = 0
+    comparisons: tuple[Compared, ...] = ()
+    noise_floor: float = 0.01
 
 
 class Run(Value, frozen=True, kw_only=True):

@@ -1,33 +1,42 @@
 """Verdicts: what can be believed of a run, from its stored values alone."""
 
 from assay.verdict.effects import (
-    comparison_withheld,
+    between,
+    bias,
+    bounded,
     concerning,
     hallmark,
-    unranked_by,
+    known,
+    noise_floor,
+    void_by,
     withheld,
+    words_of,
 )
 from assay.verdict.judge import judge, judge_load, judged
-from assay.verdict.ranking import noise_floor
 from assay.verdict.registry import RULES, explain
-from assay.verdict.rule import Rule, Threshold
+from assay.verdict.rule import Effects, Rule, Threshold
 from assay.verdict.see_runs import see_run
 from assay.verdict.seen import RunSeen
 
 __all__ = [
     "RULES",
+    "Effects",
     "Rule",
     "RunSeen",
     "Threshold",
-    "comparison_withheld",
+    "between",
+    "bias",
+    "bounded",
     "concerning",
     "explain",
     "hallmark",
     "judge",
     "judge_load",
     "judged",
+    "known",
     "noise_floor",
     "see_run",
-    "unranked_by",
+    "void_by",
     "withheld",
+    "words_of",
 ]

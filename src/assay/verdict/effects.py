@@ -1,20 +1,29 @@
-"""What findings mean for a case: which of its figures are results, and whether it bears the hallmark."""
+"""What findings do to what is known: which figures are void, which are bounds, and who bears the hallmark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, NamedTuple
 
-from assay.values.finding import Finding, Withholds
-from assay.verdict.registry import RULES
+from assay.stats import NOISE_FLOOR
+from assay.stats.pairing import EXACT, Slack
+from assay.values.estimate import Estimate, Known, Limit
+from assay.values.finding import Finding
 
-Figures = Literal["everything", "times", "percentiles"]
+Figures = Literal["throughput", "times"]
 
-_TAKEN_BY: dict[Figures, frozenset[str]] = {
-    "everything": frozenset({"everything"}),
-    "times": frozenset({"everything", "times"}),
-    "percentiles": frozenset({"everything", "times", "percentiles"}),
-}
+
+class Bounded(NamedTuple):
+    """How far the truth may lie from what was measured, and why."""
+
+    slack: Slack
+    limits: tuple[Limit, ...]
+
+    @property
+    def nothing_known(self) -> bool:
+        """Whether limits in both directions leave nothing of the figure."""
+        return self.slack.down == 0 and math.isinf(self.slack.up)
 
 
 def concerning(findings: Iterable[Finding], case: str) -> tuple[Finding, ...]:
@@ -26,53 +35,80 @@ def concerning(findings: Iterable[Finding], case: str) -> tuple[Finding, ...]:
     )
 
 
-def withheld(findings: Iterable[Finding], case: str, figures: Figures = "everything") -> bool:
-    """Whether these figures of the case are no results."""
-    return any(finding.withholds in _TAKEN_BY[figures] for finding in concerning(findings, case))
-
-
-def understated_by(findings: Iterable[Finding], case: str) -> tuple[str, ...]:
-    """Codes that withhold the case's throughput, if each means that it can only be too low.
-
-    Empty where nothing withholds it, and where something else does too.
-    """
-    taking = [finding.code for finding in concerning(findings, case) if finding.withholds == "everything"]
-    known = all(code in RULES and RULES[code].understating for code in taking)
-    return tuple(dict.fromkeys(taking)) if known else ()
-
-
-def comparison_withheld(findings: Iterable[Finding], a: str, b: str) -> bool:
-    """Whether the two cases may not be compared (whatever each alone is worth)."""
-    return any(finding.withholds == "comparison" for finding in between(findings, a, b))
-
-
 def between(findings: Iterable[Finding], a: str, b: str) -> tuple[Finding, ...]:
-    """The findings about the comparison of these two cases."""
+    """The findings about the comparison of these two cases, or about every comparison of the run."""
     pair = {a, b}
-    return tuple(f for f in findings if {f.subject.case, f.subject.other_case} == pair)
+    return tuple(
+        one
+        for one in findings
+        if {one.subject.case, one.subject.other_case} == pair
+        or (one.subject.case is None and one.on_comparison is not None)
+    )
 
 
-def unranked_by(findings: Iterable[Finding], case: str) -> tuple[str, ...]:
-    """Codes of the findings that keep a case's throughput out of the ranking.
-
-    What is about times alone (a wrong mean, a tail from a closed loop) does not.
-    """
+def void_by(findings: Iterable[Finding], case: str, figures: Figures = "throughput") -> tuple[str, ...]:
+    """Codes of the findings that make these figures of the case no results; a throughput that is void takes
+    its times with it."""
     return tuple(
         dict.fromkeys(
-            finding.code
-            for finding in concerning(findings, case)
-            if finding.withholds == "everything"
-            or (finding.severity == "flagged" and _about(finding) in ("everything", "comparison"))
+            one.code
+            for one in concerning(findings, case)
+            if one.on_throughput == "void" or (figures == "times" and one.on_times == "void")
         )
     )
 
 
-def _about(finding: Finding) -> Withholds:
-    """A code that this version does not know is taken to be about everything."""
-    rule = RULES.get(finding.code)
-    return rule.about if rule else "everything"
+def withheld(findings: Iterable[Finding], case: str, figures: Figures = "throughput") -> bool:
+    """Whether these figures of the case are no results."""
+    return bool(void_by(findings, case, figures))
+
+
+def bounded(findings: Iterable[Finding], case: str, but: Collection[str] = ()) -> Bounded:
+    """What is left to know of the case's throughput, leaving out what rules of the codes `but` found."""
+    slack, limits = EXACT, []
+    for one in concerning(findings, case):
+        if one.code in but:
+            continue
+        if one.on_throughput == "at least":
+            slack = slack.joined(Slack(1.0, one.at_most_times or math.inf))
+        elif one.on_throughput == "at most":
+            slack = slack.joined(Slack(0.0, 1.0))
+        elif one.on_throughput != "unknown":
+            continue
+        limits.append(Limit(code=one.code, words=one.because))
+    return Bounded(slack, tuple(dict.fromkeys(limits)))
+
+
+def known(measured: Estimate | None, found: Bounded) -> Known | None:
+    """What is known of a figure: its interval, opened by what was found."""
+    if measured is None:
+        return None
+    low = measured.value if measured.low is None else measured.low
+    high = measured.value if measured.high is None else measured.high
+    sure = measured.low is not None or bool(found.limits)
+    return Known(
+        low=low if found.slack.down and sure else None,
+        high=high * found.slack.up if math.isfinite(found.slack.up) and sure else None,
+        limits=found.limits,
+    )
+
+
+def bias(findings: Iterable[Finding]) -> float:
+    """The share by which the run found a server to differ from itself: a difference within it is none."""
+    wider = (one.figures.get("wider", 0.0) for one in findings if one.on_comparison == "wider")
+    return max(wider, default=0.0)
+
+
+def noise_floor(findings: Iterable[Finding]) -> float:
+    """The effect below which nothing is claimed: 1 %, or the far end of an A/A control that excludes 1."""
+    return max(NOISE_FLOOR, bias(findings))
 
 
 def hallmark(findings: Iterable[Finding], case: str) -> bool:
     """Whether nothing above a note was found about the case."""
     return all(finding.severity == "note" for finding in concerning(findings, case))
+
+
+def words_of(limits: Sequence[Limit]) -> str:
+    """The limits as a reader reads them: "its generator was full (G1), the machine was disturbed (H2)"."""
+    return ", ".join(f"{one.words} ({one.code})" if one.words else one.code for one in limits)

@@ -19,10 +19,10 @@ from assay.values.plan import LoadPlan
 from assay.values.run import Judgement, Run
 from assay.values.trial import HostSeen
 from assay.verdict.claims import judge_claim
-from assay.verdict.effects import withheld
-from assay.verdict.ranking import noise_floor, rank
+from assay.verdict.effects import noise_floor, withheld
+from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, Thresholds
-from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule
+from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule, TrialsRule
 from assay.verdict.search import answers_of
 from assay.verdict.see import see_load
 from assay.verdict.see_runs import claims_of, see_run
@@ -42,20 +42,23 @@ def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
     """
     seen = see_run(run)
     findings = find(seen)
-    floor = noise_floor(seen)
-    claims = tuple(judge_claim(claim, seen, findings, floor) for claim in claims_of(run.header))
+    findings = (*findings, *_unknown(run.judgement))
+    order = rank(seen, findings)
+    claims = tuple(judge_claim(claim, seen, findings) for claim in claims_of(run.header))
     failed = any(trial.failure is not None for trial in run.trials)
     complete = _complete(run)
     return Judgement(
         judged_unix_ns=time.time_ns() if judged_unix_ns is None else judged_unix_ns,
         assay_version=version(),
         complete=complete,
-        ranking=_ranking(run, seen, findings, floor),
+        ranking=_ranking(run, seen, findings, order.ranking),
         claims=claims,
         findings=findings,
         hallmark=complete and not failed and all(finding.severity == "note" for finding in findings),
         trials=len(run.trials),
         damaged_lines=len(run.damage),
+        comparisons=order.comparisons,
+        noise_floor=noise_floor(findings),
     )
 
 
@@ -64,10 +67,26 @@ def judged(run: Run) -> Run:
     return run if run.judgement is not None else msgspec.structs.replace(run, judgement=judge(run))
 
 
-def _ranking(run: Run, seen: RunSeen, findings: tuple[Finding, ...], floor: float) -> tuple[Ranked, ...]:
+def _unknown(before: Judgement | None) -> tuple[Finding, ...]:
+    """What rules that this version does not have found: shown as it was, its effect not known."""
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            on_throughput="unknown",
+            on_times="unknown",
+            on_comparison=None,
+            because="a rule that this version does not have spoke",
+        )
+        for one in (before.findings if before else ())
+        if one.code not in RULES
+    )
+
+
+def _ranking(
+    run: Run, seen: RunSeen, findings: tuple[Finding, ...], places: tuple[Ranked, ...]
+) -> tuple[Ranked, ...]:
     """The places; what a search found stands where other runs have the mean of their trials, and rests on
     its times."""
-    places = rank(seen, findings, floor)
     searched = objectives(run.header)
     capacities = {case.case.id: case.capacity for case in seen.cases}
     reason = "a search for a capacity ranks nothing"
@@ -77,6 +96,7 @@ def _ranking(run: Run, seen: RunSeen, findings: tuple[Finding, ...], floor: floa
             throughput=capacities[one.case],
             reason=reason,
             withheld=withheld(findings, one.case, "times"),
+            known=None,
         )
         if one.case in searched
         else one
@@ -99,14 +119,18 @@ def judge_load(
     load = see_load(
         plan, measurement, cores=cores, same_machine=same_machine, client_cpus=plan.cpus, host=host
     )
-    rules = [rule for rule in RULES.values() if isinstance(rule, LoadRule)]
-    hits = [(rule, rule.check(load, rule.limits)) for rule in rules]
+    hits: list[tuple[Rule, Hit | None]] = []
+    for rule in RULES.values():
+        if isinstance(rule, LoadRule):
+            hits.append((rule, rule.check(load, rule.limits)))
+        elif isinstance(rule, TrialsRule):
+            hits.append((rule, rule.check((load,), rule.limits)))
     return _sorted(rule.finding(Subject(), hit) for rule, hit in hits if hit is not None)
 
 
 def find(run: RunSeen) -> tuple[Finding, ...]:
     """Every rule over everything it looks at, gravest findings first."""
-    thresholds = Thresholds(run.header.design.rules)
+    thresholds = Thresholds(run.header.study.get("rules"))
     return _sorted(
         _remarked(finding, thresholds.remark(rule))
         for rule in RULES.values()
@@ -119,7 +143,7 @@ def _apply(rule: Rule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding
     match rule:
         case LoadRule():
             return _apply_to_loads(rule, run, limits)
-        case CaseRule():
+        case CaseRule() | TrialsRule():
             return _apply_to_cases(rule, run, limits)
         case PairRule():
             return _apply_to_pairs(rule, run, limits)
@@ -137,9 +161,14 @@ def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Fi
     yield from _shared(rule, found, {seen.case.id: seen.name for seen in run.cases if seen.loads})
 
 
-def _apply_to_cases(rule: CaseRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
+def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
     for seen in run.cases:
-        hit = None if seen.case.role in rule.exempt else rule.check(seen, run, limits)
+        if seen.case.role in rule.exempt:
+            continue
+        if isinstance(rule, TrialsRule):
+            hit = rule.check(seen.loads, limits)
+        else:
+            hit = rule.check(seen, run, limits)
         if hit is not None:
             yield rule.finding(Subject(case=seen.case.id), hit, len(seen.loads))
 
@@ -192,14 +221,13 @@ def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _complete(run: Run) -> bool:
     """Whether every case was tried in every block."""
     tried = Counter((trial.case, trial.block) for trial in run.trials)
-    blocks = run.header.blocks
-    if blocks is None:
+    if run.header.until_settled:
         return len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
     ended = {case for case, found in answers_of(run).items() if found and found.search.ask() is None}
     return all(
         tried[case.id, block] >= case.trials_a_block
         for case in run.header.cases
         if case.id not in ended
-        for block in range(blocks)
+        for block in range(run.header.blocks)
         if case.takes_part(block)
     )

@@ -1,140 +1,153 @@
-"""The ranking of a run: tiers of the cases that may be compared, and what keeps the others out."""
+"""The ranking of a run: tiers by what is shown, and what keeps a case from having a place."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from assay.stats import NOISE_FLOOR, shown_faster, throughput, tiers
-from assay.stats.sequential import shown_faster_by_now
-from assay.values.estimate import Estimate, Ranked
+from assay.stats import shown_faster, throughput, tiers
+from assay.values.estimate import Compared, Estimate, Ranked
 from assay.values.finding import Finding
-from assay.verdict.effects import between, comparison_withheld, unranked_by, withheld
+from assay.verdict.effects import bounded, known, noise_floor, void_by, withheld, words_of
+from assay.verdict.pairs import Between, compared, least_blocks, pair_of
 from assay.verdict.seen import CaseSeen, RunSeen
 
-
-def noise_floor(run: RunSeen) -> float:
-    """The effect below which nothing is claimed: 1 %, or the A/A controls' half-width if that is more."""
-    halves = [(ratio.high - ratio.low) / 2 for ratio in run.controls.values() if ratio.low and ratio.high]
-    return max([NOISE_FLOOR, *halves])
+Pairs = Mapping[tuple[str, str], Between]
 
 
-def rank(run: RunSeen, findings: Sequence[Finding], floor: float) -> tuple[Ranked, ...]:
-    """Every case in its place, group by group (workload and load), best first."""
-    return tuple(
-        ranked for group in run.groups.values() for ranked in _rank_group(run, group, tuple(findings), floor)
+class Order(NamedTuple):
+    """Every case in its place, and the candidates pair by pair."""
+
+    ranking: tuple[Ranked, ...]
+    comparisons: tuple[Compared, ...]
+
+
+def rank(run: RunSeen, findings: Sequence[Finding]) -> Order:
+    """Group by group (workload and load), best first."""
+    orders = [_Group(run, group, tuple(findings)) for group in run.groups.values()]
+    return Order(
+        tuple(row for order in orders for row in order.rows()),
+        tuple(pair for order in orders for pair in order.comparisons()),
     )
 
 
-def _rank_group(
-    run: RunSeen, group: tuple[CaseSeen, ...], findings: tuple[Finding, ...], floor: float
-) -> Iterator[Ranked]:
-    kept_out = dict(_kept_out(group, findings))
-    rivals = {
-        seen.case.id: seen.throughput_by_block
-        for seen in group
-        if seen.candidate and seen.case.id not in kept_out
-    }
-    shown_by = shown_faster if run.header.blocks is not None else shown_faster_by_now
-    places = tiers(rivals, floor, shown_by) if len(rivals) > 1 else {}
-    best = _best(group, findings)
-    rows = []
-    for seen in group:
-        case = seen.case.id
-        reason = kept_out.get(case) or ("" if case in places else "nothing left to compare it with")
-        rows.append(
-            Ranked(
-                case=case,
-                tier=places.get(case),
-                throughput=throughput(seen.trials),
-                relative_to_best=_relative(run, seen, best, findings),
-                reason="; ".join(part for part in (reason, _failures(seen)) if part),
-                withheld=withheld(findings, case),
-            )
+class _Group:
+    """The cases of one workload and load, and what can be said of their order."""
+
+    def __init__(self, run: RunSeen, group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> None:
+        self._run, self._group, self._findings = run, group, findings
+        self._left_out = dict(self._without_a_figure())
+        rivals = [seen for seen in group if seen.case.id not in self._left_out]
+        rivals.sort(key=_rate, reverse=True)
+        self._pairs: Pairs = {
+            (a.case.id, b.case.id): pair_of(run, findings, a, b, cases=len(rivals))
+            for a, b in itertools.combinations(rivals, 2)
+        }
+        self._left_out |= dict(self._without_a_rival(rivals))
+        placed = [seen.case.id for seen in rivals if seen.case.id not in self._left_out]
+        decisive = {names: one.pair for names, one in self._pairs.items() if one.pair and self._enough(one)}
+        self._shown = shown_faster(decisive, noise_floor(findings))
+        self._places = tiers(placed, self._shown)
+
+    def rows(self) -> list[Ranked]:
+        """Candidates first, placed before others, then by throughput."""
+        best = self._best()
+        candidate = {seen.case.id: seen.candidate for seen in self._group}
+        return sorted(
+            (self._row(seen, best) for seen in self._group),
+            key=lambda row: (
+                not candidate[row.case],
+                row.tier is None,
+                row.tier or 0,
+                -row.throughput.value if row.throughput else 0.0,
+            ),
         )
-    yield from sorted(rows, key=_order(group))
+
+    def comparisons(self) -> Iterator[Compared]:
+        """Each pair, the one that was measured faster first."""
+        for (a, b), found in self._pairs.items():
+            yield compared(a, b, found, shown=(a, b) in self._shown)
+
+    def _row(self, seen: CaseSeen, best: CaseSeen | None) -> Ranked:
+        case, measured = seen.case.id, throughput(seen.trials)
+        relative = self._relative(seen, best)
+        return Ranked(
+            case=case,
+            tier=self._places.get(case),
+            throughput=measured,
+            relative_to_best=relative,
+            reason="; ".join(part for part in (self._left_out.get(case, ""), _failures(seen)) if part),
+            withheld=withheld(self._findings, case),
+            known=known(measured, bounded(self._findings, case)) if seen.closed else None,
+        )
+
+    def _enough(self, found: Between) -> bool:
+        return found.pair is not None and found.pair.ratio.n >= least_blocks(self._run)
+
+    def _without_a_figure(self) -> Iterator[tuple[str, str]]:
+        """The cases that have nothing to be ranked by, each with its reason."""
+        for seen in self._group:
+            case = seen.case.id
+            void, found = void_by(self._findings, case), bounded(self._findings, case)
+            if not seen.candidate:
+                yield case, f"{seen.case.role}, not a candidate"
+            elif not seen.measured:
+                yield case, "no trial was measured"
+            elif not seen.closed:
+                yield case, "open loop: its throughput is the rate that was offered"
+            elif void:
+                yield case, f"void: {', '.join(void)}"
+            elif found.nothing_known:
+                yield case, f"limits in both directions leave nothing known: {words_of(found.limits)}"
+
+    def _without_a_rival(self, rivals: Sequence[CaseSeen]) -> Iterator[tuple[str, str]]:
+        """The cases that cannot be compared with any other, each with its reason."""
+        least = least_blocks(self._run)
+        for seen in rivals:
+            found = {
+                (set(names) - {seen.case.id}).pop(): one
+                for names, one in self._pairs.items()
+                if seen.case.id in names
+            }
+            if any(self._enough(one) for one in found.values()):
+                continue
+            forbidden = [self._name(other) for other, one in found.items() if one.void]
+            if not found:
+                yield seen.case.id, "nothing left to compare it with"
+            elif forbidden:
+                codes = dict.fromkeys(code for one in found.values() for code in one.void)
+                names = ", ".join(sorted(forbidden))
+                yield seen.case.id, f"may not be compared with {names}: {', '.join(codes)}"
+            else:
+                blocks = max(one.pair.ratio.n if one.pair else 0 for one in found.values())
+                shared = f"{blocks} block{'' if blocks == 1 else 's'} shared with another"
+                yield seen.case.id, f"{shared}; an order needs {least}"
+
+    def _name(self, case: str) -> str:
+        return next(seen.name for seen in self._group if seen.case.id == case)
+
+    def _best(self) -> CaseSeen | None:
+        """The fastest candidate whose throughput was found, not offered, and is a result."""
+        rated = [
+            seen
+            for seen in self._group
+            if seen.candidate and seen.closed and seen.measured and not withheld(self._findings, seen.case.id)
+        ]
+        return max(rated, key=_rate, default=None)
+
+    def _relative(self, seen: CaseSeen, best: CaseSeen | None) -> Estimate | None:
+        if best is None or withheld(self._findings, seen.case.id):
+            return None
+        if seen is best:
+            return self._run.ratio(seen, best)
+        rivals = sum(other.candidate and bool(other.measured) for other in self._group)
+        return pair_of(self._run, self._findings, seen, best, cases=rivals).bounded
 
 
-def _order(group: tuple[CaseSeen, ...]) -> _Order:
-    return _Order({seen.case.id: seen.candidate for seen in group})
-
-
-class _Order:
-    """Sort key: candidates first, ranked before unranked, then by throughput."""
-
-    def __init__(self, candidate: dict[str, bool]) -> None:
-        self._candidate = candidate
-
-    def __call__(self, row: Ranked) -> tuple[bool, bool, int, float]:
-        fastest = -row.throughput.value if row.throughput else 0.0
-        return (not self._candidate[row.case], row.tier is None, row.tier or 0, fastest)
-
-
-def _kept_out(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> Iterator[tuple[str, str]]:
-    """The cases that are not ranked, each with its reason."""
-    rivals = []
-    for seen in group:
-        case = seen.case.id
-        codes = unranked_by(findings, case)
-        if not seen.candidate:
-            yield case, f"{seen.case.role}, not a candidate"
-        elif not seen.measured:
-            yield case, "no trial was measured"
-        elif not seen.closed:
-            yield case, "open loop: its throughput is the rate that was offered"
-        elif codes:
-            word = "withheld" if withheld(findings, case) else "flagged"
-            yield case, f"{word}: {', '.join(codes)}"
-        else:
-            rivals.append(case)
-    clashes = {
-        frozenset(pair)
-        for pair in itertools.combinations(rivals, 2)
-        if any(finding.severity != "note" for finding in between(findings, *pair))
-    }
-    names = {seen.case.id: seen.name for seen in group}
-    for case in _incomparable(rivals, clashes):
-        others = sorted(names[other] for pair in clashes if case in pair for other in pair - {case})
-        yield case, f"may not be compared with {', '.join(others)}"
-
-
-def _incomparable(cases: Sequence[str], clashes: set[frozenset[str]]) -> set[str]:
-    """The cases to leave out so that no withheld comparison remains.
-
-    Those in most clashes go first, all of them where several are in equally many: the odd one
-    out goes alone, and of two that clash neither is preferred.
-    """
-    left = set(cases)
-    while True:
-        counts = {case: sum(case in pair and pair <= left for pair in clashes) for case in left}
-        most = max(counts.values(), default=0)
-        if not most:
-            return set(cases) - left
-        left -= {case for case, count in counts.items() if count == most}
-
-
-def _best(group: tuple[CaseSeen, ...], findings: tuple[Finding, ...]) -> CaseSeen | None:
-    """The fastest candidate whose throughput was found, not offered, and is a result."""
-    rated = [
-        (estimate.value, seen)
-        for seen in group
-        if seen.candidate
-        and seen.closed
-        and not withheld(findings, seen.case.id)
-        and (estimate := throughput(seen.trials))
-    ]
-    return max(rated, key=lambda pair: pair[0])[1] if rated else None
-
-
-def _relative(
-    run: RunSeen, seen: CaseSeen, best: CaseSeen | None, findings: tuple[Finding, ...]
-) -> Estimate | None:
-    if best is None or withheld(findings, seen.case.id):
-        return None
-    if seen is not best and comparison_withheld(findings, seen.case.id, best.case.id):
-        return None
-    rivals = sum(other.candidate and bool(other.measured) for other in run.groups[seen.group])
-    return run.ratio(seen, best, rivals)
+def _rate(seen: CaseSeen) -> float:
+    found = throughput(seen.trials)
+    return found.value if found else 0.0
 
 
 def _failures(seen: CaseSeen) -> str:

@@ -1,16 +1,16 @@
-"""What a verdict rule is: its words, its thresholds, and one small pure function.
+"""What a verdict rule is: its words, its thresholds, its effects, and one small pure function.
 
-A rule looks at one of four things, which its class says: a trial, a case, a pair of cases that
-are compared, or the whole run.
+A rule looks at one of five things, which its class says: a trial, all trials of a case together, a case
+within its run, a pair of cases that are compared, or the whole run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.values.finding import Finding, Severity, Subject, Withholds
+from assay.values.finding import Effect, Finding, Severity, Subject
 from assay.verdict.seen import CaseSeen, Load, RunSeen
 
 Limits = Mapping[str, float]
@@ -28,11 +28,41 @@ class Threshold:
 
 
 @dataclass(frozen=True, slots=True)
+class Effects:
+    """What a finding does to throughput, to times and to a comparison; None: it follows from the figures.
+
+    `because` is the reason in a few words, to stand beside a bound. `when` says in which case
+    a rule with several effects has this one.
+    """
+
+    throughput: Effect = "none"
+    times: Effect = "none"
+    comparison: Effect | None = None
+    because: str = ""
+    when: str = ""
+
+    @property
+    def words(self) -> str:
+        """As a list: "throughput at least, times void"."""
+        named = (("throughput", self.throughput), ("times", self.times), ("comparison", self.comparison))
+        said = [f"{what} {effect}" for what, effect in named if effect not in ("none", None)]
+        if self.comparison == "none":
+            said.append("the comparison holds")
+        return f"{', '.join(said) or 'none'}{f' ({self.when})' if self.when else ''}"
+
+
+NONE = Effects()
+VOID = Effects("void", "void")
+TIMES_VOID = Effects(times="void")
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A rule's answer where it applies: how grave, and the figures as a sentence and as numbers.
 
     Of several hits of one rule on one case, the one with the highest `gravity` speaks for all.
-    `about` narrows or widens what the rule is about, where that depends on the figures.
+    `effects` are those of the rule's that it has here; without them it has the rule's first, as a note
+    none. `at_most_times` is the most by which the truth may exceed a throughput that is a bound.
     """
 
     severity: Severity
@@ -40,24 +70,24 @@ class Hit:
     figures: dict[str, float] = field(default_factory=dict)
     gravity: float = 0.0
     remedy: str = ""
-    about: Withholds | None = None
+    effects: Effects | None = None
+    at_most_times: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """Everything there is to say about a rule; subclasses add its `check`.
 
-    `about` names the figures that a finding concerns: *withheld* takes them away, *flagged* marks
-    them. `exempt` are the roles of cases that the rule has nothing to say about. A `shared` rule
+    `effects` are what its findings may do to what is known, the usual one first; a note changes nothing.
+    `exempt` are the roles of cases that the rule has nothing to say about. A `shared` rule
     speaks of a cause that the cases have in common: when it meets all of them, it says so once.
     A `passing` rule speaks of disturbances that come and go: one odd trial among many is a note.
-    An `understating` rule means that the true throughput is at least what was measured.
     """
 
     code: str
     title: str
     severities: tuple[Severity, ...]
-    about: Withholds = "everything"
+    effects: tuple[Effects, ...] = (NONE,)
     thresholds: tuple[Threshold, ...] = ()
     meaning: str
     remedy: str
@@ -66,12 +96,11 @@ class Rule:
     exempt: frozenset[str] = frozenset()
     shared: bool = False
     passing: bool = False
-    understating: bool = False
 
     @property
-    def withholds(self) -> Withholds:
-        """What its gravest finding takes away."""
-        return self.about if "withheld" in self.severities else "nothing"
+    def effect_words(self) -> str:
+        """What its findings do to what is known."""
+        return "; ".join(effects.words for effects in self.effects)
 
     @property
     def limits(self) -> dict[str, float]:
@@ -80,6 +109,7 @@ class Rule:
 
     def finding(self, subject: Subject, hit: Hit, trials: int = 0) -> Finding:
         """The finding that this rule's `hit` on `subject` makes."""
+        effects = NONE if hit.severity == "note" else hit.effects or self.effects[0]
         return Finding(
             code=self.code,
             severity=hit.severity,
@@ -90,8 +120,12 @@ class Rule:
             meaning=self.meaning,
             remedy=hit.remedy or self.remedy,
             source=self.source,
-            withholds=(hit.about or self.about) if hit.severity == "withheld" else "nothing",
             trials=trials,
+            on_throughput=effects.throughput,
+            on_times=effects.times,
+            on_comparison=effects.comparison,
+            because=effects.because,
+            at_most_times=hit.at_most_times if effects.throughput == "at least" else None,
         )
 
 
@@ -100,6 +134,13 @@ class LoadRule(Rule):
     """Judges one load: a trial of a study, `assay load`, or another tool's output."""
 
     check: Callable[[Load, Limits], Hit | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialsRule(Rule):
+    """Judges all loads of one case together; of `assay load` the one."""
+
+    check: Callable[[Sequence[Load], Limits], Hit | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

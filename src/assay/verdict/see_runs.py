@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+
 from assay.capacity.record import objectives, results_of
+from assay.errors import InputError
 from assay.values.claim import Claim
 from assay.values.measurement import Measurement
 from assay.values.run import Environment, Header, Run
@@ -17,7 +20,7 @@ TAILS = ("_p90", "_p99")
 
 
 def see_run(run: Run) -> RunSeen:
-    """A run as the rules look at it."""
+    """A run as the rules look at it; InputError where its claims are unreadable."""
     quoted = {
         case
         for claim in claims_of(run.header)
@@ -33,7 +36,7 @@ def see_run(run: Run) -> RunSeen:
     for case in run.header.cases:
         trials = tuple(trial for trial in run.trials if trial.case == case.id)
         trials = results_of(searched[case.id], trials) if case.id in searched else trials
-        loads = [
+        loads = tuple(
             replace(
                 _see_trial(case, trial, trial.measurement, run.header.environment),
                 fastest_mhz=fastest,
@@ -43,14 +46,19 @@ def see_run(run: Run) -> RunSeen:
             )
             for trial in trials
             if trial.measurement is not None
-        ]
-        cases.append(CaseSeen(case, trials, tuple(loads), capacities.get(case.id)))
+        )
+        seen = CaseSeen(case, trials, loads, capacities.get(case.id))
+        paced = tuple(replace(load, case_busy_share=seen.server_busy_share) for load in loads)
+        cases.append(replace(seen, loads=paced))
     return RunSeen(run.header, tuple(cases))
 
 
 def claims_of(header: Header) -> tuple[Claim, ...]:
-    """The published claims that the run puts to the test."""
-    return header.study.claims if header.study else ()
+    """The published claims in a run's record; InputError where they are not in the shape of `Claim`."""
+    try:
+        return msgspec.convert(header.study.get("claims", ()), tuple[Claim, ...])
+    except msgspec.ValidationError as error:
+        raise InputError(f"the record's claims are not readable: {error}") from error
 
 
 def _see_trial(

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.stats import by_block, log_ratios, paired_ratio
-from assay.stats.sequential import always_valid_ratio, per_pair
+from assay.stats import by_block
+from assay.stats.pairing import ALPHA, LEAST_BLOCKS, Manner, Side, pair
+from assay.stats.sequential import per_pair
 from assay.values.estimate import Estimate
 from assay.values.measurement import Books, Outcome, Window
 from assay.values.plan import Open
@@ -20,9 +21,6 @@ from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, Service
 
 _LEFT_OVER_SHARE = 0.01
 """Missed starts, of all, from which an open loop's pool was too small."""
-
-LEAST_CONTROL_BLOCKS = 3
-"""With two pairs the interval of a control is guessed from a single difference."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +87,8 @@ class Load:
     fastest_mhz: float | None = None
     tail_quoted: bool = False
     of_a_search: bool = False
+    case_busy_share: float | None = None
+    """The busy share of the server's cores over all trials of the case."""
     averaged: tuple[str, ...] = ()
 
     @property
@@ -135,6 +135,12 @@ class Load:
         if cores is not None and self.server_cpus and not self.cores_shared:
             return max(1 - cores, process or 0.0)
         return process
+
+    @property
+    def pace_share(self) -> float | None:
+        """The busy share of the server's cores that says who set the pace: over the case's trials, if there
+        are several, so that one odd reading decides nothing."""
+        return self.server_busy_share if self.case_busy_share is None else self.case_busy_share
 
     @property
     def pool_exhausted(self) -> bool:
@@ -211,15 +217,19 @@ class RunSeen:
             groups[case.group] = (*groups.get(case.group, ()), case)
         return groups
 
-    def ratio(self, a: CaseSeen, b: CaseSeen, cases: int = 2) -> Estimate | None:
-        """Throughput of a over that of b, paired by block.
+    @property
+    def manner(self) -> Manner:
+        """How its cases are paired: with the interval that allows for looking, if the run ended by it."""
+        return "looked at" if self.header.until_settled else "paired"
 
-        Where the run ended when it was settled, with the interval that allows for that, and for `cases`
-        having been compared pair by pair.
-        """
-        if self.header.blocks is not None:
-            return paired_ratio(a.throughput_by_block, b.throughput_by_block)
-        return always_valid_ratio(log_ratios(a.throughput_by_block, b.throughput_by_block), per_pair(cases))
+    def alpha(self, cases: int) -> float:
+        """The error that an interval is allowed where so many cases are compared pair by pair."""
+        return per_pair(cases) if self.header.until_settled else ALPHA
+
+    def ratio(self, a: CaseSeen, b: CaseSeen) -> Estimate | None:
+        """Throughput of a over that of b as measured, whatever was found about them."""
+        made = pair(Side(a.throughput_by_block), Side(b.throughput_by_block), manner=self.manner)
+        return made.ratio if made else None
 
     @cached_property
     def controls(self) -> dict[str, Estimate]:
@@ -228,7 +238,7 @@ class RunSeen:
         for seen in self.cases:
             original = self.find(seen.case.control_of) if seen.case.control_of else None
             ratio = original and self.ratio(seen, original)
-            if ratio and ratio.n >= LEAST_CONTROL_BLOCKS:
+            if ratio and ratio.n >= LEAST_BLOCKS:
                 ratios[seen.case.id] = ratio
         return ratios
 

@@ -9,34 +9,41 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from assay.stats import by_block, log_ratios
-from assay.stats.sequential import (
-    always_valid_ratio,
-    blocks_to_settle,
-    detectable_by_now,
-    per_pair,
-    settled,
-)
-from assay.values.design import ContestDesign
-from assay.values.estimate import Estimate
-from assay.values.run import Run
+import msgspec
+
+from assay.stats.pairing import settled
+from assay.stats.sequential import blocks_to_settle, detectable_by_now, per_pair
+from assay.values.estimate import Estimate, Limit
+from assay.values.finding import Finding
+from assay.values.run import Header, Run
 from assay.values.trial import Case
-from assay.verdict.ranking import noise_floor
+from assay.verdict.effects import noise_floor
+from assay.verdict.pairs import Between, pair_of
+from assay.verdict.rules.design import D1
 from assay.verdict.seen import CaseSeen, RunSeen
+
+KIND = "versus"
+DEFAULT_SOUGHT = 0.02
+"""The difference that is looked for unless another is named: less is of little use to anyone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """The best against one other: `ratio` is best/other. `detectable` is the ratio that this run would
-    have shown, `blocks_needed` how many blocks would probably settle it."""
+    """The best against one other: `ratio` is best/other, with the ends that are known after `limits`.
+
+    `void` names the rules that forbid the comparison. `detectable` is the ratio that this run would
+    have shown, `blocks_needed` how many blocks would probably settle it.
+    """
 
     other: Case
     ratio: Estimate | None
     outcome: Literal["different", "alike"] | None
     detectable: float | None
     blocks_needed: int | None
+    limits: tuple[Limit, ...] = ()
+    void: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,26 +63,31 @@ class Answer:
         return bool(self.pairs) and all(pair.outcome for pair in self.pairs)
 
 
+def is_versus(header: Header) -> bool:
+    """Whether a record is of a comparison."""
+    return header.study.get("kind") == KIND
+
+
 def answer(run: Run) -> Answer:
-    """The answer of the trials so far."""
-    rivals = [case for case in run.header.cases if case.role == "candidate"]
-    rates = {case.id: by_block(trial for trial in run.trials if trial.case == case.id) for case in rivals}
-    measured = [case for case in rivals if any(rate > 0 for rate in rates[case.id].values())]
-    assert isinstance(run.header.design, ContestDesign)  # the caller chose it for that
-    sought = run.header.design.sought
+    """The answer of the trials so far; with what was found about them, where they have been judged."""
+    seen = _see(run)
+    findings = run.judgement.findings if run.judgement else _of_the_control(seen)
+    rivals = [one for one in seen.cases if one.candidate]
+    measured = [one for one in rivals if any(rate > 0 for rate in one.throughput_by_block.values())]
+    sought = _number(run.header.study, "sought", DEFAULT_SOUGHT)
     best, pairs = None, []
     if len(measured) > 1:
-        best = max(measured, key=lambda case: _geometric(rates[case.id]))
-        floor, alpha = floor_of(run), per_pair(len(measured))
+        first = max(measured, key=lambda one: _geometric(one.throughput_by_block))
+        best, floor, alpha = first.case, noise_floor(findings), per_pair(len(measured))
         for other in measured:
-            if other is not best:
-                logs = log_ratios(rates[best.id], rates[other.id])
-                pairs.append(_pair(other, logs, sought, floor, alpha))
+            if other is not first:
+                found = pair_of(seen, findings, first, other, cases=len(measured))
+                pairs.append(_pair(other.case, found, sought, floor, alpha))
     blocks = {trial.block for trial in run.trials}
     return Answer(
         best=best,
         pairs=tuple(pairs),
-        unmeasured=tuple(case for case in rivals if case not in measured),
+        unmeasured=tuple(one.case for one in rivals if one not in measured),
         blocks=len(blocks),
         load_s=load_ns(run) / 1e9,
         sought=sought,
@@ -91,22 +103,37 @@ def load_ns(run: Run) -> int:
     )
 
 
-def floor_of(run: Run) -> float:
-    """The effect below which nothing is claimed: 1 %, or the A/A control's half-width if that is more."""
+def _see(run: Run) -> RunSeen:
+    """The cases with their throughputs; while the run goes on nobody looks at more."""
     cases = run.header.cases
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
-    return noise_floor(RunSeen(run.header, tuple(CaseSeen(case, trials[case.id], ()) for case in cases)))
+    return RunSeen(run.header, tuple(CaseSeen(case, trials[case.id], ()) for case in cases))
 
 
-def _pair(other: Case, logs: list[float], sought: float, floor: float, alpha: float) -> Pair:
+def _of_the_control(seen: RunSeen) -> tuple[Finding, ...]:
+    """What the A/A control says so far: the one finding that moves the noise floor."""
+    return tuple(D1.finding(subject, hit) for subject, hit in D1.check(seen, D1.limits))
+
+
+def _pair(other: Case, found: Between, sought: float, floor: float, alpha: float) -> Pair:
+    logs = found.pair.logs if found.pair else ()
     return Pair(
         other=other,
-        ratio=always_valid_ratio(logs, alpha),
-        outcome=settled(logs, sought, floor, alpha),
+        ratio=found.bounded,
+        outcome=settled(found.pair, sought, floor),
         detectable=detectable_by_now(logs, floor, alpha),
         blocks_needed=blocks_to_settle(logs, sought, alpha),
+        limits=found.limits,
+        void=found.void,
     )
 
 
 def _geometric(rates: dict[int, float]) -> float:
     return statistics.geometric_mean([rate for rate in rates.values() if rate > 0])
+
+
+def _number(study: dict[str, Any], key: str, otherwise: float) -> float:
+    try:
+        return msgspec.convert(study.get(key, otherwise), float)
+    except msgspec.ValidationError:
+        return otherwise

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from assay.stats import NOISE_FLOOR
 from assay.values.finding import Subject
-from assay.verdict.rule import Hit, Limits, LoadRule, RunRule, Threshold
+from assay.verdict.rule import TIMES_VOID, Effects, Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
 from assay.verdict.words import percent
 
@@ -21,12 +21,14 @@ def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit
             continue
         if abs(math.log(ratio.value)) <= math.log1p(limits["floor"]):
             continue
+        far = max(ratio.high, 1 / ratio.low) - 1
         yield (
             Subject(),
             Hit(
                 "flagged",
-                f"{original.name} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself",
-                {"ratio": ratio.value, "low": ratio.low, "high": ratio.high},
+                f"{original.name} is {ratio.value:.3f} ({ratio.low:.3f}-{ratio.high:.3f}) of itself, "
+                f"so no difference below {percent(far)} is claimed",
+                {"ratio": ratio.value, "low": ratio.low, "high": ratio.high, "wider": far},
             ),
         )
 
@@ -35,13 +37,13 @@ D1 = RunRule(
     code="D1",
     title="a server differs from itself",
     severities=("flagged",),
-    about="comparison",
+    effects=(Effects(comparison="wider"),),
     thresholds=(
         Threshold("floor", NOISE_FLOOR, "share", "difference that no comparison would claim anyway"),
     ),
     meaning=(
         "The A/A control enters one case twice. It came out different, so this run finds differences "
-        "where none are."
+        "where none are: as large as the far end of that interval, which is its noise floor."
     ),
     remedy="quieten the machine and run again with more blocks; trust no small difference of this run",
     source="same-binary null control",
@@ -69,7 +71,7 @@ D2 = RunRule(
     code="D2",
     title="cases were not interleaved",
     severities=("flagged",),
-    about="comparison",
+    effects=(Effects(comparison="void"),),
     meaning=(
         "Cases that run one after the other each meet another machine: it heats up, is throttled, gets "
         "new neighbours. With 4 % drift two identical servers are then declared different in 98 % of "
@@ -93,7 +95,7 @@ D3 = LoadRule(
     code="D3",
     title="averages of what has no average",
     severities=("withheld",),
-    about="times",
+    effects=(TIMES_VOID,),
     meaning=(
         "The mean of several p99s is not the p99 of anything, and a mean of maxima or deviations is no "
         "better."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from assay.stats import paired_ratio
 from assay.values.trial import Case
-from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Threshold
+from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, PairRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
 from assay.verdict.words import counted, percent
 
@@ -16,7 +15,7 @@ def cache_measured(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     other = run.find(str(case.case.facts.get("same_input_of", "")))
     if other is None:
         return None
-    ratio = paired_ratio(case.throughput_by_block, other.throughput_by_block)
+    ratio = run.ratio(case, other)
     if ratio is None or ratio.low is None or ratio.value <= 1 + limits["faster"] or ratio.low <= 1:
         return None
     return Hit(
@@ -30,6 +29,7 @@ W4 = CaseRule(
     code="W4",
     title="a cache is measured",
     severities=("flagged",),
+    effects=(Effects("at most", because="a cache answered"),),
     thresholds=(Threshold("faster", 0.10, "share", "how much faster one repeated input may be"),),
     meaning=(
         "The same input again and again is answered from a cache, which no mixed traffic would find as warm."
@@ -72,6 +72,7 @@ W5 = LoadRule(
     code="W5",
     title="not the protocol that was asked for",
     severities=("withheld",),
+    effects=(VOID,),
     thresholds=(
         Threshold(
             "reopened",
@@ -119,7 +120,7 @@ W6 = PairRule(
     code="W6",
     title="unequal cores, workers or pools",
     severities=("flagged",),
-    about="comparison",
+    effects=(Effects(comparison="void"),),
     thresholds=(Threshold("allowed", 0, "count", "1 where the study says that they differ, and why"),),
     meaning=(
         "One server was given more to work with, so the ratio compares the settings as much as the servers."
@@ -156,6 +157,7 @@ W7 = CaseRule(
     code="W7",
     title="a handicapped server",
     severities=("flagged",),
+    effects=(Effects("at least", because="it ran handicapped"),),
     meaning="Nobody runs it in production like this; the figure is that of the setting, not of the server.",
     remedy="start it as its documentation says for production: full JIT, release build, request log off",
     source="the published heroes study: JVMs started through the build tool",

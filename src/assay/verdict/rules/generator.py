@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
+from dataclasses import replace
 
-from assay.values.finding import Subject
-from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, RunRule, Threshold
+from assay.values.finding import Severity, Subject
+from assay.verdict.pace import at_most, paced_by_server, why_unbounded
+from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
 from assay.verdict.words import counted, duration, percent, rate
 
 _OTHERS_SHARE = 0.1
 """Less of the generator's cores than this is the kernel's work for the generator's own traffic."""
+
+_SERVER_SET_THE_PACE = Effects(times="void", when="the server's cores were 97 % busy")
+_GENERATOR_FULL = Effects("at least", "void", because="its generator was full", when="otherwise")
 
 _STOP_OTHERS = "stop the other programs on the generator's cores; they, not this server, took its time"
 
@@ -27,6 +32,19 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     idle = load.client_idle_share
     if idle is None or idle >= limits["idle"]:
         return None
+    hit = _no_time_to_spare(load, idle, limits)
+    pace = load.pace_share
+    if paced_by_server(pace):
+        assert pace is not None  # a share that is not known sets no pace
+        said = f"{hit.evidence}; the server's cores were {percent(pace)} busy, so it set the pace itself"
+        return replace(hit, evidence=said, effects=_SERVER_SET_THE_PACE)
+    return replace(
+        hit, evidence=hit.evidence + why_unbounded(pace), effects=_GENERATOR_FULL, at_most_times=at_most(pace)
+    )
+
+
+def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
+    """Which of threads and cores was short of time."""
     busiest = max(load.worker_busy_shares)
     threads = len(load.worker_busy_shares)
     limit = f"(at least {percent(limits['idle'])} must stay idle)"
@@ -59,14 +77,17 @@ def _late(load: Load, limits: Limits) -> Hit | None:
         f"p99 of send lag is {duration(lag)}, p99 of response time {duration(response)}",
         {"send_lag_p99_ns": lag, "limit_ns": limits["send_lag"]},
         gravity=lag,
-        about="times",
+        effects=_SENT_LATE,
     )
 
+
+_SENT_LATE = Effects(times="void", when="an open loop was late by itself")
 
 G1 = LoadRule(
     code="G1",
     title="the generator was saturated",
     severities=("withheld",),
+    effects=(_GENERATOR_FULL, _SERVER_SET_THE_PACE, _SENT_LATE),
     thresholds=(
         Threshold("idle", 0.20, "share", "idle share that each generator core must keep"),
         Threshold("send_lag", 1e6, "ns", "p99 of send lag that a spinning pacer may have"),
@@ -75,8 +96,9 @@ G1 = LoadRule(
         ),
     ),
     meaning=(
-        "The client had no time to spare, so it may have been the client that set the pace: the server "
-        "may well do more, and every time includes the client's own queue."
+        "The client had no time to spare, so every time includes the client's own queue. Where the server's "
+        "cores idled meanwhile, the client set the pace and the server may do more; where they were full, "
+        "the throughput is the server's."
     ),
     remedy=(
         "give the generator more threads, on cores that the server does not use, or give the server fewer"
@@ -84,17 +106,16 @@ G1 = LoadRule(
     ),
     source="Hyperfoil's CPU watchdog",
     example=(
-        "A null server at 230,000/s with its client at 99 % of a core: the figure is the client's. The "
-        "same client at 45 % in front of a server at 70,000/s has time to spare."
+        "A null server at 230,000/s with its client at 99 % of a core and its own at 80 %: at least that, "
+        "at most 1.95 times. The same client in front of a server whose core is full: a result."
     ),
     exempt=frozenset({"ceiling"}),
-    understating=True,
     check=generator_saturated,
 )
 
 
 def generator_stalled(load: Load, limits: Limits) -> Hit | None:
-    """G2: times lose their meaning first; a pause as large as the noise floor takes all."""
+    """G2: times lose their meaning first; a pause as large as the noise floor cost answers, too."""
     longest = max(load.worker_stalls_ns, default=0)
     if longest <= limits["stall"] or not load.duration_ns:
         return None
@@ -104,21 +125,26 @@ def generator_stalled(load: Load, limits: Limits) -> Hit | None:
         f"the generator stood still for {duration(longest)} (at most {duration(limits['stall'])})",
         {"stall_ns": float(longest), "limit_ns": limits["stall"]},
         gravity=longest,
-        about="everything" if share >= limits["share"] else "times",
+        effects=_STOOD_STILL if share >= limits["share"] else _TIMES_ONLY,
     )
 
+
+_STOOD_STILL = Effects(
+    "at least", "void", because="its generator stood still", when="1 % of the time or more"
+)
+_TIMES_ONLY = Effects(times="void", when="less")
 
 G2 = LoadRule(
     code="G2",
     title="the generator stalled",
     severities=("withheld",),
-    about="times",
+    effects=(_STOOD_STILL, _TIMES_ONLY),
     thresholds=(
         Threshold(
             "stall", 100e6, "ns", "longest time a generator thread may not come round although it was due"
         ),
         Threshold(
-            "share", 0.01, "share", "share of the run from which a stall takes all figures, not only times"
+            "share", 0.01, "share", "share of the run from which a stall makes throughput a bound, too"
         ),
     ),
     meaning=(
@@ -144,24 +170,36 @@ def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     most = statistics.fmean(ceiling.throughput_by_block.values())
     if most <= 0 or reached <= limits["flagged"] * most:
         return None
-    share = reached / most
-    return Hit(
-        "withheld" if share > limits["withheld"] else "flagged",
-        f"{rate(reached)} is {percent(share)} of the {rate(most)} that the null server reached here",
-        {"share": share, "ceiling_per_s": most, "limit": limits["flagged"]},
-        gravity=share,
-    )
+    share, pace = reached / most, case.server_busy_share
+    evidence = f"{rate(reached)} is {percent(share)} of the {rate(most)} that the null server reached here"
+    figures = {"share": share, "ceiling_per_s": most, "limit": limits["flagged"]}
+    near = share > limits["withheld"]
+    severity: Severity = "withheld" if near else "flagged"
+    if paced_by_server(pace):
+        assert pace is not None  # a share that is not known sets no pace
+        said = f"{evidence}; the server's cores were {percent(pace)} busy, so it set the pace itself"
+        return Hit(severity, said, figures, share, effects=_NEAR_ITS_OWN if near else _BELOW_ITS_OWN)
+    effects = _NEAR if near else _BELOW
+    said = evidence + why_unbounded(pace)
+    return Hit(severity, said, figures, share, effects=effects, at_most_times=at_most(pace))
+
+
+_NEAR = Effects("at least", "void", because="close to the generator's ceiling", when="above 90 %")
+_BELOW = Effects("at least", because="close to the generator's ceiling", when="up to 90 %")
+_NEAR_ITS_OWN = Effects(times="void", when="above 90 %, the server's cores 97 % busy")
+_BELOW_ITS_OWN = Effects(when="up to 90 %, the server's cores 97 % busy")
 
 
 G5 = CaseRule(
     code="G5",
     title="close to the generator's ceiling",
     severities=("flagged", "withheld"),
+    effects=(_NEAR, _BELOW, _NEAR_ITS_OWN, _BELOW_ITS_OWN),
     thresholds=(
         Threshold(
             "flagged", 0.70, "share", "share of the null server's throughput above which a case is flagged"
         ),
-        Threshold("withheld", 0.90, "share", "share above which its figures are withheld"),
+        Threshold("withheld", 0.90, "share", "share above which its times are withheld"),
     ),
     meaning=(
         "A server that does nothing was hardly faster, so the figure says more about the client, the "
@@ -172,7 +210,6 @@ G5 = CaseRule(
     source="MLPerf's null system under test; percentages ours",
     example="A Go server at 180,000/s where the null server reaches 235,000/s (77 %): flagged.",
     exempt=frozenset({"ceiling"}),
-    understating=True,
     check=near_ceiling,
 )
 
@@ -197,6 +234,7 @@ G6 = LoadRule(
     code="G6",
     title="the link was full",
     severities=("withheld",),
+    effects=(Effects("at least", "void", because="the link was full"),),
     thresholds=(Threshold("link", 0.9, "share", "share of the measured ceiling of the link"),),
     meaning=(
         "The bytes were as many as the link carries: it set the pace, and any server would have stopped "
@@ -244,6 +282,7 @@ G7 = RunRule(
     code="G7",
     title="unrelated servers at one figure",
     severities=("withheld",),
+    effects=(Effects("at least", "void", because="unrelated servers ended at one figure"),),
     thresholds=(
         Threshold("within", 0.01, "share", "distance from the best that counts as the same figure"),
         Threshold("servers", 3, "count", "unrelated servers at one figure that are no coincidence"),

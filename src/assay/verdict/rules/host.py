@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import Load
 from assay.verdict.words import counted, percent
 
@@ -34,6 +34,7 @@ H1 = LoadRule(
     code="H1",
     title="client and server compete for cores",
     severities=("flagged",),
+    effects=(Effects("at least", comparison="at least", because="client and server shared cores"),),
     meaning=(
         "What the client takes, the server lacks. The busier client makes its server look slower, and the"
         " number of client threads changes the result."
@@ -102,6 +103,7 @@ H2 = LoadRule(
     code="H2",
     title="the machine was disturbed",
     severities=("flagged", "note"),
+    effects=(Effects("at least", comparison="none", because="the machine was disturbed"),),
     thresholds=(
         Threshold("steal", 0.01, "share", "CPU time that the host may take away"),
         Threshold("throttled", 0.01, "share", "time for which the control group may be throttled"),
@@ -148,12 +150,14 @@ def machine_unfit(load: Load, limits: Limits) -> Hit | None:
     return Hit("note", "; ".join(notes)) if notes else None
 
 
+_LIMIT_HIT = Effects("at least", "void", because="a limit of the machine was hit")
 _LIMITS = {"no_descriptors": "no file descriptor free", "no_ports": "no local port free"}
 
 H3 = LoadRule(
     code="H3",
     title="the machine's settings",
     severities=("withheld", "note"),
+    effects=(_LIMIT_HIT,),
     thresholds=(
         Threshold("per_connection", 1.2, "ratio", "descriptors and local ports for each connection"),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.stats.arrivals import constant_fit, poisson_fit
-from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen, intended_between
 from assay.verdict.words import duration, percent
 
@@ -29,7 +29,6 @@ M4 = LoadRule(
     code="M4",
     title="requests waited before they were sent",
     severities=("flagged",),
-    about="times",
     thresholds=(
         Threshold("factor", 2.0, "ratio", "p99 of response time over p99 of service time"),
         Threshold("least", 1e6, "ns", "difference of the two below which nothing is said"),
@@ -57,7 +56,6 @@ M5 = LoadRule(
     code="M5",
     title="tail latency from a closed loop",
     severities=("flagged",),
-    about="times",
     meaning=(
         "At saturation the times are the queue that the client itself makes (connections divided by "
         "throughput), and a slow answer holds back the very requests that would have shown it."
@@ -96,7 +94,6 @@ M6 = LoadRule(
     code="M6",
     title="arrivals are not what the plan claims",
     severities=("flagged", "note"),
-    about="times",
     meaning=(
         "Requests came in bursts or lulls of the generator's own, and the queue that these make is in the"
         " times."
@@ -128,6 +125,7 @@ M7 = CaseRule(
     code="M7",
     title="not server-bound",
     severities=("flagged",),
+    effects=(Effects("at least", because="something else than the server set the pace"),),
     thresholds=(
         Threshold("busy", 0.90, "share", "busy share of the server's cores from which it set the pace"),
     ),

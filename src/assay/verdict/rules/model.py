@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import Load
 from assay.verdict.words import counted, duration, percent, rate
 
@@ -57,7 +57,7 @@ M1 = LoadRule(
     code="M1",
     title="times contradict throughput (Little's law)",
     severities=("withheld",),
-    about="times",
+    effects=(TIMES_VOID,),
     thresholds=(
         Threshold("relative", 0.05, "share", "allowed deviation as a share of the connections"),
         Threshold("connections", 2.0, "count", "allowed deviation in connections, if that is more"),
@@ -88,22 +88,26 @@ def impossible_times(load: Load, limits: Limits) -> Hit | None:
         figures = {"min_ns": times.min_ns, "mean_ns": times.mean_ns, "max_ns": times.max_ns}
         if any(low > high * slack for low, high in itertools.pairwise(ordered)):
             shown = ", ".join(duration(value) for value in ordered)
-            return Hit("withheld", f"{clock} times are not in order: {shown}", figures, gravity=2)
+            evidence = f"{clock} times are not in order: {shown}"
+            return Hit("withheld", evidence, figures, gravity=2, effects=_IMPOSSIBLE)
         if not times.min_ns <= times.mean_ns * slack or not times.mean_ns <= times.max_ns * slack:
             evidence = f"the mean {clock} time, {duration(times.mean_ns)}, lies outside its own range"
-            return Hit("withheld", evidence, figures, gravity=2)
+            return Hit("withheld", evidence, figures, gravity=2, effects=_IMPOSSIBLE)
         p99 = times.quantiles.get(0.99)
         if p99 is not None and times.mean_ns > p99 * slack:
             evidence = f"the mean {clock} time, {duration(times.mean_ns)}, is above its p99, {duration(p99)}"
-            return Hit("flagged", evidence, figures | {"p99_ns": p99}, gravity=1)
+            return Hit("flagged", evidence, figures | {"p99_ns": p99}, gravity=1, effects=_ODD)
     return None
 
+
+_IMPOSSIBLE = Effects(times="void", when="they contradict each other")
+_ODD = Effects(when="a mean above the p99")
 
 M2 = LoadRule(
     code="M2",
     title="times that cannot be",
     severities=("withheld", "flagged"),
-    about="times",
+    effects=(_IMPOSSIBLE, _ODD),
     thresholds=(Threshold("rounding", 0.005, "share", "what rounding to buckets may do to the order"),),
     meaning=(
         "Percentiles must rise, and a mean must lie between the smallest and the largest time. A mean "
@@ -177,6 +181,7 @@ M3 = LoadRule(
     code="M3",
     title="the rate contradicts the count",
     severities=("withheld",),
+    effects=(VOID,),
     thresholds=(Threshold("relative", 0.01, "share", "allowed difference between two accounts of the rate"),),
     meaning=(
         "Answers divided by seconds is not the rate that is reported, or requests are unaccounted for: at"

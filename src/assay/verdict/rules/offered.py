@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import Load, intended_between
 from assay.verdict.words import counted, percent
 
@@ -24,6 +24,7 @@ def offered_too_little(load: Load, limits: Limits) -> Hit | None:
         f"{load.started:,} of {intended:,.0f} intended requests were sent ({percent(missing)} short)",
         {"offered": float(load.started), "intended": intended, "missing_share": missing},
         gravity=missing,
+        effects=_ANOTHER_LOAD if missing > limits["withheld"] else _LIGHTER,
     )
 
 
@@ -34,10 +35,14 @@ def intended_starts(load: Load) -> float | None:
     return intended_between(load.open_load, 0, load.duration_ns)
 
 
+_ANOTHER_LOAD = Effects("void", "void", when="above 10 %")
+_LIGHTER = Effects(when="up to 10 %")
+
 G3 = LoadRule(
     code="G3",
     title="less was offered than intended",
     severities=("flagged", "withheld"),
+    effects=(_ANOTHER_LOAD, _LIGHTER),
     thresholds=(
         Threshold("flagged", 0.01, "share", "shortfall of the offered rate above which a load is flagged"),
         Threshold("withheld", 0.10, "share", "shortfall above which its figures are withheld"),
@@ -82,7 +87,7 @@ G4 = LoadRule(
     code="G4",
     title="the open loop ran out of connections",
     severities=("flagged",),
-    about="times",
+    effects=(Effects(times="at least", because="arrivals waited for connections"),),
     thresholds=(
         Threshold("pool", 0.9, "share", "share of the connection pool that may be in use at a time"),
     ),
@@ -120,7 +125,9 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
         evidence = f"{opened:,} of the {counted(asked, 'connection')} asked for were opened"
     else:
         evidence = f"{counted(asked - answered, 'connection')} of {asked:,} never got an answer"
-    return Hit("withheld", evidence + _reason(load), figures, gravity=(asked - min(opened, answered)) / asked)
+    missing = (asked - min(opened, answered)) / asked
+    effects = _MOST_SERVED if missing <= limits["missing"] else _FEW_SERVED
+    return Hit("withheld", evidence + _reason(load), figures, gravity=missing, effects=effects)
 
 
 def _reason(load: Load) -> str:
@@ -136,10 +143,19 @@ _CONNECT_FAILURES = frozenset(
     {"connect_refused", "connect_timeout", "unreachable", "no_descriptors", "no_ports"}
 )
 
+_MOST_SERVED = Effects(
+    "at least", "void", because="some connections were missing", when="up to 10 % of them are missing"
+)
+_FEW_SERVED = Effects("void", "void", when="more")
+
 G8 = LoadRule(
     code="G8",
     title="connections missing",
     severities=("withheld",),
+    effects=(_MOST_SERVED, _FEW_SERVED),
+    thresholds=(
+        Threshold("missing", 0.1, "share", "share of missing connections up to which throughput is a bound"),
+    ),
     meaning=(
         "The load was not the one that was asked for: fewer clients than stated were being served, so the"
         " throughput and the times belong to another experiment."

@@ -33,7 +33,6 @@ S1 = LoadRule(
     code="S1",
     title="too few requests for a percentile",
     severities=("note",),
-    about="percentiles",
     meaning="With so few requests even the slowest may lie below that percentile, so it is not printed.",
     remedy="measure for longer; p90 needs 44 requests, p99 459, p99.9 4,603, p99.99 46,050",
     source="MLPerf's early stopping (one-sided binomial, 99 %)",

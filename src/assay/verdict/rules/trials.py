@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from assay.stats import mean, trials_for_half_width
+from assay.stats.pairing import LEAST_BLOCKS
 from assay.values.finding import Subject
 from assay.verdict.rule import CaseRule, Hit, Limits, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -103,17 +104,19 @@ def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]
 
 
 def _too_few(seen: str, n: int, least: int) -> Hit:
-    return Hit("flagged", f"{seen}; a ranking needs {least}", {"trials": float(n), "limit": float(least)})
+    figures = {"trials": float(n), "limit": float(least)}
+    none = f", and an order needs {LEAST_BLOCKS}" if n < LEAST_BLOCKS else ""
+    return Hit("flagged", f"{seen}; {least} are asked for{none}", figures)
 
 
 S5 = RunRule(
     code="S5",
-    title="too few trials to rank",
+    title="few trials",
     severities=("flagged",),
-    thresholds=(Threshold("trials", 6, "count", "measured trials below which a case is not ranked"),),
+    thresholds=(Threshold("trials", 6, "count", "measured trials that a case should have"),),
     meaning=(
-        "With so few repetitions chance alone can put either server first; the intervals are wide and "
-        "ranks are left out."
+        "The intervals of so few repetitions are wide, so only large differences can be shown; with two or "
+        "one there is no interval to trust, and nobody has a place."
     ),
     remedy="run at least 6 blocks, 10 where it matters; --quick trades this certainty for time",
     source="benchstat's minimum",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from assay.values.measurement import Measurement, Outcome
-from assay.verdict.rule import Hit, Limits, LoadRule, PairRule, Threshold
+from assay.verdict.rule import VOID, Effects, Hit, Limits, LoadRule, PairRule, Threshold
 from assay.verdict.seen import CaseSeen, Load
 from assay.verdict.words import counted, duration, percent
 
@@ -65,6 +65,7 @@ W1 = LoadRule(
     code="W1",
     title="wrong answers",
     severities=("withheld", "note"),
+    effects=(VOID,),
     thresholds=(Threshold("sampled", 1000, "count", "answers that must be checked under load"),),
     meaning="The server did not do the work, so how fast it did not do it says nothing.",
     remedy="make the server meet its contract, or correct the contract, then measure again",
@@ -92,6 +93,7 @@ def failures(load: Load, limits: Limits) -> Hit | None:
         + (named and f": {named}"),
         {"share": share, "failed": float(load.failed), "limit": limits["flagged"]},
         gravity=share,
+        effects=_FAILING if share > limits["withheld"] else _FEW_FAILED,
     )
 
 
@@ -110,10 +112,15 @@ def _silence(load: Load) -> Hit | None:
     )
 
 
+_FAILING = Effects("void", "void", when="above 1 %")
+_FEW_FAILED = Effects(when="up to 1 %: only right answers are counted")
+
+
 W2 = LoadRule(
     code="W2",
     title="errors and time-outs",
     severities=("flagged", "withheld"),
+    effects=(_FAILING, _FEW_FAILED),
     thresholds=(
         Threshold("flagged", 0.001, "share", "share of failed requests above which a load is flagged"),
         Threshold("withheld", 0.01, "share", "share above which its figures are withheld"),
@@ -136,7 +143,8 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
     encodings = _encodings(a), _encodings(b)
     if None not in encodings and encodings[0] != encodings[1]:
         ours, theirs = (", ".join(sorted(seen or ())) or "no encoding" for seen in encodings)
-        return Hit("withheld", f"{a.name} answers with {ours}, {b.name} with {theirs}", {}, gravity=1.0)
+        evidence = f"{a.name} answers with {ours}, {b.name} with {theirs}"
+        return Hit("withheld", evidence, gravity=1.0, effects=_OTHER_ENCODING)
     sizes = _bytes_per_answer(a), _bytes_per_answer(b)
     if sizes[0] is None or sizes[1] is None:
         return None
@@ -149,6 +157,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
         f"({percent(difference)} apart; at most {percent(limits['bytes_difference'])} is equal work)",
         {"bytes": sizes[0], "other_bytes": sizes[1], "difference": difference},
         gravity=difference,
+        effects=_MORE_BYTES,
     )
 
 
@@ -170,11 +179,18 @@ def _measurements(seen: CaseSeen) -> list[Measurement]:
     return [trial.measurement for trial in seen.trials if trial.measurement is not None]
 
 
+_OTHER_ENCODING = Effects(comparison="void", when="different encodings")
+_MORE_BYTES = Effects(
+    comparison="one way",
+    because="one sends more bytes",
+    when="otherwise: who sends more and is faster all the same, is faster",
+)
+
 W3 = PairRule(
     code="W3",
     title="unequal answers",
     severities=("withheld",),
-    about="comparison",
+    effects=(_OTHER_ENCODING, _MORE_BYTES),
     thresholds=(
         Threshold(
             "bytes_difference", 0.02, "share", "allowed difference in bytes an answer, headers included"

@@ -1,0 +1,185 @@
+"""Two cases against each other: the one place where a ratio and what is known of it are made.
+
+Rankings, claims, comparisons that end when they are settled, comparisons of two runs and of two
+capacities all come here. Each side brings its values and its `Slack`: by which factors the truth may
+differ from what was measured. The ratio has the interval of its manner; what is known of it is
+that interval, opened by the slack of both sides.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from assay.stats.estimates import CONFIDENCE
+from assay.stats.ratios import Blocks, log_ratios, paired_ratio
+from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
+from assay.stats.unpaired import unpaired_ratio
+from assay.values.estimate import Estimate
+
+ALPHA = 1 - CONFIDENCE
+LEAST_BLOCKS = 3
+"""Common blocks that a comparison needs: with two, the noise is guessed from a single difference."""
+
+Manner = Literal["paired", "looked at", "unpaired"]
+"""*paired* by block; *looked at* after every block, with the interval that allows for it; *unpaired*: of
+runs made at different times."""
+
+
+class Slack(NamedTuple):
+    """The truth lies between `down` and `up` times what was measured.
+
+    0 is no bound from below, infinity none from above.
+    """
+
+    down: float = 1.0
+    up: float = 1.0
+
+    def joined(self, other: Slack) -> Slack:
+        """What is left where both hold: the truth may lie off in either way."""
+        return Slack(min(self.down, other.down), max(self.up, other.up))
+
+    def over(self, other: Slack) -> Slack:
+        """The slack of a ratio of two figures."""
+        low = self.down / other.up if math.isfinite(other.up) else 0.0
+        high = self.up / other.down if other.down > 0 else math.inf
+        return Slack(low, high)
+
+
+EXACT = Slack()
+ABOVE = Slack(1.0, math.inf)
+"""Known from below only."""
+BELOW = Slack(0.0, 1.0)
+"""Known from above only."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One case: one value for each block, and their slack. `found` is a figure that a whole search found,
+    in place of values a block."""
+
+    values: Blocks
+    slack: Slack = EXACT
+    found: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """a over b. `ratio` is as measured; `low` and `high` are what is known of the truth, None where open.
+
+    `p_above` and `p_below` are the chances of such values if the truth were not above, or not below, 1:
+    two-sided, for the least ratio that the slack and the bias leave. `least` and `most` are that ratio.
+    """
+
+    logs: tuple[float, ...]
+    ratio: Estimate
+    low: float | None
+    high: float | None
+    least: float
+    most: float
+    p_above: float
+    p_below: float
+
+    def above(self, floor: float) -> bool:
+        """Whether what is left of the ratio exceeds 1 by the noise floor; how sure is another question."""
+        return self.least > 1 + floor
+
+    def below(self, floor: float) -> bool:
+        """The same in the other direction."""
+        return self.most * (1 + floor) < 1
+
+
+def pair(
+    a: Side,
+    b: Side,
+    *,
+    manner: Manner = "paired",
+    alpha: float = ALPHA,
+    bias: float = 0.0,
+    extra: Slack = EXACT,
+    squeezed: bool = False,
+) -> Pair | None:
+    """a over b; None where they have nothing in common to compare.
+
+    `bias` is a share by which the run finds a server to differ from itself: a difference within it is none.
+    `extra` is slack of the ratio itself. A `squeezed` ratio is nearer to 1 than the truth, on the
+    same side of it.
+    """
+    logs = tuple(log_ratios(a.values, b.values))
+    ratio = _ratio(a, b, logs, manner, alpha)
+    if ratio is None:
+        return None
+    slack = a.slack.over(b.slack)
+    slack = Slack(slack.down * extra.down, math.inf if math.isinf(extra.up) else slack.up * extra.up)
+    low = ratio.low * slack.down or None if ratio.low is not None else None
+    high = ratio.high * slack.up if ratio.high is not None and math.isfinite(slack.up) else None
+    if squeezed:
+        low, high = (low if low and low > 1 else None), (high if high and high < 1 else None)
+    least, most = ratio.value * slack.down / (1 + bias), ratio.value * slack.up * (1 + bias)
+    by_blocks = manner == "paired" and a.found is None
+    if by_blocks:
+        above = _p_value(logs, math.log(slack.down / (1 + bias)) if slack.down else -math.inf)
+        below = _p_value([-one for one in logs], -math.log(slack.up * (1 + bias)))
+    else:
+        enough = manner != "looked at" or ratio.n >= FEWEST_BLOCKS
+        left = None if ratio.low is None else ratio.low * slack.down / (1 + bias)
+        right = None if ratio.high is None else ratio.high * slack.up * (1 + bias)
+        above = 0.0 if enough and left is not None and left > 1 else 1.0
+        below = 0.0 if enough and right is not None and right < 1 else 1.0
+    return Pair(logs, ratio, low, high, least, most, above, below)
+
+
+def settled(one: Pair | None, sought: float, floor: float) -> Literal["different", "alike"] | None:
+    """Whether the question is settled, looked at after every block: different, alike to within `sought`, or
+    not yet (None).
+
+    Different: what is left of the interval excludes 1, and of the effect exceeds the noise floor. Alike: what
+    is left lies within a factor of 1 + `sought` of 1, so a difference that large is excluded.
+    """
+    if one is None or one.ratio.n < FEWEST_BLOCKS:
+        return None
+    if (one.p_above < ALPHA and one.above(floor)) or (one.p_below < ALPHA and one.below(floor)):
+        return "different"
+    if one.low is None or one.high is None:
+        return None
+    return "alike" if 1 / (1 + sought) < one.low and one.high < 1 + sought else None
+
+
+def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float) -> Estimate | None:
+    if a.found is not None and b.found is not None:
+        return _of_ends(a.found, b.found)
+    if manner == "looked at":
+        return always_valid_ratio(logs, alpha)
+    if manner == "unpaired":
+        return unpaired_ratio(list(a.values.values()), list(b.values.values()))
+    return paired_ratio(a.values, b.values)
+
+
+def _of_ends(above: Estimate, below: Estimate) -> Estimate:
+    """Of two searches the ratio that the ends of their intervals allow."""
+    return Estimate(
+        value=above.value / below.value,
+        low=above.low / below.high if above.low and below.high else None,
+        high=above.high / below.low if above.high and below.low else None,
+        n=min(above.n, below.n),
+        unit="ratio",
+        method="ends of two intervals: at least 95 %",
+    )
+
+
+def _p_value(logs: Sequence[float], shift: float) -> float:
+    """Two-sided t test of logs + shift being no more than 0; 1 where it is not, or cannot be told."""
+    n = len(logs)
+    if n < LEAST_BLOCKS or not math.isfinite(shift):
+        return 1.0
+    centre, deviation = statistics.fmean(logs) + shift, statistics.stdev(logs)
+    if centre <= 0:
+        return 1.0
+    if deviation == 0:  # only constructed data get here: a difference without noise is certain
+        return 0.0
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(n - 1, -centre / (deviation / math.sqrt(n))))

@@ -1,0 +1,137 @@
+"""Two cases of a run against each other, with everything that was found about them and their comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from assay.stats import by_block
+from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, Pair, Side, Slack, pair
+from assay.stats.sequential import FEWEST_BLOCKS
+from assay.values.claim import Metric
+from assay.values.estimate import Compared, Estimate, Known, Limit
+from assay.values.finding import Finding
+from assay.verdict.effects import between, bias, bounded, concerning, void_by
+from assay.verdict.seen import CaseSeen, RunSeen
+
+
+@dataclass(frozen=True)
+class Between:
+    """a over b: the pair, None where `void` rules forbid it or no block holds both; and what limits it."""
+
+    pair: Pair | None
+    void: tuple[str, ...] = ()
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def known(self) -> Known | None:
+        """What is left of the ratio."""
+        if self.pair is None:
+            return None
+        return Known(low=self.pair.low, high=self.pair.high, limits=self.limits)
+
+    @property
+    def bounded(self) -> Estimate | None:
+        """The ratio with the ends that are known."""
+        if self.pair is None:
+            return None
+        ratio = self.pair.ratio
+        return Estimate(
+            value=ratio.value,
+            low=self.pair.low,
+            high=self.pair.high,
+            n=ratio.n,
+            unit=ratio.unit,
+            method=ratio.method,
+        )
+
+
+def pair_of(
+    run: RunSeen,
+    findings: Sequence[Finding],
+    a: CaseSeen,
+    b: CaseSeen,
+    metric: Metric = "throughput",
+    cases: int = 2,
+) -> Between:
+    """a over b in `metric`; where the run ended when it was settled, as one of `cases` compared pair by pair.
+
+    Start times are measured apart from the load, and no bound of throughput says anything of memory.
+    """
+    void = _void(findings, a.case.id, b.case.id, metric)
+    if void:
+        return Between(None, void)
+    if metric != "throughput":
+        return Between(pair(_side(a, metric), _side(b, metric), bias=bias(findings)))
+    extra, limits = _one_way(findings, a.case.id, b.case.id)
+    squeezing = _squeezing(findings, a.case.id, b.case.id)
+    met = {one.code for one in findings if one.on_comparison == "none"} | {one.code for one in squeezing}
+    sides = []
+    for seen in (a, b):
+        found = bounded(findings, seen.case.id, but=met)
+        sides.append(Side(seen.throughput_by_block, found.slack))
+        limits = (*limits, *found.limits)
+    made = pair(
+        *sides,
+        manner=run.manner,
+        alpha=run.alpha(cases),
+        bias=bias(findings),
+        extra=extra,
+        squeezed=bool(squeezing),
+    )
+    return Between(made, (), tuple(dict.fromkeys((*limits, *squeezing))))
+
+
+def compared(a: str, b: str, found: Between, *, shown: bool) -> Compared:
+    """The pair as it is kept in the record."""
+    ratio = found.pair.ratio if found.pair else None
+    return Compared(a=a, b=b, ratio=ratio, known=found.known, shown=shown, void=found.void)
+
+
+def least_blocks(run: RunSeen) -> int:
+    """Common blocks from which an order can be shown."""
+    return FEWEST_BLOCKS if run.header.until_settled else LEAST_BLOCKS
+
+
+def _side(seen: CaseSeen, metric: Metric) -> Side:
+    if metric == "capacity":
+        return Side({}, EXACT, seen.capacity)
+    return Side(by_block(seen.trials, metric))
+
+
+def _void(findings: Sequence[Finding], a: str, b: str, metric: Metric) -> tuple[str, ...]:
+    """The rules that leave nothing of this comparison."""
+    if metric == "start_time":
+        return ()
+    timed = metric == "capacity" or metric.startswith(("service_time", "response_time"))
+    alone = [code for case in (a, b) for code in void_by(findings, case, "times" if timed else "throughput")]
+    if metric != "peak_memory":
+        alone += [one.code for one in between(findings, a, b) if _forbids(one, metric)]
+    return tuple(dict.fromkeys(alone))
+
+
+def _forbids(finding: Finding, metric: Metric) -> bool:
+    """That one direction of two throughputs holds says nothing of two times."""
+    return finding.on_comparison == "void" or (finding.on_comparison == "one way" and metric != "throughput")
+
+
+def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[Limit, ...]]:
+    """The slack of the ratio a/b where one of the two did more for each answer, and why."""
+    slack, limits = EXACT, []
+    for one in between(findings, a, b):
+        if one.on_comparison == "one way":
+            # Who sends more bytes would be faster still at equal work.
+            first = one.figures.get("bytes", math.nan) > one.figures.get("other_bytes", math.nan)
+            slack = slack.joined(ABOVE if first == (one.subject.case == a) else BELOW)
+            limits.append(Limit(code=one.code, words=one.because))
+    return slack, tuple(limits)
+
+
+def _squeezing(findings: Sequence[Finding], a: str, b: str) -> tuple[Limit, ...]:
+    """What met both cases alike and brings their figures nearer to each other, without turning them."""
+    met = [
+        {one.code: one.because for one in concerning(findings, case) if one.on_comparison == "at least"}
+        for case in (a, b)
+    ]
+    return tuple(Limit(code=code, words=words) for code, words in met[0].items() if code in met[1])
