@@ -65,3 +65,6 @@ def validate(plan_json: bytes) -> None:
 
 def normalise(plan_json: bytes) -> bytes:
     """Give the plan as the engine understands it, every default filled in."""
+
+def null_server(words: list[str]) -> int:
+    """Serve as the null server until SIGTERM; the words of its command line, and its exit code."""

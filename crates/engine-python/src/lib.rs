@@ -4,6 +4,7 @@
 
 mod script;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use assay_engine::{LoadPlan, RunError};
@@ -66,6 +67,12 @@ fn validate(plan_json: &[u8]) -> PyResult<()> {
 #[pyfunction]
 fn normalise<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     json(py, &read_plan(plan_json)?)
+}
+
+/// Serves as the null server until SIGTERM; the words of its command line, and its exit code.
+#[pyfunction]
+fn null_server(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| assay_null_server::command::null_server(words))
 }
 
 type SessionParts<'py> = (String, String, String, Bound<'py, PyBytes>);
@@ -142,6 +149,7 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(version, module)?)?;
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(normalise, module)?)?;
+    module.add_function(wrap_pyfunction!(null_server, module)?)?;
     module.add_class::<Run>()?;
     module.add_class::<PyScript>()?;
     module.add("ScriptError", module.py().get_type::<ScriptFailed>())?;

@@ -9,6 +9,7 @@
 mod alarm;
 pub mod answer;
 pub mod chunks;
+pub mod command;
 pub mod connection;
 pub mod fault;
 pub mod listen;

@@ -7,6 +7,7 @@ placeholders in its commands are filled in when a port and cores are known (`Pla
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -199,7 +200,7 @@ class ServerSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class Places:
-    """What the placeholders of a manifest stand for."""
+    """What the placeholders of a manifest stand for; `python` is the one that Assay itself runs in."""
 
     out: Path
     source: Path
@@ -209,6 +210,7 @@ class Places:
     host: str = "127.0.0.1"
     port: int = 0
     java_home: Path | None = None
+    python: str = sys.executable
 
     def fill(self, text: str) -> str:
         """`text` with its placeholders filled in; other braces stay as they are."""
@@ -227,7 +229,7 @@ class Places:
         }
 
 
-_PLACEHOLDER = re.compile(r"\{(out|source|root|contract|cores|host|port|java_home)\}")
+_PLACEHOLDER = re.compile(r"\{(out|source|root|contract|cores|host|port|java_home|python)\}")
 
 
 def find_server(name: str, settings: Settings) -> Server:
