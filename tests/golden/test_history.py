@@ -153,6 +153,32 @@ def test_a_damaged_run_is_listed_as_such_and_hides_no_other(tmp_path: Path, caps
     assert "format 999" in told
 
 
+def test_damaged_lines_are_told_in_the_list(tmp_path: Path, capsys: Captured) -> None:
+    path = stored(sample_run.run(), tmp_path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"number":3,', b'"number":8,', 1))
+    assert history(tmp_path) == 0
+    assert "! franklin-20251121-080000-3f2a: 1 line of its record cannot be used" in capsys.readouterr().out
+    path.write_bytes(content)
+    assert history(tmp_path) == 0
+    assert "cannot be used" not in capsys.readouterr().out
+
+
+def test_what_is_no_file_is_listed_and_waited_for_by_nobody(tmp_path: Path, capsys: Captured) -> None:
+    stored(run_of_day(0), tmp_path)
+    for name, put in (("pipe", os.mkfifo), ("folder", Path.mkdir)):
+        (tmp_path / name).mkdir()
+        put(tmp_path / name / "run.jsonl")
+    assert history(tmp_path) == 0
+    told = capsys.readouterr().out
+    assert "franklin-day000" in told
+    assert told.count("it is not a regular file") == 2
+    for name in ("pipe", "folder"):
+        assert cli.main(["report", str(tmp_path / name)]) == 2
+        assert cli.main(["report", name, "--results", str(tmp_path)]) == 2
+    assert cli.main(["report", "latest", "--results", str(tmp_path)]) == 0
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
 def test_a_read_only_folder_is_indexed_in_memory(tmp_path: Path, capsys: Captured) -> None:
     stored(run_of_day(0), tmp_path)

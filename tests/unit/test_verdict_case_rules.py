@@ -307,3 +307,14 @@ class TestHost:
         assert judged.hallmark  # notes do not take it away
         for word in ("powersave", "turbo", "descriptors"):
             assert word in finding.evidence
+
+
+class TestTheRecord:
+    def test_damage_is_told_with_its_first_line(self) -> None:
+        lost = ("line 3 is damaged (its checksum does not fit) and was left out", "line 7 is damaged")
+        damaged = msgspec.structs.replace(steady_run({"a": 10_000}), damage=lost)
+        finding = findings_of(damaged)["D5"]
+        assert (finding.severity, finding.subject.case) == ("flagged", None)
+        assert finding.evidence.startswith("2 lines of the record cannot be used: line 3 is damaged")
+        assert not judge(damaged).hallmark
+        assert "D5" not in findings_of(steady_run({"a": 10_000}))

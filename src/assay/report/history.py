@@ -46,12 +46,21 @@ def listing(entries: Sequence[Entry], most: int) -> RenderableType:
     parts: list[RenderableType] = [table]
     if len(readable) > most:
         parts.append(Text(f"and {len(readable) - most} older; --limit shows more", FAINT))
+    for entry in readable[:most]:
+        if entry.damaged:
+            said = f"! {fmt.safe(entry.run_id, 80)}: {damage(entry.damaged)}"
+            parts.append(Text(said, SEVERITY_STYLE["flagged"]))
     parts += [
         Text(f"! {fmt.safe(entry.problem or '', 500)}", SEVERITY_STYLE["flagged"])
         for entry in entries
         if entry.problem
     ]
     return Group(*parts)
+
+
+def damage(lines: int) -> str:
+    """Say how much of a record cannot be used."""
+    return f"{lines} line{'' if lines == 1 else 's'} of its record cannot be used; its report says which"
 
 
 def trend(case: str, points: Sequence[Point]) -> RenderableType:

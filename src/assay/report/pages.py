@@ -10,6 +10,7 @@ from urllib.parse import quote
 from assay.compare import compare
 from assay.report import answer, comparison, html
 from assay.report import format as fmt
+from assay.report.history import damage
 from assay.report.rows import sections
 from assay.store.index import Entry, Filter
 from assay.values.run import Run
@@ -43,7 +44,11 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
         for one in listed
         if one.entry.problem is None
     ]
-    problems = [fmt.safe(one.entry.problem, 500) for one in listed if one.entry.problem]
+    problems = [
+        fmt.safe(one.entry.problem or f"{one.entry.run_id}: {damage(one.entry.damaged)}", 500)
+        for one in listed
+        if one.entry.problem or one.entry.damaged
+    ]
     return html.page("history", "Runs", base, rows=rows, problems=problems, chosen=chosen)
 
 

@@ -22,7 +22,7 @@ from assay.store.read import FILE, read
 from assay.values.run import Run
 
 NAME = "index.sqlite"
-VERSION = 1
+VERSION = 2
 """Raised whenever the tables change: an index of another version is made anew."""
 
 _TABLES = """
@@ -30,7 +30,8 @@ create table run (
     folder text primary key, size integer not null, changed_ns integer not null,
     run_id text, created_unix_ns integer, study text, profile text, quick integer, blocks integer,
     machine_id text, hostname text, git_commit text, assay_version text,
-    trials integer, complete integer, hallmark integer, withheld integer, flagged integer, problem text
+    trials integer, complete integer, hallmark integer, withheld integer, flagged integer,
+    damaged integer, problem text
 );
 create table figure (
     folder text not null references run(folder) on delete cascade,
@@ -42,7 +43,8 @@ create index figure_case on figure(case_id);
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """A run as listed. `problem` says why a file could not be read; its other fields are then empty."""
+    """A run as listed. `problem` says why a file could not be read; its other fields are then empty.
+    So many lines of it are `damaged`: it then has no figures until it is judged anew."""
 
     folder: str
     run_id: str = ""
@@ -60,6 +62,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     hallmark: bool = False
     withheld: int = 0
     flagged: int = 0
+    damaged: int = 0
     problem: str | None = None
 
 
@@ -231,14 +234,14 @@ def _insert(db: sqlite3.Connection, folder: Path, stamp: tuple[int, int]) -> Non
     header, judgement = run.header, run.judgement
     findings = judgement.findings if judgement else ()
     db.execute(
-        "insert into run values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null)",
+        "insert into run values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null)",
         (
             folder.name, *stamp, header.run_id, header.created_unix_ns, header.study_name, header.profile,
             header.quick, header.blocks, header.environment.machine_id, header.environment.hostname,
             header.environment.git_commit, header.environment.assay_version, len(run.trials),
             judgement is not None and judgement.complete, judgement is not None and judgement.hallmark,
             sum(finding.severity == "withheld" for finding in findings),
-            sum(finding.severity == "flagged" for finding in findings),
+            sum(finding.severity == "flagged" for finding in findings), len(run.damage),
         ),
     )  # fmt: skip
     db.executemany("insert into figure values (?, ?, ?, ?, ?, ?, ?, ?)", _figures(folder.name, run))

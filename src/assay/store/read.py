@@ -57,9 +57,10 @@ def _content(file: Path) -> bytes:
     """The bytes of a regular file: a pipe would be waited for, a device never ends."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise InputError(f"{file}: no run record: it is not a regular file")
         with os.fdopen(descriptor, "rb") as opened:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise InputError(f"{file}: no run record: it is not a regular file")
             return opened.read()
     except OSError as error:
         raise InputError(f"cannot read the run {file}: {(error.strerror or str(error)).lower()}") from error

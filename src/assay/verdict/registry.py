@@ -56,6 +56,7 @@ _ALL: tuple[Rule, ...] = (
     design.D2,
     design.D3,
     design.D4,
+    design.D5,
     host.H1,
     host.H2,
     host.H3,

@@ -50,7 +50,7 @@ def see_run(run: Run) -> RunSeen:
         seen = CaseSeen(case, trials, loads, capacities.get(case.id))
         paced = tuple(replace(load, case_busy_share=seen.server_busy_share) for load in loads)
         cases.append(replace(seen, loads=paced))
-    return RunSeen(run.header, tuple(cases))
+    return RunSeen(run.header, tuple(cases), run.damage)
 
 
 def claims_of(header: Header) -> tuple[Claim, ...]:

@@ -204,10 +204,11 @@ class CaseSeen:
 
 @dataclass(frozen=True)
 class RunSeen:
-    """A run, its trials sorted by case in the header's order."""
+    """A run, its trials sorted by case in the header's order. `damage` says what its record has lost."""
 
     header: Header
     cases: tuple[CaseSeen, ...]
+    damage: tuple[str, ...] = ()
 
     @property
     def groups(self) -> dict[tuple[str, str], tuple[CaseSeen, ...]]:

@@ -68,8 +68,9 @@ class Planted:
 
     `servers` are the flaws of its servers by name ("right" has none), `roles` and `facts` what their
     manifests say. `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs
-    the study in a process of its own. `least` is the severity that must be found at least. A flaw with
-    `unless` is one that a busy machine hides: with one of those findings nothing is proved.
+    the study in a process of its own. `after` is what becomes of the run and of its folder. `least` is the
+    severity that must be found at least. A flaw with `unless` is one that a busy machine hides: with one of
+    those findings nothing is proved.
     """
 
     code: str
@@ -87,7 +88,7 @@ class Planted:
     descriptors: int | None = None
     split: Callable[[], CoreSplit] = split_cores
     seed: Callable[[ResolvedStudy], bool] | None = None
-    relabel: bool = False
+    after: Callable[[Run, Path], Run] | None = None
     least: Severity = "flagged"
     unless: tuple[str, ...] = ()
 
@@ -151,7 +152,7 @@ def run(plant: Planted, folder: Path) -> Judgement:
     else:
         with plant.disturb(os.getpid()) if plant.disturb else contextlib.nullcontext():
             finished = run_here(plant, folder)
-    return judge(relabelled(finished) if plant.relabel else finished, 0)
+    return judge(plant.after(finished, folder) if plant.after else finished, 0)
 
 
 def run_here(plant: Planted, folder: Path) -> Run:
@@ -179,7 +180,7 @@ def _apart(plant: Planted, folder: Path) -> Run:
     return store.load(store.find(results, "latest"))
 
 
-def relabelled(run: Run) -> Run:
+def relabelled(run: Run, _: Path) -> Run:
     """The same trials as if each server had run all of its blocks before the next began."""
     trials = sorted(run.trials, key=lambda one: one.started_at_unix_ns)
     times = [one.started_at_unix_ns for one in trials]
@@ -188,6 +189,15 @@ def relabelled(run: Run) -> Run:
         msgspec.structs.replace(one, started_at_unix_ns=at) for one, at in zip(one_by_one, times, strict=True)
     ]
     return msgspec.structs.replace(run, trials=tuple(moved))
+
+
+def flipped(_: Run, folder: Path) -> Run:
+    """What is read of the run after one bit of its last trial has turned."""
+    path = store.find(settings_of(folder).results, "latest")
+    content = bytearray(path.read_bytes())
+    content[-500] ^= 1
+    path.write_bytes(content)
+    return store.load(path)
 
 
 @contextlib.contextmanager

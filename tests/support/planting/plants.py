@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from assay.sut.cores import CoreSplit
-from planting import Planted, first_before_again, hog, stopped
+from planting import Planted, first_before_again, flipped, hog, relabelled, stopped
 
 TWO = {"one": "right", "two": "right"}
 SHORT = "connections = 4\nmeasure_s = 0.5"
@@ -212,7 +212,7 @@ ALL: tuple[Planted, ...] = (
         flaw="real trials, put down as if one server had run after the other",
         servers=TWO,
         blocks=2,
-        relabel=True,
+        after=relabelled,
         load=SHORT,
     ),  # fmt: skip
     Planted(
@@ -224,6 +224,7 @@ ALL: tuple[Planted, ...] = (
         load=SHORT,
         least="note",
     ),  # fmt: skip
+    Planted(code="D5", flaw="a bit of the record turned over", blocks=2, after=flipped, load=SHORT),
     Planted(code="H1", flaw="client and server on one core", split=_one_core),
     Planted(code="H2", flaw="another program keeps a core busy", disturb=hog),
     Planted(

@@ -149,3 +149,26 @@ D4 = RunRule(
     example="A reference whose pool of connections lets its database sleep between any two queries.",
     check=yardstick_overtaken,
 )
+
+
+def damaged_record(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """D5: what a line said, and whom it would have helped, is not known any more."""
+    if run.damage:
+        lines = f"{len(run.damage)} line{'' if len(run.damage) == 1 else 's'}"
+        evidence = f"{lines} of the record cannot be used: {run.damage[0]}"
+        yield Subject(), Hit("flagged", evidence, {"lines": float(len(run.damage))})
+
+
+D5 = RunRule(
+    code="D5",
+    title="the record is damaged",
+    severities=("flagged",),
+    meaning=(
+        "Bytes of the stored run are not those that were written. The figures rest on what is left; a trial "
+        "that is gone may have spoken for any server."
+    ),
+    remedy="take the record from a copy, look at the disk it lay on, or run again",
+    source="ours; the checksum of each line of a run record",
+    example="A bit that turned over in a trial: nine of ten trials of that server are left.",
+    check=damaged_record,
+)
