@@ -27,7 +27,8 @@ def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
             folder = find_folder()
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / name
-            path.write_text(text, encoding="utf-8")
+            with path.open("x", encoding="utf-8") as file:  # follows no link that others put into /tmp
+                file.write(text)
         except (OSError, RuntimeError):  # RuntimeError: there is no home folder
             continue
         return path

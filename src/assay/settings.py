@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+DEFAULT_LOCK = "/tmp/assay.lock"
+"""The one folder that every user of a machine can write to, whatever their session says of TMPDIR."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +16,8 @@ class Settings:
     """The folders of one invocation, all absolute.
 
     `root` is the checkout that Assay runs from (or the current folder where it runs installed);
-    `cache` holds builds and their logs; `lock` is held by whoever measures on this machine.
+    `cache` holds builds and their logs; `lock` is held by whoever measures on this machine, so it is the
+    same for every user and every session of theirs.
     Servers and studies are looked for in their folders in order: the user's own come first.
     """
 
@@ -34,7 +37,8 @@ class Settings:
         here: Path | None = None,
     ) -> Settings:
         """From flags (`results`), then the environment (ASSAY_RESULTS, ASSAY_SERVERS, ASSAY_STUDIES,
-        ASSAY_CACHE), then the defaults (`./results`, `./servers`, `./studies`, the checkout's)."""
+        ASSAY_CACHE, ASSAY_LOCK), then the defaults (`./results`, `./servers`, `./studies`, the
+        checkout's)."""
         environ = os.environ if environ is None else environ
         here = (here or Path.cwd()).absolute()
         found = checkout()
@@ -43,7 +47,7 @@ class Settings:
             root=root,
             results=here / (results or environ.get("ASSAY_RESULTS") or "results"),
             cache=here / (environ.get("ASSAY_CACHE") or _cache(found, environ)),
-            lock=_runtime_folder(environ) / "assay.lock",
+            lock=here / (environ.get("ASSAY_LOCK") or DEFAULT_LOCK),
             server_folders=_folders(environ.get("ASSAY_SERVERS"), here, root, "servers"),
             study_folders=_folders(environ.get("ASSAY_STUDIES"), here, root, "studies"),
         )
@@ -60,14 +64,6 @@ def _cache(found: Path | None, environ: Mapping[str, str]) -> Path:
         return found / ".assay"
     base = environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "assay"
-
-
-def _runtime_folder(environ: Mapping[str, str]) -> Path:
-    """A folder that all runs of this user on this machine share and that is empty after a reboot."""
-    given = environ.get("XDG_RUNTIME_DIR")
-    if given and Path(given).is_dir():
-        return Path(given)
-    return Path(tempfile.gettempdir()) / f"assay-{os.getuid()}"
 
 
 def _folders(given: str | None, here: Path, root: Path, name: str) -> tuple[Path, ...]:

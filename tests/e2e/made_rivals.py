@@ -83,7 +83,7 @@ def environment(folder: Path) -> dict[str, str]:
     """A lock and a cache of the test's own, so that tests do not wait for each other."""
     return {
         **os.environ,
-        "XDG_RUNTIME_DIR": str(folder),
+        "ASSAY_LOCK": str(folder / "lock"),
         "ASSAY_CACHE": str(folder / "cache"),
         "COLUMNS": "80",
     }

@@ -15,6 +15,7 @@ import made_servers
 from assay import store, trial
 from assay.errors import AssayError
 from assay.study import ResolvedStudy, load_study, resolve
+from assay.values.design import Choices
 from assay.values.measurement import Snapshot
 from assay.values.run import Run
 from assay.values.trial import Trial
@@ -74,14 +75,14 @@ def write(
 def study(folder: Path) -> ResolvedStudy:
     """The study of the folder, resolved."""
     settings = made_servers.settings(folder)
-    return resolve(load_study("small", settings), settings, seed=1)
+    return resolve(load_study("small", settings), settings, Choices(seed=1))
 
 
 def run(folder: Path, observer: trial.Observer | None = None) -> Run:
     """Run the study of the folder to its end."""
     settings, made = made_servers.settings(folder), study(folder)
     header = trial.header_for(made, ["test"])
-    with trial.machine_lock(settings, made.name), store.create(settings.results, header) as run_file:
+    with trial.machine_lock(settings), store.create(settings.results, header) as run_file:
         return trial.run_study(made, run_file, settings, observer)
 
 

@@ -8,121 +8,16 @@ import signal
 import ssl
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ab_pair import ASSAY, PATIENCE_S, Told, both, closing, run
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from wire import Answer, Cut, Last, recording
+from wire import Last, recording
 
 pytestmark = pytest.mark.skipif(not shutil.which("ab"), reason="the original ab is not installed")
-
-
-def alike(theirs: Told, ours: Told) -> None:
-    assert (ours.code, ours.err) == (theirs.code, theirs.err)
-    assert ours.masked == theirs.masked
-    assert ours.counts == theirs.counts
-
-
-def sent_alike(theirs: Told, ours: Told) -> None:
-    def requests(told: Told) -> list[bytes]:
-        return [request.replace(b"%d" % told.wire.port, b"PORT") for request in told.wire.requests]
-
-    assert requests(ours) == requests(theirs)
-
-
-@pytest.fixture
-def body(tmp_path: Path) -> str:
-    file = tmp_path / "body"
-    file.write_bytes(b"a=b&c=d")
-    return str(file)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("-n1",),
-        ("-n", "20", "-c", "3"),
-        ("-k", "-n", "40", "-c2"),
-        ("-kn30", "-c2", "-S"),
-        ("-d", "-n10"),
-        ("-l", "-n10"),
-        ("-n", "200"),
-        ("-n", "1500", "-k", "-c5"),
-        ("-q", "-n200", "-k"),
-        ("-w", "-n10"),
-        ("-w", "-n", "200", "-k"),
-        ("-x", "border=1", "-y", "align=left", "-z", "class=c", "-n10", "-k"),
-        ("-i", "-n10"),
-        ("-t", "9", "-n", "30"),
-        ("-b", "8192", "-s", "5", "-n10"),
-        ("-B", "127.0.0.1", "-n10"),
-        ("-v", "2", "-n2"),
-        ("-v", "4", "-n1", "-k"),
-        ("-m", "DELETE", "-n2"),
-        ("-X", "127.0.0.1:PORT", "-n3"),
-        ("-r", "-n5"),
-        ("-J",),
-    ],
-)
-def test_the_report_is_the_same(words: tuple[str, ...]) -> None:
-    theirs, ours = both(words)
-    alike(theirs, ours)
-    sent_alike(theirs, ours)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("-p", "BODY", "-T", "application/json", "-n", "10", "-c", "2"),
-        ("-u", "BODY", "-n", "3"),
-        ("-p", "BODY", "-m", "PATCH", "-n", "3"),
-        ("-p", "BODY", "-k", "-w", "-n", "3"),
-        ("-p", "BODY", "-v", "2", "-n", "1"),
-        ("-C", "a=b", "-H", "X-One: 1", "-A", " user:pass word", "-P", "p:q", "-k"),
-        ("-H", "host: other", "-H", "Accept: none", "-H", "User-Agent: me", "-H", "no colon"),
-        ("-T", "text/x", "-H", "A:b"),
-        ("-A", "a:1", "-A", "b:2"),
-    ],
-)
-def test_the_request_is_the_same_byte_for_byte(words: tuple[str, ...], body: str) -> None:
-    theirs, ours = both([body if word == "BODY" else word for word in words], path="/a?b=c#d")
-    sent_alike(theirs, ours)
-    alike(theirs, ours)
-
-
-def counting(answer: Callable[[int], bytes | None]) -> Callable[[], Answer]:
-    """Servers whose answer depends on how many they have answered."""
-
-    def make() -> Answer:
-        number = iter(range(1_000_000))
-        return lambda _: answer(next(number))
-
-    return make
-
-
-def last(status: str, text: str, head: str = "") -> Last:
-    return Last(f"HTTP/1.1 {status}\r\n{head}Content-Length: {len(text)}\r\n\r\n{text}".encode())
-
-
-@pytest.mark.parametrize(
-    ("words", "answer"),
-    [
-        (("-n20",), lambda n: last("200 OK", "x" * (n % 3 + 1))),
-        (("-n20", "-l"), lambda n: last("200 OK", "x" * (n % 3 + 1))),
-        (("-n20",), lambda n: last("404 Not Found" if n % 3 else "301 Moved", "none")),
-        (("-n2", "-v3"), lambda n: last("500 Not", "none")),
-        (("-n5",), lambda _: Last(b"HTTP/1.0 200 OK\r\nServer: a b\r\n\r\nuntil the end")),
-        (("-n5", "-w"), lambda n: last("200 OK", "x" * n, "Server: late\r\n" if n else "")),
-        (("-n50",), lambda n: last("200 OK", "ab") if n < 7 else Cut(b"")),
-        (("-n50",), lambda _: Cut(b"")),
-        (("-n5", "-k"), lambda _: last("200 OK", "ab")),
-    ],
-)
-def test_answers_are_counted_the_same(words: tuple[str, ...], answer: Callable[[int], bytes]) -> None:
-    alike(*both(words, counting(answer)))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +40,7 @@ def test_refusals_are_the_same(words: tuple[str, ...], url: str) -> None:
     assert ("Usage:" in ours.err) == ("Usage:" in theirs.err)
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "no-such-host.invalid/", "[::1]:1/", "http://a:1x/"])
+@pytest.mark.parametrize("url", ["[::1]:1/", "http://a:1x/"])
 def test_a_server_that_is_not_there_is_told_the_same(url: str) -> None:
     theirs, ours = both(("-n5",), url=url)
     assert (ours.code, ours.err) == (theirs.code, theirs.err)
@@ -161,13 +56,6 @@ def test_a_timeout_is_told_the_same() -> None:
     theirs, ours = both(("-s1", "-n5"), lambda: lambda _: b"")
     assert (ours.code, ours.err) == (theirs.code, theirs.err) == (119, theirs.err)
     assert ours.masked == theirs.masked
-
-
-def test_strict_counts_a_broken_connection_twice() -> None:
-    theirs, ours = both(("-r", "-n5"), lambda: lambda _: Cut(b""), strict=True)
-    alike(theirs, ours)
-    _, true = both(("-r", "-n5"), lambda: lambda _: Cut(b""))
-    assert "   (Connect: 0, Receive: 5, Length: 0, Exceptions: 0)" in true.out
 
 
 def test_files_are_laid_out_the_same(tmp_path: Path) -> None:
@@ -193,7 +81,6 @@ def pem(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return both_in_one
 
 
-@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
 @pytest.mark.parametrize(
     ("words", "host"),
     [
@@ -208,13 +95,11 @@ def test_tls_is_told_the_same(words: tuple[str, ...], host: str, pem: Path) -> N
     tls.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")
     tls.set_ecdh_curve("prime256v1")
     theirs, ours = both(words, tls=tls, url=f"https://{host}:PORT/")
-    alike(theirs, ours)
 
     def security(told: Told) -> list[str]:
         return [line for line in told.out.splitlines() if line.startswith(("SSL/", "Server Temp", "TLS "))]
 
     assert security(ours) == security(theirs)
-    sent_alike(theirs, ours)
 
 
 def test_what_our_tls_cannot_do_is_refused_in_a_line() -> None:
@@ -224,14 +109,6 @@ def test_what_our_tls_cannot_do_is_refused_in_a_line() -> None:
         chosen = run(ASSAY, ("-Z", "AES128-SHA"), wire, url=url)
     assert (old.code, old.err) == (1, "ab: -f TLS1: only TLS1.2, TLS1.3 and ALL are spoken here\n")
     assert chosen.err == "ab: -Z AES128-SHA: cipher suites cannot be chosen here; leave -Z out\n"
-
-
-def test_all_cookies_are_sent_unless_strict() -> None:
-    words = ("-C", "a=1", "-C", "b=2")
-    theirs, ours = both(words, strict=True)
-    sent_alike(theirs, ours)
-    _, ours = both(words)
-    assert b"\r\nCookie: a=1; b=2\r\n" in ours.wire.requests[0]
 
 
 def test_a_file_that_cannot_be_written_is_told_and_the_report_stands() -> None:

@@ -23,7 +23,7 @@ PATIENCE_S = 200
 def environment(folder: Path) -> dict[str, str]:
     """The study's own folders, cache and lock: tests may run beside each other."""
     (folder / "runtime").mkdir(exist_ok=True)
-    own = {"ASSAY_CACHE": str(folder / "cache"), "XDG_RUNTIME_DIR": str(folder / "runtime"), "CI": "1"}
+    own = {"ASSAY_CACHE": str(folder / "cache"), "ASSAY_LOCK": str(folder / "lock"), "CI": "1"}
     return os.environ | own
 
 

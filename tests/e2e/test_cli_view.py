@@ -33,7 +33,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     stored(run, folder)
     cases = tuple(replace(case, label=HOSTILE + case.id) for case in run.header.cases)
     hostile = replace(
-        run.header, run_id="hostile-20251122-080000-bbbb", cases=cases, study={"title": HOSTILE}
+        sample_run.redesigned(run, title=HOSTILE).header, run_id="hostile-20251122-080000-bbbb", cases=cases
     )
     stored(replace(run, header=hostile), folder)
     going_on = replace(run.header, run_id="franklin-20251123-080000-cccc")
@@ -218,7 +218,8 @@ def test_a_port_that_is_taken_is_said_in_a_line(url: str, results: Path) -> None
 def test_a_run_of_a_pair_is_shown_beside_the_other(page: Page, tmp_path: Path) -> None:
     run = sample_run.run()
     for profile in ("published", "fair"):
-        header = replace(run.header, run_id=f"franklin-{profile}", profile=profile, series="series-1")
+        of_profile = sample_run.under(profile, run).header
+        header = replace(of_profile, run_id=f"franklin-{profile}", series="series-1")
         stored(replace(run, header=header), tmp_path)
     parts = tuple(
         Part(study="franklin", profile=profile, run=f"franklin-{profile}", state="ended")

@@ -70,7 +70,7 @@ def lacking(short: Short) -> str:
 def run(path: Path, folder: Path, servers: tuple[str, ...]) -> tuple[subprocess.CompletedProcess[str], Run]:
     """Run the study in one block; its record."""
     (folder / "runtime").mkdir()
-    own = {"ASSAY_CACHE": str(CHECKOUT.cache), "XDG_RUNTIME_DIR": str(folder / "runtime"), "CI": "1"}
+    own = {"ASSAY_CACHE": str(CHECKOUT.cache), "ASSAY_LOCK": str(folder / "lock"), "CI": "1"}
     named = [word for server in servers for word in ("--server", server)]
     ended = subprocess.run(
         [*ASSAY, "run", str(path), "--blocks", "1", *named],

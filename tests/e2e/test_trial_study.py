@@ -20,6 +20,7 @@ import pytest
 
 from assay import store, trial
 from assay.errors import EnvironmentLacks, InputError
+from assay.store.lines import seal
 from assay.trial import Interrupted, Silent, Slot
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial
@@ -305,10 +306,10 @@ def everyone() -> Iterator[psutil.Process]:
 def test_two_runs_at_once_are_refused_with_the_others_name(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], blocks=1)
     settings = made_servers.settings(tmp_path)
-    with trial.machine_lock(settings, "franklin"):
+    with trial.machine_lock(settings):
         done = subprocess.run([*RUNNER, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == EnvironmentLacks.exit_code
-    assert f"another run measures on this machine (franklin, process {os.getpid()})" in done.stdout
+    assert f"another run measures on this machine (process {os.getpid()} of " in done.stdout
     assert not (tmp_path / "results").exists()
     assert made_studies.run(tmp_path).trials[0].measurement
 
@@ -369,7 +370,7 @@ def test_a_run_is_not_gone_on_with_where_it_would_not_be_the_same(tmp_path: Path
     header = store.load(path).header
     elsewhere = msgspec.structs.replace(header.environment, machine_id="another", hostname="other")
     moved = msgspec.structs.replace(header, environment=elsewhere)
-    path.write_bytes(msgspec.json.encode(moved) + kept[kept.index(b"\n") :])
+    path.write_bytes(seal(moved) + kept[kept.index(b"\n") + 1 :])
     with pytest.raises(InputError, match=r"is of another machine \(other\)"):
         made_studies.go_on(tmp_path)
     path.write_bytes(kept)

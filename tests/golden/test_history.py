@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import sample_run
 from msgspec.structs import replace
-from sample_run import stored
+from sample_run import stored, under
 
 from assay.cli import main as cli
 from assay.store.index import NAME, Filter, Index, rebuild
@@ -117,8 +117,7 @@ def test_what_is_new_changed_or_gone_is_noticed(tmp_path: Path) -> None:
     second.unlink()
     first.unlink()
     first.parent.rmdir()
-    changed = run_of_day(0)
-    stored(replace(changed, header=replace(changed.header, profile="published")), tmp_path)
+    stored(under("published", run_of_day(0)), tmp_path)
     [left] = Index(tmp_path).runs(Filter())
     assert (left.run_id, left.profile) == ("franklin-day000", "published")
 

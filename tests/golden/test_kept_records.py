@@ -9,11 +9,13 @@ import json
 import re
 import zlib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from assay import store
 from assay.cli import main as cli
+from assay.values.design import Design
 from assay.values.run import FORMAT
 
 KEPT = sorted((Path(__file__).parent / "records").glob("*/run.jsonl"))
@@ -66,3 +68,25 @@ def test_a_line_is_checked_as_its_document_says() -> None:
         assert re.fullmatch("[0-9a-f]{8}", stored["crc32"])
         assert int(stored["crc32"], 16) == zlib.crc32(rest)
         assert stored["format"] == FORMAT
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.parent.name)
+def test_a_record_that_is_cut_off_in_mid_line_is_read_up_to_there(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = path.read_bytes().splitlines(keepends=True)
+    trials = [line for line in lines if b'"record":"trial"' in line[:60]]
+    cut = tmp_path / "cut" / "run.jsonl"
+    cut.parent.mkdir()
+    cut.write_bytes(b"".join([lines[0], *trials[:2], trials[2][: len(trials[2]) // 2]]))
+    read = store.read(cut)
+    assert [note.rpartition(": ")[2] for note in read.notes] == ["the last line is torn and was left out"]
+    assert len(read.run.trials) == 2 and read.run.judgement is None
+    assert cli.main(["report", str(cut)]) == 0
+    assert "torn" in capsys.readouterr().err
+    assert cli.main(["judge", str(cut), "--dry-run"]) in (0, 1)
+
+
+def test_the_kept_records_are_of_every_kind_of_run() -> None:
+    kinds = {type(store.load(path).header.design) for path in KEPT if path.parent.name.startswith("format-1")}
+    assert kinds == set(get_args(Design))

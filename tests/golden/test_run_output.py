@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rich.console import Console, RenderableType
 
 from assay.report import load, markdown, terminal
+from assay.values.design import StudyDesign
 from assay.values.finding import Subject
 from assay.values.run import Run
 
@@ -102,9 +103,10 @@ def hostile_run() -> Run:
     assert judgement is not None
     finding = sample_run.finding("W1", "withheld", None, evidence=HOSTILE, subject=Subject(case=cases[0].id))
     claims = tuple(replace(claim, statement=HOSTILE) for claim in judgement.claims)
+    design = StudyDesign(title=HOSTILE, question=HOSTILE, blocks=5, seed=42)
     return replace(
         run,
-        header=replace(run.header, cases=cases, study={"title": HOSTILE, "question": HOSTILE}),
+        header=replace(run.header, cases=cases, design=design),
         trials=trials,
         judgement=replace(judgement, findings=(finding,), claims=claims),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
 import sample_run
 from msgspec.structs import replace
@@ -11,14 +10,19 @@ from test_run_page import TWO_MEGABYTES, tags_of
 
 from assay.errors import InputError
 from assay.report import beside, html, markdown_pair, profiles
+from assay.values.claim import Claim
+from assay.values.design import Figures
 from assay.values.estimate import Ranked
 from assay.values.run import Run
 
 FIGURES = {
-    "quotes/java-vertx": [{"throughput_per_s": 106226.41}, {"throughput_per_s": 1.0, "note": "a later run"}],
-    "quotes/go": [{"load": "t12-c400", "throughput_per_s": 84765.94}],
-    "quotes/crystal": [{"load": "another", "throughput_per_s": 58458.0}],
-    "quotes/ruby-sinatra": [{"throughput_per_s": 3025.77}],
+    "quotes/java-vertx": (
+        Figures(throughput_per_s=106226.41),
+        Figures(throughput_per_s=1.0, note="a later run"),
+    ),
+    "quotes/go": (Figures(load="t12-c400", throughput_per_s=84765.94),),
+    "quotes/crystal": (Figures(load="another", throughput_per_s=58458.0),),
+    "quotes/ruby-sinatra": (Figures(throughput_per_s=3025.77),),
 }
 
 
@@ -31,11 +35,10 @@ def published() -> Run:
     assert judgement is not None
     ranking = tuple(replace(place, tier=None, reason="fewer than 6 trials") for place in judgement.ranking)
     claims = tuple(replace(claim, verdict="inconclusive", measured=None) for claim in judgement.claims[:1])
+    design = replace(sample_run.under("published", run).header.design, figures=FIGURES)
     return replace(
         run,
-        header=replace(
-            run.header, profile="published", cases=cases, study=run.header.study | {"figures": FIGURES}
-        ),
+        header=replace(run.header, cases=cases, design=design),
         judgement=replace(judgement, ranking=ranking, claims=claims),
     )
 
@@ -107,9 +110,8 @@ def test_an_order_that_turned_round_in_a_run_without_a_ranking_is_told() -> None
     assert run.judgement is not None
     ranking = tuple(replace(place, tier=None) for place in run.judgement.ranking)
     unranked = replace(run, judgement=replace(run.judgement, ranking=ranking))
-    figures = FIGURES | {"quotes/go": [{"load": "t12-c400", "throughput_per_s": 200_000.0}]}
-    study = before.header.study | {"figures": figures}
-    found = profiles.pair(unranked, replace(before, header=replace(before.header, study=study)))
+    figures = FIGURES | {"quotes/go": (Figures(load="t12-c400", throughput_per_s=200_000.0),)}
+    found = profiles.pair(unranked, sample_run.redesigned(before, figures=figures))
     [table] = profiles.tables(found)
     told = profiles.told(table)[-1]
     assert told.startswith("quotes/go was published ahead of quotes/java-vertx; ")
@@ -155,8 +157,8 @@ def test_a_claim_that_changed_is_told() -> None:
 
 def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> None:
     run = fair()
-    study = run.header.study | {"claims": [{"id": "b", "comparisons": []}]}
-    lines = profiles.claims(profiles.Pair(published(), replace(run, header=replace(run.header, study=study))))
+    run = sample_run.redesigned(run, claims=(Claim(id="b", statement="", comparisons=()),))
+    lines = profiles.claims(profiles.Pair(published(), run))
     assert [line.id for line in lines] == ["a"]
 
 
@@ -197,9 +199,7 @@ def test_the_page_holds_both_and_stays_small() -> None:
 
 def test_markup_from_a_record_stays_text_in_a_pair() -> None:
     hostile = hostile_run()
-    study = msgspec.json.decode(msgspec.json.encode(hostile.header.study))
-    other = replace(hostile, header=replace(hostile.header, profile="published", study=study))
-    found = profiles.pair(hostile, other)
+    found = profiles.pair(hostile, sample_run.under("published", hostile))
     page = html.render(hostile, found)
     assert tags_of(page).scripts == 3
     assert "<script>alert" not in page

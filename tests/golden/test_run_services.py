@@ -9,6 +9,7 @@ from test_run_output import Golden, rendered
 from assay.report import html, markdown, terminal
 from assay.report.followers import Follower, apart
 from assay.report.rows import sections
+from assay.store.migrate import migrated
 from assay.values.run import Run
 from assay.values.trial import ServiceSeen
 
@@ -32,7 +33,8 @@ def seen(share: float, block: int) -> ServiceSeen:
         cpus=(1,),
         cpu_ns=int(share * 10e9),
         cpu_share=share,
-        peak_rss_bytes=(200 + block) * 10**6,
+        memory_bytes=(200 + block) * 10**6,
+        pages_shared_out=True,
     )
 
 
@@ -64,3 +66,14 @@ def test_every_form_of_the_report_shows_it(golden: Golden) -> None:
     page = html.render(run)
     assert "<h2>Services</h2>" in page
     assert "PostgreSQL 15.18" in page
+
+
+def test_an_older_record_told_its_memory_with_shared_pages_counted_for_each_process() -> None:
+    kept = {"name": "postgres", "cpu_ns": 1, "peak_rss_bytes": 7}
+    [service] = migrated({"record": "trial", "trial": {"services": [kept]}}, 1)["trial"]["services"]
+    assert service == {"name": "postgres", "cpu_ns": 1, "memory_bytes": 7, "pages_shared_out": False}
+    old = replace(seen(0.5, 0), pages_shared_out=False)
+    run = with_database("quotes/go")
+    trials = tuple(replace(trial, services=(old,) if trial.services else ()) for trial in run.trials)
+    [table] = services(replace(run, trials=trials))
+    assert table.lines[0][3] == "200 MB *"

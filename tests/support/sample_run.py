@@ -12,6 +12,7 @@ import msgspec
 from hdrh.histogram import HdrHistogram
 
 from assay.store.lines import seal
+from assay.values.design import Choices, Figures, StudyDesign
 from assay.values.estimate import ClaimVerdict, Estimate, Ranked
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
@@ -330,6 +331,18 @@ def run(**changes: object) -> Run:
     return Run(**(fields | changes))
 
 
+def redesigned(run: Run, **changes: object) -> Run:
+    """The run of a study whose design says something else."""
+    assert run.header.study is not None
+    design = msgspec.structs.replace(run.header.study, **changes)
+    return msgspec.structs.replace(run, header=msgspec.structs.replace(run.header, design=design))
+
+
+def under(profile: str, run: Run) -> Run:
+    """The run under another profile of its study."""
+    return redesigned(run, choices=Choices(profile=profile))
+
+
 def stored(run: Run, results: Path) -> Path:
     """The run's file in a results folder, as the product stores it."""
     path = results / run.header.run_id / "run.jsonl"
@@ -347,20 +360,18 @@ HEADER = Header(
     created_unix_ns=CREATED_NS,
     command=("assay", "run", "franklin"),
     study_name="franklin",
-    profile="fair",
-    quick=False,
-    seed=42,
-    blocks=5,
-    study={
-        "title": "A random quote in Ruby, Go and Java",
-        "figures": {
-            "quotes/go": [{"throughput_per_s": 84765.94, "mean_ms": 2.81, "bytes_per_response": 180}],
-            "quotes/ruby-sinatra": [
-                {"throughput_per_s": 3025.77, "failed": 20167, "note": "22 % of the requests"}
-            ],
+    design=StudyDesign(
+        title="A random quote in Ruby, Go and Java",
+        question="How do idiomatic servers in three languages compare on a trivial dynamic response?",
+        seed=42,
+        blocks=5,
+        figures={
+            "quotes/go": (Figures(throughput_per_s=84765.94, mean_ms=2.81, bytes_per_response=180),),
+            "quotes/ruby-sinatra": (
+                Figures(throughput_per_s=3025.77, failed=20167, note="22 % of the requests"),
+            ),
         },
-        "question": "How do idiomatic servers in three languages compare on a trivial dynamic response?",
-    },
+    ),
     cases=CASES,
     environment=Environment(
         machine_id="0f3c",

@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 from hdrh.histogram import HdrHistogram
 
+from assay.store import format_1
+from assay.values.design import Design
 from assay.values.measurement import (
     Books,
     Connections,
@@ -176,6 +178,14 @@ def case(case_id: str, **changes: object) -> Case:
     return msgspec.structs.replace(made, **changes)
 
 
+def design(blocks: int, study: Mapping[str, Any], cases: Sequence[Case] = ()) -> Design:
+    """The design of a study, or of another `kind`, from the words that records of format 1 had for it."""
+    settled = {"profile": "fair", "quick": False, "seed": 1, "blocks": blocks}
+    written = {**settled, "study": dict(study), "cases": msgspec.to_builtins(list(cases))}
+    made: Design = msgspec.convert(format_1.header(written)["design"], type=Design)
+    return made
+
+
 def run(
     cases: Sequence[Case], trials: Iterable[Trial], blocks: int = 6, study: Mapping[str, Any] | None = None
 ) -> Run:
@@ -186,11 +196,7 @@ def run(
         created_unix_ns=0,
         command=("assay", "run"),
         study_name="s",
-        profile="fair",
-        quick=False,
-        seed=1,
-        blocks=blocks,
-        study=dict(study or {}),
+        design=design(blocks, study or {}, cases),
         cases=tuple(cases),
         environment=Environment(
             machine_id="m",

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.dropin.ab import certificate
-from assay.dropin.ab.figures import Failures, Figures, row, times_us
+from assay.dropin.ab import certificate, x509
+from assay.dropin.ab.books import Failures
+from assay.dropin.ab.figures import Figures, row, times_us
 from assay.dropin.ab.requests import ENTRY, columns
 
 times = st.lists(st.integers(0, 10**9), min_size=1, max_size=50)
@@ -96,7 +97,7 @@ def test_suites_have_the_names_of_openssl(suite: str, name: str) -> None:
 
 @given(st.binary(max_size=60))
 def test_a_certificate_that_cannot_be_read_has_no_bits(data: bytes) -> None:
-    assert certificate.key_bits(data) >= 0
+    assert x509.key_bits(data) >= 0
 
 
 def test_the_name_is_told_where_it_was_asked_for() -> None:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from made_runs import case, histogram, measurement, plan, run, trial
 
 from assay.capacity.objective import Objective, parse
-from assay.capacity.record import Bounds
 from assay.errors import InputError
 from assay.report import capacity
+from assay.values.design import Bounds
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan, Open, Stage
 from assay.values.run import Run
@@ -240,12 +240,10 @@ def test_each_ending_has_its_sentence() -> None:
     assert told[1] == "The server did not survive 2.00 k/s (1 of 2 trials): exit code 3."
 
 
-def test_a_record_without_its_search_is_said() -> None:
-    made = run([case("srv")], [trial("srv", 0, seen(500, 10), plan=at(500))], 0, {"kind": "capacity"})
-    with pytest.raises(InputError, match="the record's search is not readable"):
-        judge(made)
+def test_a_record_whose_objective_is_none_is_said() -> None:
     broken = msgspec.to_builtins(msgspec.structs.replace(BOUNDS, objective="fast"))
-    made = run([case("srv")], made.trials, 0, {"kind": "capacity", "search": broken})
+    trials = [trial("srv", 0, seen(500, 10), plan=at(500))]
+    made = run([case("srv")], trials, 0, {"kind": "capacity", "search": broken})
     with pytest.raises(InputError, match="the record's objective is not readable"):
         judge(made)
 

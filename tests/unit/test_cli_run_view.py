@@ -14,6 +14,7 @@ from assay.report.run_live import RunView
 from assay.settings import Settings
 from assay.study import ResolvedStudy, load_study, resolve
 from assay.trial.schedule import Slot
+from assay.values.design import Choices
 from assay.values.measurement import Snapshot
 from assay.values.run import Judgement, Run
 from assay.values.trial import Failure
@@ -22,7 +23,7 @@ from assay.values.trial import Failure
 @pytest.fixture(scope="module")
 def study() -> ResolvedStudy:
     settings = Settings.resolve()
-    return resolve(load_study("franklin", settings), settings, blocks=5)
+    return resolve(load_study("franklin", settings), settings, Choices(blocks=5))
 
 
 def judging(*codes: str) -> Callable[[Run], Judgement]:

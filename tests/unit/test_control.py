@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, measurement, steady_run
 from rich.console import Console
+from sample_run import redesigned
 
 from assay.errors import InputError
 from assay.report import markdown, terminal
@@ -18,6 +19,7 @@ from assay.settings import Settings
 from assay.study import ResolvedStudy, load_study, resolve
 from assay.study.control import spread
 from assay.sut.cores import CoreSplit
+from assay.values.design import Choices, RuleSetting
 from assay.values.run import Run
 from assay.verdict import judge
 
@@ -88,7 +90,8 @@ def study(
         study_folders=(folder,),
     )
     split = CoreSplit(client=(1,), server=(0,), cores=2)
-    return resolve(load_study(str(file), settings), settings, seed=1, split=split, **choices)  # type: ignore[arg-type]  # forwarded as given
+    chosen = Choices(seed=1, **choices)  # type: ignore[arg-type]  # forwarded as given
+    return resolve(load_study(str(file), settings), settings, chosen, split=split)
 
 
 def test_the_first_candidate_is_entered_twice_under_the_same_plan(tmp_path: Path) -> None:
@@ -105,7 +108,7 @@ def test_it_may_be_in_some_blocks_and_costs_no_more(tmp_path: Path) -> None:
     assert part.cases[-1].case.blocks == (1, 2, 4, 5)
     assert part.trials == 3 * 6 + 4
     assert part.expected_s()[0] < whole.expected_s()[0]
-    assert part.record["warm_up"].keys() == {"c/null", "c/a", "c/b", "c/a+again"}
+    assert part.design.warm_ups.keys() == {"c/null", "c/a", "c/b", "c/a+again"}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +137,7 @@ def test_a_candidate_that_cannot_be_had_here_is_no_control(tmp_path: Path) -> No
         server_folders=(tmp_path / "servers",),
         study_folders=(tmp_path,),
     )
-    made = resolve(load_study(str(tmp_path / "x.toml"), settings), settings, seed=1)
+    made = resolve(load_study(str(tmp_path / "x.toml"), settings), settings, Choices(seed=1))
     assert [one.case.control_of for one in made.cases if one.case.role == "control"] == ["c/b"]
 
 
@@ -199,9 +202,8 @@ def test_a_control_of_two_blocks_is_no_yardstick() -> None:
 
 def test_a_threshold_that_the_study_set_shows_also_where_nothing_is_found() -> None:
     made = controlled(1.0)
-    rules = {"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "dates differ in length"}}
-    header = msgspec.structs.replace(made.header, study={**made.header.study, "rules": rules})
-    shown = on_the_screen(msgspec.structs.replace(made, header=header))
+    rules = {"W3": RuleSetting(thresholds={"bytes_difference": 0.05}, reason="dates differ in length")}
+    shown = on_the_screen(redesigned(made, rules=rules))
     assert "Threshold of W3 (unequal answers) set by the study" in shown
     assert "bytes_difference 5.0 % instead of 2.0 %" in shown
     assert "dates differ in length" in shown

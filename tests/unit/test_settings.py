@@ -25,6 +25,7 @@ def test_the_checkouts_servers_and_studies_are_always_there(tmp_path: Path) -> N
     assert made.root == made.server_folders[-1].parent
 
 
-def test_the_lock_is_the_users_own(tmp_path: Path) -> None:
-    assert Settings.resolve(environ={"XDG_RUNTIME_DIR": str(tmp_path)}).lock == tmp_path / "assay.lock"
-    assert Settings.resolve(environ={}).lock.parent.name.startswith("assay-")
+def test_the_lock_is_one_for_the_machine(tmp_path: Path) -> None:
+    own = {"XDG_RUNTIME_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
+    assert Settings.resolve(environ=own).lock == Settings.resolve(environ={}).lock == Path("/tmp/assay.lock")
+    assert Settings.resolve(here=tmp_path, environ={"ASSAY_LOCK": "mine"}).lock == tmp_path / "mine"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import made_runs
@@ -16,6 +17,7 @@ from assay import store
 from assay.errors import EnvironmentLacks, InputError
 from assay.store import RunFile
 from assay.store.lines import DamagedLine, seal, unseal
+from assay.values.design import Choices
 from assay.values.run import FORMAT, Header, Judgement, Run, TrialDone
 
 RUN = made_runs.steady_run({"a": 1000, "b": 2000}, blocks=2)
@@ -140,6 +142,54 @@ def test_an_older_record_is_gone_on_with_in_the_present_format(tmp_path: Path) -
     stored = store.read(tmp_path)
     assert stored.notes == ()
     assert stored.run.trials == (*found.run.trials, found.run.trials[0])
+
+
+def test_a_run_of_an_unknown_kind_is_told_in_one_line(tmp_path: Path) -> None:
+    with written(tmp_path) as file:
+        pass
+    first, *rest = file.path.read_bytes().splitlines(keepends=True)
+    line = first[len(b'{"crc32":"00000000",') : -1].replace(b'"kind":"study"', b'"kind":"soak"')
+    file.path.write_bytes(b'{"crc32":"%08x",%s\n' % (zlib.crc32(line), line) + b"".join(rest))
+    with pytest.raises(InputError) as caught:
+        store.load(file.path)
+    problem = "this record is of a kind of run that this Assay does not know: 'soak'"
+    assert str(caught.value) == f"{file.path}: {problem}; update Assay"
+
+
+@pytest.mark.parametrize(
+    ("study", "said"),
+    [
+        ({"claims": [{"id": 3}]}, "Expected `str`, got `int` - at `$.design.claims[0].id`"),
+        ({"kind": "capacity"}, "it is no line of format 1: KeyError('search')"),
+        ({"kind": "versus", "sought": "much"}, "Expected `float`, got `str` - at `$.design.sought`"),
+        ({"rules": []}, "Expected `object`, got `array` - at `$.design.rules`"),
+        (7, "it is no line of format 1"),
+    ],
+)
+def test_a_header_of_format_1_whose_words_are_none_is_told(tmp_path: Path, study: object, said: str) -> None:
+    fields = msgspec.to_builtins(header())
+    fields.pop("design")
+    settled = {"profile": "fair", "quick": False, "seed": 1, "blocks": 6}
+    file = tmp_path / "run.jsonl"
+    file.write_bytes(msgspec.json.encode({**fields, **settled, "format": 1, "study": study}) + b"\n")
+    with pytest.raises(InputError) as caught:
+        store.load(file)
+    assert str(caught.value).startswith(f"{file}:1: no header of a run record: ")
+    assert said in str(caught.value)
+
+
+def test_a_series_of_format_1_is_gone_on_with(tmp_path: Path) -> None:
+    written = {"format": 1, "series_id": "s", "created_unix_ns": 1, "quick": True, "blocks": 3, "seed": None}
+    chosen = {"servers": ["c/a"], "control": False, "latency": True}
+    parts = [{"study": "x", "profile": "fair", "state": "to do"}]
+    path = tmp_path / "s" / "series.json"
+    path.parent.mkdir()
+    path.write_bytes(msgspec.json.encode({**written, **chosen, "parts": parts}))
+    series = store.find_series(tmp_path, "s")
+    assert series is not None
+    assert series.choices == Choices(quick=True, blocks=3, servers=("c/a",), control=False, latency=True)
+    store.write_series(tmp_path, series)
+    assert store.find_series(tmp_path, "s") == series
 
 
 def test_a_newer_format_is_told(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from assay.settings import Settings
 from assay.study import ResolvedStudy, json_schema, list_studies, load_study, resolve
 from assay.sut import CoreSplit
 from assay.values.claim import Claim
+from assay.values.design import Choices, Design, RuleSetting, StudyDesign
 from assay.values.plan import Closed, Open, StopAfter, StopAtCount
 
 CONTRACT = """
@@ -138,13 +139,13 @@ def write(tmp_path: Path, text: str = STUDY) -> Path:
 
 def resolved(tmp_path: Path, text: str = STUDY, **chosen: Any) -> ResolvedStudy:  # noqa: ANN401 - handed on to resolve
     write(tmp_path, text)
-    return resolve(load_study("n", settings(tmp_path)), settings(tmp_path), split=SPLIT, **chosen)
+    return resolve(load_study("n", settings(tmp_path)), settings(tmp_path), Choices(**chosen), split=SPLIT)
 
 
 def test_the_fair_profile_is_every_server_at_its_load(tmp_path: Path) -> None:
     study = resolved(tmp_path, seed=7)
     assert [case.case.id for case in study.cases] == ["c/a", "c/b", "c/b+big", "c/null", "c/a+again"]
-    assert (study.blocks, study.seed, study.profile) == (8, 7, "fair")
+    assert (study.blocks, study.design.seed, design(study).choices.profile) == (8, 7, "fair")
     first, second, big, null, _ = study.cases
     assert first.case.facts == {"workers": 2}
     assert first.case.role == "candidate"
@@ -186,7 +187,12 @@ def test_sweeps_become_loads_and_limited_loads_keep_to_their_servers(tmp_path: P
 
 
 def claims(study: ResolvedStudy) -> dict[str, Claim]:
-    return {claim.id: claim for claim in msgspec.convert(study.record["claims"], tuple[Claim, ...])}
+    return {claim.id: claim for claim in design(study).claims}
+
+
+def design(study: ResolvedStudy) -> StudyDesign:
+    assert isinstance(study.design, StudyDesign)
+    return study.design
 
 
 def test_claims_are_about_cases(tmp_path: Path) -> None:
@@ -219,9 +225,9 @@ def test_quick_is_shorter_and_says_what_that_costs(tmp_path: Path) -> None:
 
 
 def test_chosen_servers_keep_the_null_server(tmp_path: Path) -> None:
-    assert [case.case.id for case in resolved(tmp_path, servers=["c/b"]).cases] == ["c/b", "c/null"]
+    assert [case.case.id for case in resolved(tmp_path, servers=("c/b",)).cases] == ["c/b", "c/null"]
     with pytest.raises(InputError, match="profile 'fair' has no server 'c/x'"):
-        resolve(load_study("n", settings(tmp_path)), settings(tmp_path), servers=["c/x"])
+        resolve(load_study("n", settings(tmp_path)), settings(tmp_path), Choices(servers=("c/x",)))
 
 
 def test_optional_routes_are_asked_of_the_servers_that_have_them(tmp_path: Path) -> None:
@@ -243,19 +249,19 @@ def test_services_come_from_the_contract(tmp_path: Path) -> None:
 
 
 def test_the_record_holds_what_a_report_needs(tmp_path: Path) -> None:
-    record = resolved(tmp_path).record
-    assert (record["title"], record["question"]) == ("T", "Q?")
-    assert record["rules"] == {"S7": {"thresholds": {"window": 3.0}, "reason": "nothing here takes longer"}}
-    assert record["figures"]["c/a"][0]["throughput_per_s"] == 12.5
-    assert msgspec.json.decode(msgspec.json.encode(record)).keys() == record.keys()
+    kept = design(resolved(tmp_path))
+    assert (kept.title, kept.question) == ("T", "Q?")
+    assert kept.rules == {"S7": RuleSetting(thresholds={"window": 3.0}, reason="nothing here takes longer")}
+    assert kept.figures["c/a"][0].throughput_per_s == 12.5
+    assert msgspec.json.decode(msgspec.json.encode(kept), type=Design) == kept
 
 
 def test_what_a_profile_varies_on_purpose_it_allows_by_itself(tmp_path: Path) -> None:
     swept = 'rules.W6 = { thresholds = { allowed = 1 }, reason = "swept" }\n'
     text = STUDY.replace("blocks = 8\n", f"blocks = 8\n{swept}", 1)
-    rules = resolved(tmp_path, text).record["rules"]
-    assert rules["W6"] == {"thresholds": {"allowed": 1.0}, "reason": "swept"} and "S7" in rules
-    assert "W6" not in resolved(tmp_path / "again", text, profile="published").record["rules"]
+    rules = resolved(tmp_path, text).design.rules
+    assert rules["W6"] == RuleSetting(thresholds={"allowed": 1.0}, reason="swept") and "S7" in rules
+    assert "W6" not in resolved(tmp_path / "again", text, profile="published").design.rules
 
 
 def test_a_server_of_another_profile_is_said_to_be_there(tmp_path: Path) -> None:
@@ -316,7 +322,7 @@ def test_an_unknown_study_or_profile_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no study 'm'"):
         load_study("m", settings(tmp_path))
     with pytest.raises(InputError, match="has no profile 'unfair'; did you mean 'fair'"):
-        resolve(load_study("n", settings(tmp_path)), settings(tmp_path), profile="unfair")
+        resolve(load_study("n", settings(tmp_path)), settings(tmp_path), Choices(profile="unfair"))
 
 
 def test_studies_are_found_by_name_and_path(tmp_path: Path) -> None:
@@ -331,7 +337,7 @@ def test_every_study_of_this_checkout_resolves() -> None:
         study = load_study(str(path), here)
         assert study.file.name == path.stem
         for profile in study.file.profiles:
-            assert resolve(study, here, profile=profile, split=SPLIT).cases
+            assert resolve(study, here, Choices(profile=profile), split=SPLIT).cases
 
 
 def test_the_schema_is_of_a_study() -> None:

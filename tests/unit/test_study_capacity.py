@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from made_runs import case, measurement, run, trial
 from rich.console import Console
+from sample_run import redesigned
 from test_capacity_answer import at, seen
 from test_control import study
 
@@ -18,6 +19,8 @@ from assay.report.run_live import RunView
 from assay.study import ResolvedStudy
 from assay.trial.controller import slots_of
 from assay.trial.rates import settled
+from assay.values.claim import Claim, Comparison
+from assay.values.design import StudyDesign
 from assay.values.estimate import ClaimVerdict
 from assay.values.plan import Open
 from assay.values.run import Run
@@ -57,8 +60,7 @@ def searched(truths: dict[str, float], closed_per_s: float = 10_000, blocks: int
 
 
 def judged(made: Run, **study: object) -> Run:
-    header = msgspec.structs.replace(made.header, study={**made.header.study, **study})
-    made = msgspec.structs.replace(made, header=header)
+    made = redesigned(made, **study)
     return msgspec.structs.replace(made, judgement=judge(made, 0))
 
 
@@ -111,7 +113,7 @@ def test_a_known_truth_is_found_and_ends_the_search_early() -> None:
     assert found is not None and found.outcome == "found"
     assert found.capacity is not None and found.capacity.low is not None and found.capacity.high is not None
     assert found.capacity.low <= 7_000 <= found.capacity.high
-    assert len(found.steps) < SEARCH.trials * made.header.blocks
+    assert len(found.steps) < SEARCH.trials * 6
     assert made.judgement is not None and made.judgement.complete  # although blocks are without a trial of it
     place = next(one for one in made.judgement.ranking if one.case == "a@capacity")
     assert place.throughput == found.capacity and place.tier is None
@@ -135,8 +137,8 @@ def test_rates_beyond_the_capacity_are_nobodys_fault() -> None:
     [((8_000, 4_000), "supported"), ((4_000, 8_000), "contradicted"), ((6_000, 6_000), "inconclusive")],
 )
 def test_capacities_can_be_claimed(truths: tuple[float, float], expected: str) -> None:
-    pair = {"metric": "capacity", "a": "a@capacity", "b": "b@capacity", "published_ratio": 2.0}
-    claims = [{"id": "c", "statement": "a carries twice as much", "comparisons": [pair]}]
+    pair = Comparison(metric="capacity", a="a@capacity", b="b@capacity", published_ratio=2.0)
+    claims = (Claim(id="c", statement="a carries twice as much", comparisons=(pair,)),)
     made = judged(searched(dict(zip("ab", truths, strict=True))), claims=claims)
     assert made.judgement is not None
     (told,) = made.judgement.claims
@@ -146,8 +148,8 @@ def test_capacities_can_be_claimed(truths: tuple[float, float], expected: str) -
 
 
 def test_a_capacity_known_from_one_side_settles_no_claim() -> None:
-    pair = {"metric": "capacity", "a": "a@capacity", "b": "b@capacity"}
-    claims = [{"id": "c", "statement": "more", "comparisons": [pair]}]
+    pair = Comparison(metric="capacity", a="a@capacity", b="b@capacity")
+    claims = (Claim(id="c", statement="more", comparisons=(pair,)),)
     told = _claim(judged(searched({"a": 1e9, "b": 4_000}), claims=claims))
     assert told.verdict == "inconclusive" and "not known from both sides" in told.reason
 
@@ -164,8 +166,9 @@ def test_a_claim_on_capacity_names_the_searches(tmp_path: Path) -> None:
         'comparisons = [{ metric = "capacity", a = "c/a", b = "c/b" }]'
     )
     made = study(tmp_path, "capacity_trials = 3", f'objective = "{OBJECTIVE}"', claim)
-    (pair,) = made.record["claims"][0]["comparisons"]
-    assert (pair["a"], pair["b"]) == ("c/a@capacity", "c/b@capacity")
+    assert isinstance(made.design, StudyDesign)
+    (pair,) = made.design.claims[0].comparisons
+    assert (pair.a, pair.b) == ("c/a@capacity", "c/b@capacity")
 
 
 def test_the_report_has_a_table_of_capacities() -> None:

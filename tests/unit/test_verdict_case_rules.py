@@ -17,7 +17,9 @@ from made_runs import (
     trial,
     with_trials,
 )
+from sample_run import redesigned
 
+from assay.values.design import RuleSetting
 from assay.values.finding import Finding
 from assay.values.measurement import Measurement, Outcome
 from assay.values.plan import Request
@@ -94,8 +96,8 @@ class TestFairness:
 
     def test_a_study_may_say_that_they_differ_on_purpose(self) -> None:
         made = self.pair({"pool": 3}, {"pool": 50})
-        study = {"rules": {"W6": {"thresholds": {"allowed": 1}, "reason": "pools are what is compared"}}}
-        made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, study=study))
+        allowed = RuleSetting(thresholds={"allowed": 1}, reason="pools are what is compared")
+        made = redesigned(made, rules={"W6": allowed})
         assert judge(made, 0).findings == ()
 
     def test_unequal_cores_are_seen_without_being_told(self) -> None:
@@ -274,7 +276,8 @@ class TestHost:
             cpus=(1,),
             cpu_ns=int(services_s * SECOND),
             cpu_share=services_s / 10,
-            peak_rss_bytes=1,
+            memory_bytes=1,
+            pages_shared_out=True,
         )
         judged = found(measurement(), server=seen, services=(database,), host=host)
         assert ("H2" in judged) == (services_s == 0)

@@ -8,7 +8,7 @@ from made_runs import WOBBLE, case, measurement, run, trial
 
 from assay.report import versus
 from assay.stats.sequential import always_valid_ratio
-from assay.study.resolved import WarmUp
+from assay.values.design import WarmUp
 from assay.values.measurement import Measurement
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial, WarmUpSeen
@@ -156,7 +156,7 @@ def test_an_unfinished_block_takes_the_hallmark() -> None:
 
 
 def test_a_record_without_a_trial_has_an_answer_too() -> None:
-    made = run([case("A"), case("B")], [], 0, {"kind": "versus", "sought": "much"})
+    made = run([case("A"), case("B")], [], 0, {"kind": "versus"})
     assert answer(made).best is None
     assert not judge(made, 0).complete
     assert always_valid_ratio([]) is None

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.study import WarmUp
 from assay.trial.warmup import NO_WARM_UP, warmed_up
+from assay.values.design import WarmUp
 from assay.values.measurement import Window
 from assay.values.trial import WarmUpSeen
 

@@ -9,14 +9,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assay.adhoc.rivals import Rival
 from assay.errors import InputError
-from assay.study.resolved import ResolvedCase, WarmUp
+from assay.study.resolved import ResolvedCase
 from assay.sut.build import Prepared
 from assay.sut.contract import Answer, Contract, ContractFile, Route
 from assay.sut.cores import CoreSplit
 from assay.sut.manifest import Places, ServerSpec
 from assay.sut.standing import Standing
+from assay.values import design
+from assay.values.design import Rival, WarmUp
 from assay.values.plan import BodyLength, Expect, LoadPlan
 from assay.values.trial import Case
 
@@ -38,6 +39,11 @@ class Terms:
     warm_up: WarmUp
     ready_timeout_s: float
     split: CoreSplit
+
+    @property
+    def how(self) -> design.Terms:
+        """What a record keeps of them."""
+        return design.Terms(url=self.url, folder=str(Path.cwd()), ready_timeout_s=self.ready_timeout_s)
 
 
 @dataclass(frozen=True, kw_only=True)

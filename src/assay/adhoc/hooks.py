@@ -12,20 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
-from assay.adhoc.rivals import Rival
 from assay.errors import InputError
 from assay.sut.kept import Kept, Order, exit_in_words
+from assay.values.design import Commands, Rival
 
 LONGEST_S = 600.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Commands:
-    """The shell commands; empty where there is none. Scanned values are filled in."""
-
-    setup: str = ""
-    prepare: str = ""
-    cleanup: str = ""
 
 
 @dataclass

@@ -5,13 +5,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from assay.errors import InputError
+from assay.values.design import Rival, filled
 
-_PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
-"""`${NAME}` is the shell's."""
 _SCAN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 _MOST_IN_RANGE = 64
@@ -25,21 +24,6 @@ class Scan:
 
     name: str
     values: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rival:
-    """One side of a comparison. `command` is a shell's, with the scans' `values` filled in; empty
-    where a server stands at `url` already."""
-
-    name: str
-    command: str = ""
-    url: str = ""
-    values: Mapping[str, str] = field(default_factory=dict)
-
-    def fill(self, text: str) -> str:
-        """`text` with this rival's scanned values in place of their names."""
-        return _fill(text, self.values)
 
 
 def parse_scan(word: str) -> Scan:
@@ -87,17 +71,13 @@ def _expanded(word: str, name: str, scans: Sequence[Scan]) -> Iterator[Rival]:
     used = [scan for scan in scans if f"{{{scan.name}}}" in text]
     for values in itertools.product(*(scan.values for scan in used)):
         chosen = {scan.name: value for scan, value in zip(used, values, strict=True)}
-        filled = _fill(text, chosen)
+        words = filled(text, chosen)
         told = ", ".join(f"{key}={value}" for key, value in chosen.items())
-        called = f"{name} ({told})" if name and told else name or filled
-        if filled.startswith(("http://", "https://")):
-            yield Rival(name=called, url=filled, values=chosen)
+        called = f"{name} ({told})" if name and told else name or words
+        if words.startswith(("http://", "https://")):
+            yield Rival(name=called, url=words, values=chosen)
         else:
-            yield Rival(name=called, command=_fill(word, chosen), values=chosen)
-
-
-def _fill(text: str, values: Mapping[str, str]) -> str:
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+            yield Rival(name=called, command=filled(word, chosen), values=chosen)
 
 
 def _told_apart(found: Sequence[Rival]) -> Iterator[Rival]:

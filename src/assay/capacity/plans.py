@@ -7,8 +7,8 @@ import math
 import msgspec
 
 from assay.capacity.objective import Objective
-from assay.capacity.record import Bounds
 from assay.errors import InputError
+from assay.values.design import Bounds
 from assay.values.plan import LoadPlan, Open, Stage, StopAfter
 
 RESOLUTION = 0.05

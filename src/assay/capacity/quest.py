@@ -14,7 +14,6 @@ from assay.adhoc import likeness
 from assay.adhoc.case import AdHoc, Terms, expecting, planned
 from assay.capacity.objective import Objective
 from assay.capacity.plans import plan_at, range_of
-from assay.capacity.record import KIND, Bounds
 from assay.errors import InputError, ServerFailed
 from assay.settings import Settings
 from assay.store import RunFile
@@ -25,6 +24,7 @@ from assay.trial.controller import on_client_cores, raise_limits
 from assay.trial.observer import Interrupted, Observer
 from assay.trial.one_trial import Bench, run_trial, start
 from assay.trial.schedule import Slot
+from assay.values.design import Bounds, RuleSetting, SearchDesign
 from assay.values.plan import Closed, StopAfter
 from assay.values.run import Header, Run, TrialDone
 from assay.values.trial import Trial
@@ -97,31 +97,22 @@ def study_of(quest: Quest, bounds: Bounds) -> ResolvedStudy:
     """The study that this search is."""
     case = quest.server.resolved
     question = f"What is the highest rate at which {quest.objective.text} holds?"
-    record = {
-        "kind": KIND,
-        "title": f"Capacity of {quest.server.id}",
-        "question": question,
-        "search": bounds,
-        "budget_ns": quest.budget_ns,
-        "servers_given": {quest.server.id: quest.server.rival.command or quest.server.rival.url},
-        "titles": {case.case.id: case.server.title},
-        "rules": {
-            "S5": {"thresholds": {"trials": 1.0}, "reason": "a search is no ranking"},
-        },
-    }
-    return ResolvedStudy(
-        name=KIND,
+    design = SearchDesign(
         title=f"Capacity of {quest.server.id}",
         question=question,
-        profile="",
-        quick=False,
         seed=quest.seed,
-        blocks=0,
-        cases=(case,),
-        services=(),
-        split=quest.terms.split,
-        record=msgspec.to_builtins(record),
+        bounds=bounds,
+        budget_ns=quest.budget_ns,
+        measure_ns=quest.measure_ns,
+        max_connections=quest.max_connections,
+        rivals=(quest.server.rival,),
+        terms=quest.terms.how,
+        plans={case.case.id: case.plan},
+        warm_ups={case.case.id: case.warm_up},
+        titles={case.case.id: case.server.title},
+        rules={"S5": RuleSetting(thresholds={"trials": 1.0}, reason="a search is no ranking")},
     )
+    return ResolvedStudy(name="capacity", design=design, cases=(case,), services=(), split=quest.terms.split)
 
 
 def run_capacity(

@@ -3,47 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-import msgspec
 
 from assay.capacity.objective import Objective, parse
 from assay.errors import InputError
-from assay.values.plan import Value
+from assay.values.design import Bounds, SearchDesign
 from assay.values.run import Header
 from assay.values.trial import Trial
-
-KIND = "capacity"
-
-
-class Bounds(Value, frozen=True, kw_only=True):
-    """What a search was asked."""
-
-    objective: str
-    lowest_per_s: float
-    highest_per_s: float
-    resolution: float
-    first_per_s: float | None = None
-
-
-def is_capacity(header: Header) -> bool:
-    """Whether a record is of such a search."""
-    return header.study.get("kind") == KIND
 
 
 def objectives(header: Header) -> dict[str, Objective]:
     """What is searched for, by the case whose trials are the search. InputError where it is not readable."""
-    if is_capacity(header):
-        return {case.id: objective_of(bounds_of(header.study)) for case in header.cases}
+    if isinstance(header.design, SearchDesign):
+        return {case.id: objective_of(header.design.bounds) for case in header.cases}
     return {case.id: _readable(case.search.objective) for case in header.cases if case.search}
-
-
-def bounds_of(study: dict[str, Any]) -> Bounds:
-    """What the record says was asked. InputError where it is not readable."""
-    try:
-        return msgspec.convert(study.get("search"), Bounds)
-    except msgspec.ValidationError as error:
-        raise InputError(f"the record's search is not readable: {error}") from error
 
 
 def objective_of(bounds: Bounds) -> Objective:

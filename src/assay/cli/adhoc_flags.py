@@ -53,8 +53,8 @@ def terms_from(args: argparse.Namespace, url: str, *, least_warm_up_ns: int, sta
 
     from assay.adhoc.case import Terms
     from assay.cli import load_flags
-    from assay.study.resolved import WarmUp
     from assay.sut.cores import split_cores
+    from assay.values.design import WarmUp
     from assay.values.plan import Closed, StopAfter
 
     split = split_cores()

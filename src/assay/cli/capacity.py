@@ -17,10 +17,10 @@ from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 if TYPE_CHECKING:
     from assay.capacity.objective import Objective
     from assay.capacity.quest import Quest
-    from assay.capacity.record import Bounds
     from assay.cli.parser import Parser
     from assay.report.capacity_live import CapacityView
     from assay.settings import Settings
+    from assay.values.design import Bounds
     from assay.values.run import Run
 
 
@@ -81,8 +81,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _quest(args: argparse.Namespace) -> Quest:
     from assay.adhoc.case import case_of
-    from assay.adhoc.rivals import Rival
     from assay.capacity.quest import Quest
+    from assay.values.design import Rival
 
     if not args.url and not args.command:
         raise InputError("no server was named", "give a URL, or --command")
@@ -118,7 +118,7 @@ def _search(quest: Quest, settings: Settings) -> tuple[Run, bool]:
     from assay.capacity.quest import first_look, run_capacity, study_of
     from assay.trial import Interrupted, header_for, machine_lock
 
-    with _watching() as view, machine_lock(settings, "capacity"):
+    with _watching() as view, machine_lock(settings):
         quest, bounds = first_look(quest, settings, view)
         _tell(view, bounds)
         header = header_for(study_of(quest, bounds), ("assay", *sys.argv[1:]))

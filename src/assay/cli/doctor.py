@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     from assay.study import load_study, resolve
 
     settings = Settings.resolve()
-    study = resolve(load_study(args.study, settings), settings, profile="fair") if args.study else None
+    study = resolve(load_study(args.study, settings), settings) if args.study else None
     needs: tuple[doctor.Need, ...] = ()
     if study is not None:
         needs = doctor.server_needs(study.servers, settings) + doctor.service_needs(study)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,13 +21,14 @@ class OutputFile:
         self._announce = announce
 
     def write(self, content: str | bytes) -> None:
-        """Write through a temporary file beside it, so that no reader ever sees half of it."""
+        """Write a regular file through a temporary one beside it, so that no reader ever sees half of it;
+        anything else (a pipe, a device, an open descriptor) as it is."""
         if self._word == "-":
             console.write_bytes(content) if isinstance(content, bytes) else console.write(content)
             return
         data = content.encode() if isinstance(content, str) else content
         try:
-            _replace(Path(self._word), data)
+            _write(Path(self._word), data)
         except OSError as problem:
             raise _cannot_write(self._word, problem) from None
         if self._announce:
@@ -39,7 +41,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in files:
-            _replace(folder / name, data)
+            _write(folder / name, data)
             number += 1
     except OSError as problem:
         raise _cannot_write(str(folder), problem) from None
@@ -60,7 +62,55 @@ def _cannot_write(where: str, problem: OSError) -> EnvironmentLacks:
     return EnvironmentLacks(f"cannot write {where}: {reason}", "choose another path")
 
 
-def _replace(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes) -> None:
+    """Replace a regular file, or make one; write through whatever else the path leads to.
+
+    A symbolic link stays one: what it leads to is written. Nothing that is not a regular file is ever
+    replaced: a rename over /dev/stdout, as root, would take it from the whole machine.
+    """
+    target = _followed(path)
+    descriptor = _own_descriptor(target)
+    if descriptor == 1:
+        console.write_bytes(data)  # behind what was printed before, and quiet where the reader went away
+        return
+    if descriptor is not None:
+        with os.fdopen(os.dup(descriptor), "wb") as opened:
+            opened.write(data)
+        return
+    try:
+        there = target.lstat().st_mode
+    except FileNotFoundError:
+        _replace(target, data, 0o666 & ~_umask())
+        return
+    if stat.S_ISREG(there):
+        _replace(target, data, stat.S_IMODE(there))
+    else:
+        with os.fdopen(os.open(target, os.O_WRONLY | os.O_CLOEXEC | os.O_NOCTTY), "wb") as opened:
+            opened.write(data)
+
+
+_MOST_LINKS = 40
+"""Links followed before a chain of them is called endless, as in Linux."""
+
+
+def _followed(path: Path) -> Path:
+    """Where the path leads, link by link, but not out of the folder of open descriptors: what its links
+    say are names of pipes, or of files that lie elsewhere by now."""
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink() or _own_descriptor(path) is not None:
+            return path
+        path = path.parent / path.readlink()
+    return path  # opening or replacing it tells
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """The number of the open descriptor that the path names (/dev/fd/3, where /dev/stdout leads to)."""
+    folders = {os.path.realpath(name) for name in ("/proc/self/fd", "/dev/fd")}
+    named = path.name.isascii() and path.name.isdigit() and os.path.realpath(path.parent) in folders
+    return int(path.name) if named else None
+
+
+def _replace(path: Path, data: bytes, mode: int) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     beside = Path(name)
     try:
@@ -68,7 +118,7 @@ def _replace(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        beside.chmod(0o666 & ~_umask())
+        beside.chmod(mode)
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)

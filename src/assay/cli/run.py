@@ -12,6 +12,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
     from assay.settings import Settings
+    from assay.values.design import Choices
     from assay.values.series import Series
 
 
@@ -62,16 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.server and len(names) > 1:
         raise InputError("--server names servers of one study", "name one study, or leave --server out")
     profiles = ("published", "fair") if args.profile == "both" else (args.profile or "fair",)
-    chosen = run_series.Chosen(
-        args.quick,
-        args.blocks,
-        args.seed,
-        tuple(args.server),
-        control=not args.no_control,
-        latency=args.latency,
-        as_json=args.json,
-    )
-    return run_series.start(names, profiles, chosen, settings)
+    return run_series.start(names, profiles, _choices(args), settings, as_json=args.json)
 
 
 def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
@@ -91,22 +83,26 @@ def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
     return list(dict.fromkeys(args.study))
 
 
-def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
-    from assay.study import load_study, resolve
-    from assay.trial import machine_lock
+def _choices(args: argparse.Namespace) -> Choices:
+    from assay.values.design import Choices
 
-    study = resolve(
-        load_study(name, settings),
-        settings,
+    return Choices(
         profile=args.profile or "fair",
         quick=args.quick,
         blocks=args.blocks,
         seed=args.seed,
-        servers=args.server,
+        servers=tuple(args.server),
         control=not args.no_control,
         latency=args.latency,
     )
-    with machine_lock(settings, study.name):
+
+
+def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
+    from assay.study import load_study, resolve
+    from assay.trial import machine_lock
+
+    study = resolve(load_study(name, settings), settings, _choices(args))
+    with machine_lock(settings):
         return one_run.begin(study, settings, as_json=args.json).code
 
 
@@ -122,7 +118,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
         from assay.cli import run_series
 
         return run_series.go_on(series, settings, as_json=args.json)
-    with machine_lock(settings, path.parent.name), resume(path, settings) as resumed:
+    with machine_lock(settings), resume(path, settings) as resumed:
         return one_run.go_on(resumed, settings, as_json=args.json).code
 
 

@@ -16,22 +16,10 @@ if TYPE_CHECKING:
     from assay.settings import Settings
     from assay.study import ResolvedStudy
     from assay.sut.manifest import Requirement
+    from assay.values.design import Choices
     from assay.values.run import Run
     from assay.values.series import Part, Series
     from assay.values.trial import Trial
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """What the command line says of all the runs."""
-
-    quick: bool
-    blocks: int | None
-    seed: int | None
-    servers: tuple[str, ...]
-    control: bool
-    latency: bool
-    as_json: bool
 
 
 @dataclass(frozen=True)
@@ -54,8 +42,10 @@ class _Coming:
         return Expected(part, len(cases), study.blocks, least, most, tuple(sorted(lacking)))
 
 
-def start(names: Sequence[str], profiles: Sequence[str], chosen: Chosen, settings: Settings) -> int:
-    """Run each study under each profile. InputError where none of them can be run."""
+def start(
+    names: Sequence[str], profiles: Sequence[str], choices: Choices, settings: Settings, *, as_json: bool
+) -> int:
+    """Run each study under each profile, the rest as `choices` say. InputError where none can be run."""
     from assay import store
     from assay.values.series import Part, Series
 
@@ -63,15 +53,10 @@ def start(names: Sequence[str], profiles: Sequence[str], chosen: Chosen, setting
     series = Series(
         series_id=store.new_run_id("series", now_ns),
         created_unix_ns=now_ns,
-        quick=chosen.quick,
-        blocks=chosen.blocks,
-        seed=chosen.seed,
-        servers=chosen.servers,
-        control=chosen.control,
-        latency=chosen.latency,
+        choices=choices,
         parts=tuple(Part(study=name, profile=profile) for name in names for profile in profiles),
     )
-    return _Runs(series, settings, chosen.as_json).run()
+    return _Runs(series, settings, as_json).run()
 
 
 def go_on(series: Series, settings: Settings, *, as_json: bool) -> int:
@@ -107,7 +92,7 @@ class _Runs:
         if not any(isinstance(one, _Coming) for one in coming.values()):
             raise next(one for one in coming.values() if isinstance(one, AssayError))
         self._tell_estimate(coming)
-        with machine_lock(self._settings, self._series.series_id):
+        with machine_lock(self._settings):
             for place, one in coming.items():
                 self._part(place, one)
         self._tell_end()
@@ -123,20 +108,12 @@ class _Runs:
                     yield place, problem
 
     def _resolved(self, part: Part) -> _Coming:
+        import msgspec
+
         from assay.study import load_study, resolve
 
-        series = self._series
-        study = resolve(
-            load_study(part.study, self._settings),
-            self._settings,
-            profile=part.profile,
-            quick=series.quick,
-            blocks=series.blocks,
-            seed=series.seed,
-            servers=series.servers,
-            control=series.control,
-            latency=series.latency,
-        )
+        choices = msgspec.structs.replace(self._series.choices, profile=part.profile)
+        study = resolve(load_study(part.study, self._settings), self._settings, choices)
         return _Coming(study, study.trials - len(self._done(part)))
 
     def _done(self, part: Part) -> Sequence[Trial]:

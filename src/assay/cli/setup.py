@@ -61,10 +61,13 @@ def _named(names: Sequence[str], settings: Settings) -> list[ServerSpec]:
 
 def _of_study(name: str, settings: Settings) -> list[ServerSpec]:
     from assay.study import load_study, resolve
+    from assay.values.design import Choices
 
     study = load_study(name, settings)
     return [
-        spec for profile in study.file.profiles for spec in resolve(study, settings, profile=profile).servers
+        spec
+        for profile in study.file.profiles
+        for spec in resolve(study, settings, Choices(profile=profile)).servers
     ]
 
 

@@ -90,9 +90,9 @@ def run(args: argparse.Namespace) -> int:
 def _contest(args: argparse.Namespace) -> Contest:
     """Everything settled; InputError where that cannot be a comparison."""
     from assay.adhoc.case import case_of
-    from assay.adhoc.hooks import Commands
     from assay.adhoc.rivals import rivals_of
     from assay.stats.sequential import FEWEST_BLOCKS
+    from assay.values.design import Commands
     from assay.versus.contest import Contest
     from assay.versus.warming import LEAST_NS
 
@@ -135,7 +135,7 @@ def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
     command = ("assay", *sys.argv[1:])
     with (
         _watching(contest) as view,
-        machine_lock(settings, "versus"),
+        machine_lock(settings),
         Meeting(contest, settings, view) as meeting,
     ):
         ready = meeting.get_ready()

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from assay.capacity.record import is_capacity
 from assay.report import capacity, versus
 from assay.report import format as fmt
 from assay.report.rows import Row, Section
+from assay.values.design import ContestDesign, SearchDesign
 from assay.values.run import Run
-from assay.versus.answer import is_versus
 
 
 def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
@@ -18,9 +17,9 @@ def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
 
     A comparison and a search for a capacity have answers of their own.
     """
-    if is_versus(run.header):
+    if isinstance(run.header.design, ContestDesign):
         return versus.sentences(run)
-    if is_capacity(run.header):
+    if isinstance(run.header.design, SearchDesign):
         return capacity.sentences(run)
     shown = list(found)
     closed = [section for section in shown if any(row.closed_loop for row in section.rows)]
@@ -48,10 +47,10 @@ def title(run: Run) -> str:
     header = run.header
     when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
     size = f"{blocks_of(run)} blocks of {len(header.cases)} cases"
-    if is_capacity(header):
+    if isinstance(header.design, SearchDesign):
         size = f"{len(run.trials)} trials"
     profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
-    return f"{header.study_name}{profile}, {size}, seed {header.seed}, {when:%Y-%m-%d %H:%M} UTC"
+    return f"{header.study_name}{profile}, {size}, seed {header.design.seed}, {when:%Y-%m-%d %H:%M} UTC"
 
 
 def blocks_of(run: Run) -> int:
@@ -61,14 +60,12 @@ def blocks_of(run: Run) -> int:
 
 def name(run: Run) -> str:
     """What the study calls itself."""
-    given = run.header.study.get("title")
-    return given if isinstance(given, str) and given else run.header.study_name
+    return run.header.design.title or run.header.study_name
 
 
 def question(run: Run) -> str:
     """What the study asks, in its own words; empty where it does not say."""
-    text = run.header.study.get("question", "")
-    return " ".join(text.split()) if isinstance(text, str) else ""
+    return " ".join(run.header.design.question.split())
 
 
 def machine(run: Run) -> str:

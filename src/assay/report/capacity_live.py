@@ -7,12 +7,13 @@ from collections.abc import Callable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from assay.capacity.record import bounds_of, objective_of
+from assay.capacity.record import objective_of
 from assay.report import capacity
 from assay.report import format as fmt
 from assay.report.style import FAINT
 from assay.trial.observer import Silent
 from assay.trial.schedule import Slot
+from assay.values.design import SearchDesign
 from assay.values.measurement import Snapshot
 from assay.values.run import Header
 from assay.values.trial import Trial
@@ -35,7 +36,8 @@ class CapacityView(Silent):
     def run_started(self, header: Header) -> None:
         """The search begins."""
         self._header = header
-        self._found = answer(bounds_of(header.study), ())
+        assert isinstance(header.design, SearchDesign)  # it watches nothing else
+        self._found = answer(header.design.bounds, ())
 
     def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
         """Show the load."""

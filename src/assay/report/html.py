@@ -247,10 +247,8 @@ def _circumstances(run: Run) -> Iterator[tuple[str, str]]:
     yield "machine", fmt.safe(answer.machine(run), 500)
     for load in dict.fromkeys(shape(trial.plan) for trial in run.trials):
         yield "load", load
-    yield (
-        "order",
-        f"{answer.blocks_of(run)} randomised blocks, seed {run.header.seed}, a fresh server for each trial",
-    )
+    blocks, seed = answer.blocks_of(run), run.header.design.seed
+    yield "order", f"{blocks} randomised blocks, seed {seed}, a fresh server for each trial"
     yield "versions", fmt.safe(", ".join(f"{tool} {said}" for tool, said in _versions(run)), 1000)
     if seen.git_commit:
         yield "commit", fmt.safe(seen.git_commit)

@@ -54,7 +54,7 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
 
 def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
     """Where a run stands."""
-    total = sum(case.trials(run.header.blocks) for case in run.header.cases)
+    total = run.header.trials or len(run.trials)
     findings = run.judgement.findings if run.judgement else ()
     grave = sorted({f"{one.code} {one.severity}" for one in findings if one.severity != "note"})
     return html.page(

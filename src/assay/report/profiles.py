@@ -259,13 +259,11 @@ def _bare(rates: Mapping[str, float]) -> dict[str, Place]:
 
 def _printed(run: Run, entry: str, key: tuple[str, str]) -> float | None:
     """The published throughput of an entry: of several figures at one load the first."""
-    given = run.header.study.get("figures")
-    figures = given.get(entry, ()) if isinstance(given, dict) else ()
-    for figure in figures:
-        workload, load = figure.get("workload", ""), figure.get("load", "")
-        rate = figure.get("throughput_per_s")
-        if workload in ("", key[0]) and load in ("", key[1]) and isinstance(rate, int | float):
-            return float(rate)
+    study = run.header.study
+    for figure in study.figures.get(entry, ()) if study else ():
+        here = figure.workload in ("", key[0]) and figure.load in ("", key[1])
+        if here and figure.throughput_per_s is not None:
+            return figure.throughput_per_s
     return None
 
 
@@ -282,11 +280,8 @@ def _by_load(run: Run) -> dict[tuple[str, str], dict[str, Row]]:
 
 def _verdicts(run: Run) -> dict[str, ClaimVerdict]:
     """Claims that the profile puts to the test: one without a comparison is none of its claims."""
-    tested = (
-        {claim.get("id") for claim in run.header.study.get("claims", ()) if claim.get("comparisons")}
-        if run.header.study.get("claims")
-        else None
-    )
+    claims = run.header.study.claims if run.header.study else ()
+    tested = {claim.id for claim in claims if claim.comparisons} if claims else None
     verdicts = run.judgement.claims if run.judgement else ()
     return {one.claim: one for one in verdicts if tested is None or one.claim in tested}
 

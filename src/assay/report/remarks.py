@@ -44,14 +44,14 @@ def _controls(run: Run) -> Iterator[str]:
 
 def _thresholds(run: Run) -> Iterator[str]:
     """What the study changed of the rules, and why: also where no rule speaks."""
-    for code, setting in run.header.study.get("rules", {}).items():
+    for code, setting in run.header.design.rules.items():
         rule = verdict.explain(code)
         changed = (
             f"{one.name} {threshold_words(one.unit, value)} instead of {threshold_words(one.unit, one.value)}"
             for one in rule.thresholds
-            if (value := setting.get("thresholds", {}).get(one.name)) is not None
+            if (value := setting.thresholds.get(one.name)) is not None
         )
-        words = f"{', '.join(changed)}: {setting['reason']}"
+        words = f"{', '.join(changed)}: {setting.reason}"
         yield f"Threshold of {code} ({rule.title}) set by the study: {words}."
 
 

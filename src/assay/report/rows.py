@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay import stats, verdict
-from assay.capacity.record import is_capacity
 from assay.report import format as fmt
 from assay.values.claim import Metric
+from assay.values.design import SearchDesign
 from assay.values.estimate import Estimate, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Closed
@@ -22,12 +22,16 @@ from assay.values.trial import Case, Failure, ServiceSeen, Trial
 
 @dataclass(frozen=True)
 class ServiceUse:
-    """What a service took beside a server: the mean CPU share of all trials, the largest peak of memory."""
+    """What a service took beside a server: the mean CPU share of all trials, the most memory of any.
+
+    `pages_shared_out`: whether pages that its processes share are told in proportion (see `ServiceSeen`).
+    """
 
     name: str
     version: str
     cpu_share: float
-    peak_memory_bytes: int
+    memory_bytes: int
+    pages_shared_out: bool
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ def _row(run: Run, case: Case) -> Row:
     findings = verdict.concerning(ordered_findings(run), case.id)
     withheld = verdict.withheld(findings, case.id) or bool(place and place.withheld)
     # The trials of a search are at many rates: their times have no common quantile, their rates no mean.
-    searched = is_capacity(run.header) or case.search is not None
+    searched = isinstance(run.header.design, SearchDesign) or case.search is not None
     found = place.throughput if place else None if searched else stats.throughput(measured)
     no_times = searched or withheld or verdict.withheld(findings, case.id, "times")
     failures = [trial.failure for trial in trials if trial.failure]
@@ -250,7 +254,9 @@ def _services(trials: Sequence[Trial]) -> Iterator[ServiceUse]:
         seen.setdefault(service.name, []).append(service)
     for name, each in seen.items():
         share = sum(one.cpu_share for one in each) / len(each)
-        yield ServiceUse(name, each[-1].version, share, max(one.peak_rss_bytes for one in each))
+        memory_bytes = max(one.memory_bytes for one in each)
+        shared_out = all(one.pages_shared_out for one in each)
+        yield ServiceUse(name, each[-1].version, share, memory_bytes, shared_out)
 
 
 def _mean(values: Iterable[float]) -> float | None:

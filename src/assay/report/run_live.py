@@ -176,7 +176,7 @@ class RunView:
         return f"{drawn}  {block}, trial {min(done + 1, total)} of {total}, {self._left()}"
 
     def _total(self) -> int:
-        return sum(case.trials(self._header.blocks) for case in self._header.cases) - self._spared
+        return (self._header.trials or 0) - self._spared
 
     def _left(self) -> str:
         """Time left: each trial as long as its case took last; before the first, the study's own estimate."""
@@ -207,7 +207,7 @@ class RunView:
             # The rates of a search are asked, not found: the last says where it stands, their mean nothing.
             shown_per_s = rates[-1:] if case.search else rates
             mean = fmt.rate(sum(shown_per_s) / len(shown_per_s)) if rates else "failed"
-            done = f"{len(rates)} of {case.trials(self._header.blocks)}"
+            done = f"{len(rates)} of {case.trials(self._header.blocks or 0)}"
             table.add_row(fmt.safe(self._names[case.id], 40), mean, Text(done, FAINT))
         if len(shown) > MOST_CASES:
             table.add_row(Text(f"and {len(shown) - MOST_CASES} more", FAINT))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from assay.report import format as fmt
 from assay.report.rows import short_name
+from assay.values.design import Figures
 from assay.values.run import Run
 
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
@@ -34,35 +33,26 @@ def published(run: Run) -> Table:
     """What the published study printed, from the record's copy of the study; no rows where nothing was."""
     heads = ("server", "load", "requests/s:", "mean:", "bytes an answer:", "failed:", "start:", "note")
     names = {case.id.partition("@")[0]: short_name(case) for case in run.header.cases}
-    figures = run.header.study.get("figures")
+    study = run.header.study
     rows = [
-        _published(names.get(str(server)) or str(server), figure)
-        for server, given in (figures.items() if isinstance(figures, dict) else ())
-        for figure in (given if isinstance(given, list | tuple) else ())
-        if isinstance(figure, dict)
+        _published(names.get(server) or server, figure)
+        for server, given in (study.figures.items() if study else ())
+        for figure in given
     ]
     return heads, rows
 
 
-def _published(name: str, figure: dict[str, Any]) -> tuple[str, ...]:
-    mean_ms, start_s = _number(figure, "mean_ms"), _number(figure, "start_s")
-    failed = _number(figure, "failed")
-    load = " ".join(str(figure.get(key, "")) for key in ("workload", "load")).strip()
+def _published(name: str, figure: Figures) -> tuple[str, ...]:
     return (
         name,
-        load,
-        fmt.rate(_number(figure, "throughput_per_s")),
-        fmt.time(None if mean_ms is None else mean_ms * 1e6),
-        fmt.size(_number(figure, "bytes_per_response")),
-        fmt.count(None if failed is None else int(failed)),
-        fmt.time(None if start_s is None else start_s * 1e9),
-        str(figure.get("note", "")),
+        f"{figure.workload} {figure.load}".strip(),
+        fmt.rate(figure.throughput_per_s),
+        fmt.time(None if figure.mean_ms is None else figure.mean_ms * 1e6),
+        fmt.size(figure.bytes_per_response),
+        fmt.count(figure.failed),
+        fmt.time(None if figure.start_s is None else figure.start_s * 1e9),
+        figure.note,
     )
-
-
-def _number(figure: dict[str, Any], key: str) -> float | None:
-    value = figure.get(key)
-    return float(value) if isinstance(value, int | float) else None
 
 
 def _fact(value: str | int | float | bool | None) -> str:

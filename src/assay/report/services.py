@@ -12,7 +12,8 @@ HEADS = ("server", "service", "CPU:", "memory:", "version")
 
 NOTE = (
     "CPU is the share of the servers' cores that the service took while the row was measured; "
-    "memory is its peak, with pages that its processes share counted for each"
+    "memory is the most at the end of any trial, with pages that its processes share in proportion "
+    "(* where they are counted for each)"
 )
 
 
@@ -25,5 +26,5 @@ def tables(found: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
 def _lines(section: Section) -> Iterable[tuple[str, ...]]:
     for row in (*section.candidates, *section.others):
         for used in row.services:
-            memory = fmt.size(used.peak_memory_bytes)
+            memory = fmt.size(used.memory_bytes) + ("" if used.pages_shared_out else " *")
             yield row.name, used.name, fmt.share(used.cpu_share), memory, used.version

@@ -10,7 +10,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.capacity.record import is_capacity
 from assay.report import answer, capacity, claims, followers
 from assay.report import format as fmt
 from assay.report.findings import in_words
@@ -28,6 +27,7 @@ from assay.report.rows import (
     throughput_words,
 )
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
+from assay.values.design import SearchDesign
 from assay.values.estimate import Estimate
 from assay.values.finding import Severity
 from assay.values.run import Run
@@ -47,7 +47,7 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))
     found = sections(run)
     alone, following = followers.apart(found)
-    if is_capacity(run.header):
+    if isinstance(run.header.design, SearchDesign):
         parts += capacity.tables(run)
     else:
         for section in alone:

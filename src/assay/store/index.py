@@ -237,7 +237,7 @@ def _insert(db: sqlite3.Connection, folder: Path, stamp: tuple[int, int]) -> Non
         "insert into run values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null)",
         (
             folder.name, *stamp, header.run_id, header.created_unix_ns, header.study_name, header.profile,
-            header.quick, header.blocks, header.environment.machine_id, header.environment.hostname,
+            header.quick, header.blocks or 0, header.environment.machine_id, header.environment.hostname,
             header.environment.git_commit, header.environment.assay_version, len(run.trials),
             judgement is not None and judgement.complete, judgement is not None and judgement.hallmark,
             sum(finding.severity == "withheld" for finding in findings),

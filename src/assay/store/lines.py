@@ -39,6 +39,27 @@ class NewerLine(Exception):
         self.written = written
 
 
+class UnknownDesign(Exception):
+    """The header is of a kind of run that this version does not know."""
+
+    def __init__(self, kind: str) -> None:
+        """Take the name of the kind."""
+        super().__init__(kind)
+        self.kind = kind
+
+
+class _Kind(msgspec.Struct):
+    """What every design says of itself."""
+
+    kind: str
+
+
+class _Designed(msgspec.Struct):
+    """What every header of the present format has."""
+
+    design: _Kind
+
+
 class _Format(msgspec.Struct):
     """What a line of any format says of itself."""
 
@@ -54,8 +75,8 @@ def seal(line: Line) -> bytes:
 def unseal(line: bytes) -> Line:
     """The value of a stored line (without its line end), of whatever format it is.
 
-    Raises DamagedLine or NewerLine. A line whose checksum is right is believed to be newer where it says so;
-    one without a checksum is believed only where it is of format 1.
+    Raises DamagedLine, NewerLine or UnknownDesign. A line whose checksum is right is believed to be newer
+    where it says so; one without a checksum is believed only where it is of format 1.
     """
     sealed = _SEAL.match(line)
     if sealed and zlib.crc32(line[sealed.end() :]) != int(sealed[1], 16):
@@ -68,8 +89,18 @@ def unseal(line: bytes) -> Line:
         if written < 1 or (written > 1) != bool(sealed):
             raise DamagedLine("it lacks its checksum")
         if written == FORMAT:
-            return _PRESENT.decode(rest)
+            return _present(rest)
         older: Line = msgspec.convert(migrated(msgspec.json.decode(rest), written), type=Line)
         return older
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
         raise DamagedLine(str(error)) from error
+
+
+def _present(line: bytes) -> Line:
+    """The value of a line of the present format. Raises UnknownDesign, or what msgspec has to say."""
+    try:
+        return _PRESENT.decode(line)
+    except msgspec.ValidationError as error:
+        if str(error).endswith("`$.design.kind`"):
+            raise UnknownDesign(msgspec.json.decode(line, type=_Designed).design.kind) from error
+        raise

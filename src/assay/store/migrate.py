@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from assay.store import format_1
 from assay.values.run import FORMAT
 
 Fields = dict[str, Any]
@@ -28,6 +29,19 @@ def migrated(line: Fields, written: int) -> Fields:
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"it is no line of format {written}: {error!r}") from error
     return line
+
+
+def _memory_of_services(line: Fields) -> Fields:
+    """Format 1 told the peak of a service's summed resident sets: shared pages count for each."""
+    trial = line["trial"]
+    if not trial.get("services"):
+        return line
+    services = [
+        {key: value for key, value in service.items() if key != "peak_rss_bytes"}
+        | {"memory_bytes": service["peak_rss_bytes"], "pages_shared_out": False}
+        for service in trial["services"]
+    ]
+    return {**line, "trial": {**trial, "services": services}}
 
 
 def _judgement_of_format_1(line: Fields) -> Fields:
@@ -52,6 +66,6 @@ _EFFECTS_OF_FORMAT_1: Mapping[str, Mapping[str, str]] = {
 
 
 _STEPS: Mapping[int, Mapping[str, Callable[[Fields], Fields]]] = {
-    1: {"judgement": _judgement_of_format_1},  # beside it format 2 differs in the checksum alone
+    1: {"header": format_1.header, "trial": _memory_of_services, "judgement": _judgement_of_format_1},
 }
 """From each format to the next: what changes in a line, by its `record`."""

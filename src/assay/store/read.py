@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import InputError
-from assay.store.lines import DamagedLine, Line, NewerLine, unseal
+from assay.store.lines import DamagedLine, Line, NewerLine, UnknownDesign, unseal
 from assay.values.run import FORMAT, Header, Judgement, Run, TrialDone
 from assay.values.trial import Trial
 
@@ -116,3 +116,6 @@ def _unsealed(file: Path, line: bytes) -> Line:
     except NewerLine as newer:
         problem = f"{file}: this record is of format {newer.written}; this Assay reads up to {FORMAT}"
         raise InputError(problem, "update Assay") from newer
+    except UnknownDesign as unknown:
+        problem = f"{file}: this record is of a kind of run that this Assay does not know: {unknown.kind!r}"
+        raise InputError(problem, "update Assay") from unknown

@@ -39,13 +39,22 @@ def find_series(results: Path, word: str) -> Series | None:
     if not _is_name(word) or not path.is_file():
         return None
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=Series)
+        found = _of_any_format(msgspec.json.decode(path.read_bytes()))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: no series of runs: {error}", "make a new one with `assay run`") from error
     if found.format > FORMAT:
         problem = f"{path}: this series is of format {found.format}; this Assay reads up to {FORMAT}"
         raise InputError(problem, "update Assay")
     return found
+
+
+def _of_any_format(written: object) -> Series:
+    """The series; one of format 1 spelled out what was chosen beside its parts."""
+    if isinstance(written, dict) and written.get("format", 1) == 1:
+        named = ("quick", "blocks", "seed", "servers", "control", "latency")
+        chosen = {name: written.pop(name) for name in named if name in written}
+        written = {**written, "format": 2, "choices": chosen}
+    return msgspec.convert(written, type=Series)
 
 
 def other_profile(results: Path, header: Header) -> Path | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from assay.study.load import Study, list_studies, load_study
 from assay.study.resolve import resolve
-from assay.study.resolved import ResolvedCase, ResolvedStudy, WarmUp
+from assay.study.resolved import ResolvedCase, ResolvedStudy
 from assay.study.schema import StudyFile, json_schema
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "ResolvedStudy",
     "Study",
     "StudyFile",
-    "WarmUp",
     "json_schema",
     "list_studies",
     "load_study",

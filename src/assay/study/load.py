@@ -9,10 +9,11 @@ from pathlib import Path
 from assay import tomlfile
 from assay.errors import InputError
 from assay.settings import Settings
-from assay.study.schema import Load, RuleSetting, StudyFile
+from assay.study.schema import Load, StudyFile
 from assay.sut.contract import Contract, read_contract
 from assay.sut.manifest import Server, find_server
 from assay.tomlfile import Document, KeyPath, nearest
+from assay.values.design import RuleSetting
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,8 @@ def _check_rules(study: Study) -> None:
 
     for at, rules in places:
         for code, setting in rules.items():
-            written = {"thresholds": setting.thresholds, "reason": setting.reason}
             try:
-                Thresholds({code: written})
+                Thresholds({code: setting})
             except InputError as error:
                 raise study.document.error((*at, code), error.message, error.remedy) from error
 

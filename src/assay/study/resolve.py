@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import msgspec
 
@@ -15,7 +15,7 @@ from assay.study.capacity import CAPACITY, capacity_cases
 from assay.study.control import AGAIN, control_for
 from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
-from assay.study.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedStudy, WarmUp
+from assay.study.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedStudy
 from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit, split_cores
@@ -23,6 +23,7 @@ from assay.sut.manifest import Places
 from assay.sut.services.manifest import ServiceSpec
 from assay.tomlfile import nearest
 from assay.values.claim import Claim, Comparison
+from assay.values.design import Choices, StudyDesign, WarmUp
 from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
 from assay.values.trial import Case
 
@@ -34,59 +35,51 @@ _WARM_UP_MARGIN_NS = 2 * _S
 def resolve(
     study: Study,
     settings: Settings,
+    choices: Choices | None = None,
     *,
-    profile: str = "fair",
-    quick: bool = False,
-    blocks: int | None = None,
-    seed: int | None = None,
-    servers: Sequence[str] = (),
-    control: bool = True,
-    latency: bool = False,
     split: CoreSplit | None = None,
 ) -> ResolvedStudy:
     """Settle everything.
 
-    `servers` keeps those entries only (the null server stays); without a `seed` one is drawn. `control`
-    enters one case a second time, as the A/A control, in the blocks that the profile says; `latency` adds
-    the open loops to every closed load, which the study may do by itself. `quick` leaves out the open loops
-    and searches that the study's loads ask for.
+    The A/A control takes part in the blocks that the profile says. The study's loads may ask for open loops
+    and for searches by themselves; a quick run leaves those out.
     InputError for a profile or server that the study does not have.
     """
-    chosen = study.file.profiles.get(cast(ProfileName, profile))
-    if chosen is None:
-        where = f"{study.path}: study {study.file.name!r} has no profile {profile!r}"
-        raise InputError(where, nearest(profile, study.file.profiles))
+    choices = choices or Choices()
+    profile = study.file.profiles.get(cast(ProfileName, choices.profile))
+    if profile is None:
+        where = f"{study.path}: study {study.file.name!r} has no profile {choices.profile!r}"
+        raise InputError(where, nearest(choices.profile, study.file.profiles))
     split = split or split_cores()
-    seed = secrets.randbelow(2**31) if seed is None else seed
-    blocks = blocks or (min(chosen.quick.blocks, chosen.blocks) if quick else chosen.blocks)
-    matrix = _Matrix(study, settings, profile, quick, chosen, split, seed)
-    cases = tuple(matrix.cases(servers))
+    seed = secrets.randbelow(2**31) if choices.seed is None else choices.seed
+    usual = min(profile.quick.blocks, profile.blocks) if choices.quick else profile.blocks
+    blocks = choices.blocks or usual
+    matrix = _Matrix(study, settings, choices, profile, split, seed)
+    cases = tuple(matrix.cases())
     if not cases:
-        raise InputError(f"{study.path}: profile {profile!r} has no case", "name a server for it")
-    loads = [(name, load) for load in chosen.loads for name, *_ in expand(load)]
-    slowed = [name for name, load in loads if latency or (load.latency and not quick)]
-    objectives = {} if quick else {name: load.objective for name, load in loads if load.objective}
-    cases = (
-        *cases,
-        *latency_cases(cases, slowed, blocks, chosen.latency_blocks),
-        *capacity_cases(cases, objectives, chosen.capacity_trials, int(chosen.capacity_s * _S)),
-    )
-    again = control_for(cases, blocks, chosen.control_blocks) if control else None
+        raise InputError(f"{study.path}: profile {choices.profile!r} has no case", "name a server for it")
+    cases = (*cases, *_later(cases, profile, choices, blocks))
+    again = control_for(cases, blocks, profile.control_blocks) if choices.control else None
     cases = (*cases, again) if again else cases
     return ResolvedStudy(
         name=study.file.name,
-        title=study.file.title,
-        question=study.file.question,
-        profile=profile,
-        quick=quick,
-        seed=seed,
-        blocks=blocks,
+        design=_design(study, matrix, cases, blocks),
         cases=cases,
         services=_services(study, cases),
         split=split,
-        record=_record(study, matrix, cases, servers, latency),
-        notes=(*_quick_note(chosen, quick, blocks, latency), *_control_note(again, blocks)),
+        notes=(*_quick_note(profile, choices, blocks), *_control_note(again, blocks)),
     )
+
+
+def _later(
+    cases: Sequence[ResolvedCase], profile: Profile, choices: Choices, blocks: int
+) -> Iterator[ResolvedCase]:
+    """The open loops and searches that follow the closed loops of their block."""
+    loads = [(name, load) for load in profile.loads for name, *_ in expand(load)]
+    slowed = [name for name, load in loads if choices.latency or (load.latency and not choices.quick)]
+    objectives = {} if choices.quick else {name: load.objective for name, load in loads if load.objective}
+    yield from latency_cases(cases, slowed, blocks, profile.latency_blocks)
+    yield from capacity_cases(cases, objectives, profile.capacity_trials, int(profile.capacity_s * _S))
 
 
 @dataclass(frozen=True)
@@ -95,14 +88,14 @@ class _Matrix:
 
     study: Study
     settings: Settings
-    profile: str
-    quick: bool
-    chosen: Profile
+    choices: Choices
+    profile: Profile
     split: CoreSplit
     seed: int
 
-    def cases(self, only: Sequence[str]) -> Iterator[ResolvedCase]:
-        entries = [entry for entry in self.study.file.servers if self.profile in entry.profiles]
+    def cases(self) -> Iterator[ResolvedCase]:
+        profile, only = self.choices.profile, self.choices.servers
+        entries = [entry for entry in self.study.file.servers if profile in entry.profiles]
         for word in only:
             if word not in [entry.id for entry in entries]:
                 raise self._no_server(word, [entry.id for entry in entries])
@@ -116,7 +109,7 @@ class _Matrix:
     def _no_server(self, word: str, known: Sequence[str]) -> InputError:
         """What to say of a name that the profile does not have: another profile may have it."""
         where = [name for entry in self.study.file.servers if entry.id == word for name in entry.profiles]
-        said = f"{self.study.path}: profile {self.profile!r} has no server {word!r}"
+        said = f"{self.study.path}: profile {self.choices.profile!r} has no server {word!r}"
         if where:
             return InputError(said, f"it is in: {', '.join(f'--profile {name}' for name in where)}")
         return InputError(said, nearest(word, known))
@@ -132,7 +125,7 @@ class _Matrix:
 
     def loads(self) -> list[str]:
         """The names of the profile's loads."""
-        return [name for load in self.chosen.loads for name, *_ in expand(load)]
+        return [name for load in self.profile.loads for name, *_ in expand(load)]
 
     def _of_workload(self, entry: Entry, workload: Workload) -> Iterator[ResolvedCase]:
         if workload.servers and entry.id not in workload.servers:
@@ -142,7 +135,7 @@ class _Matrix:
         routes = tuple(contract.route(name) for name in workload.routes)
         if any(route.optional and route.name not in server.manifest.routes for route in routes):
             return
-        for load in self.chosen.loads:
+        for load in self.profile.loads:
             taken = not load.servers or entry.id in load.servers
             if taken and (not load.workloads or workload.name in load.workloads):
                 for name, connections, threads, rate in expand(load):
@@ -161,7 +154,8 @@ class _Matrix:
         point: tuple[int, int | None, float | None],
     ) -> ResolvedCase:
         server = self.study.servers[entry.server]
-        variant = entry.variant.get(cast(ProfileName, self.profile), self.profile)
+        profile = self.choices.profile
+        variant = entry.variant.get(cast(ProfileName, profile), profile)
         spec = server.variant(variant).overlaid(entry.env, entry.args, entry.facts, tuple(contract.services))
         here = server.folder
         places = Places(
@@ -197,7 +191,7 @@ class _Matrix:
     def _warm_up(self, load: Load, ceiling: bool) -> WarmUp:
         """The null server has no compiler, collector or cache to warm: the least time does."""
         bounds = [load.warm_up_max_s]
-        bounds += [self.chosen.quick.warm_up_max_s] if self.quick else []
+        bounds += [self.profile.quick.warm_up_max_s] if self.choices.quick else []
         bounds += [load.warm_up_min_s] if ceiling else []
         longest = min(bounds)
         return WarmUp(min_ns=int(min(load.warm_up_min_s, longest) * _S), max_ns=int(longest * _S))
@@ -234,15 +228,15 @@ class _Matrix:
         )
 
     def _stop(self, load: Load, ceiling: bool) -> StopAfter | StopAtCount:
-        quick, chosen = self.chosen.quick, self.chosen
+        quick, profile = self.profile.quick, self.profile
         if load.requests is not None:
-            share = quick.requests_share if self.quick else 1.0
+            share = quick.requests_share if self.choices.quick else 1.0
             return StopAtCount(count=max(1, round(load.requests * share)))
         measure_s = cast(float, load.measure_s)
-        if self.quick:
+        if self.choices.quick:
             measure_s = min(measure_s, quick.ceiling_s if ceiling else quick.measure_s)
-        elif ceiling and chosen.ceiling_s is not None:
-            measure_s = min(measure_s, chosen.ceiling_s)
+        elif ceiling and profile.ceiling_s is not None:
+            measure_s = min(measure_s, profile.ceiling_s)
         return StopAfter(ns=int(measure_s * _S))
 
 
@@ -327,28 +321,25 @@ def _comparisons(
                 )
 
 
-def _record(
-    study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], servers: Sequence[str], latency: bool
-) -> dict[str, Any]:
+def _design(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], blocks: int) -> StudyDesign:
     """What the header keeps: enough to report, judge and resume the run without the study file."""
     file = study.file
-    record = {
-        "title": file.title,
-        "question": file.question,
-        "analysis": file.analysis,
-        "publication": file.publication,
-        "figures": {entry.id: entry.figures for entry in file.servers if entry.figures},
-        "path": str(study.path),
-        "servers": tuple(servers),
-        "latency": latency,
-        "claims": _claims(study, matrix, cases),
-        "rules": {**file.rules, **matrix.chosen.rules},
-        "plans": {case.case.id: case.plan for case in cases},
-        "warm_up": {case.case.id: case.warm_up for case in cases},
-        "titles": {case.case.id: case.server.title for case in cases},
-    }
-    plain: dict[str, Any] = msgspec.to_builtins(record)
-    return plain
+    return StudyDesign(
+        title=file.title,
+        question=file.question,
+        seed=matrix.seed,
+        blocks=blocks,
+        choices=matrix.choices,
+        path=str(study.path),
+        analysis=file.analysis,
+        publication=file.publication,
+        figures={entry.id: entry.figures for entry in file.servers if entry.figures},
+        claims=_claims(study, matrix, cases),
+        rules={**file.rules, **matrix.profile.rules},
+        plans={case.case.id: case.plan for case in cases},
+        warm_ups={case.case.id: case.warm_up for case in cases},
+        titles={case.case.id: case.server.title for case in cases},
+    )
 
 
 def _control_note(again: ResolvedCase | None, blocks: int) -> tuple[str, ...]:
@@ -363,18 +354,18 @@ def _control_note(again: ResolvedCase | None, blocks: int) -> tuple[str, ...]:
     )
 
 
-def _quick_note(chosen: Profile, quick: bool, blocks: int, latency: bool) -> tuple[str, ...]:
+def _quick_note(profile: Profile, choices: Choices, blocks: int) -> tuple[str, ...]:
     """What a first look costs in certainty, and what it leaves out."""
-    if not quick:
+    if not choices.quick:
         return ()
     notes = []
-    if blocks < chosen.blocks:
-        wider = _half_width(blocks) / _half_width(chosen.blocks)
+    if blocks < profile.blocks:
+        wider = _half_width(blocks) / _half_width(profile.blocks)
         said = f"intervals about {wider:.1f} times as wide" if wider < 100 else "no intervals"
-        fewer = f"{blocks} blocks of shorter trials instead of {chosen.blocks}"
+        fewer = f"{blocks} blocks of shorter trials instead of {profile.blocks}"
         notes.append(f"quick: {fewer}: {said}, and no ranking")
-    left_out = ["open loops"] if any(load.latency for load in chosen.loads) and not latency else []
-    left_out += ["searches for a capacity"] if any(load.objective for load in chosen.loads) else []
+    left_out = ["open loops"] if any(load.latency for load in profile.loads) and not choices.latency else []
+    left_out += ["searches for a capacity"] if any(load.objective for load in profile.loads) else []
     if left_out:
         notes.append(f"quick: the study's {' and '.join(left_out)} are left out")
     return tuple(notes)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
 from assay.sut.manifest import ServerSpec
 from assay.sut.services.manifest import ServiceSpec
-from assay.values.plan import Closed, LoadPlan, StopAfter, Value
+from assay.values.design import Design, StudyDesign, WarmUp
+from assay.values.plan import Closed, LoadPlan, StopAfter
 from assay.values.trial import Case
 
 _TRIAL_OVERHEAD_S = 0.5
@@ -17,14 +17,6 @@ _TRIAL_OVERHEAD_S = 0.5
 
 REQUESTS_GUESS_PER_S = 1000.0
 """For the estimate of a counted load of which nothing was published."""
-
-
-class WarmUp(Value, frozen=True, kw_only=True):
-    """The bounds of a warm-up that ends when throughput is steady: not before `min_ns`, at the latest after
-    `max_ns`; 0 means no warm-up."""
-
-    min_ns: int
-    max_ns: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,21 +47,20 @@ class ResolvedCase:
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedStudy:
-    """A study under one profile, complete. `record` is what the run's header keeps of the study."""
+    """A study under one profile, complete. `design` is what the run's header keeps of it."""
 
     name: str
-    title: str
-    question: str
-    profile: str
-    quick: bool
-    seed: int
-    blocks: int
+    design: Design
     cases: tuple[ResolvedCase, ...]
     services: tuple[ServiceSpec, ...]
     split: CoreSplit
-    record: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     """What a reader should know before it starts, in a line each: what `--quick` costs, say."""
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks it has; 0 where it ends by its own figures."""
+        return self.design.blocks if isinstance(self.design, StudyDesign) else 0
 
     @property
     def servers(self) -> tuple[ServerSpec, ...]:

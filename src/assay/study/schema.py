@@ -9,33 +9,10 @@ import msgspec
 from assay.capacity.objective import parse
 from assay.sut.manifest import Fact
 from assay.values.claim import Metric
+from assay.values.design import Figures, Publication, RuleSetting
 from assay.values.plan import Value
 
 ProfileName = Literal["fair", "published"]
-
-
-class Publication(Value, frozen=True, kw_only=True):
-    """The published run: its commands, its machine, and what was wrong with it."""
-
-    commands: tuple[str, ...] = ()
-    machine: str = ""
-    flaws: tuple[str, ...] = ()
-
-
-class Figures(Value, frozen=True, kw_only=True):
-    """What was published of one server at one load; `load` names the published profile's load.
-
-    Of several at one load the first is the one by which the study concludes.
-    """
-
-    load: str = ""
-    workload: str = ""
-    throughput_per_s: float | None = None
-    mean_ms: float | None = None
-    bytes_per_response: float | None = None
-    failed: int | None = None
-    start_s: float | None = None
-    note: str = ""
 
 
 class Entry(Value, frozen=True, kw_only=True):
@@ -142,13 +119,6 @@ class Quick(Value, frozen=True, kw_only=True):
     requests_share: float = 0.2
     warm_up_max_s: float = 2.0
     ceiling_s: float = 2.0
-
-
-class RuleSetting(Value, frozen=True, kw_only=True):
-    """Thresholds of a verdict rule that hold for a study or for one profile of it, and why."""
-
-    thresholds: dict[str, float]
-    reason: str
 
 
 class Profile(Value, frozen=True, kw_only=True):

@@ -5,7 +5,9 @@ those that have ended. Ticks alone lose half of one for each process on average:
 processes that begin with a counted run of half a second would lose two fifths of a core.
 Processes that ended meanwhile count through their parents, which collected their times; one
 whose parent ignores its children's ends (SA_NOCLDWAIT) is lost to the kernel's own books, and so to ours.
-Memory is summed over the tree at each sample: pages that processes share are counted for each.
+Memory is summed over the tree at each sample: pages that processes share are counted for each. Where that
+would mislead (the many processes of a database), `memory` shares them out, which costs the kernel a walk
+through all page tables, a millisecond or more for each process: it is for moments without a load.
 """
 
 from __future__ import annotations
@@ -39,6 +41,17 @@ class Sampler:
         self.peak_rss_bytes = max(self.peak_rss_bytes, rss_bytes)
         self.threads = max(self.threads, threads)
 
+    def memory(self) -> tuple[int, bool]:
+        """What the tree takes now, in bytes, and whether shared pages are shared out among the processes.
+
+        They are counted wholly for each where the kernel does not tell proportional set sizes.
+        """
+        tree = self._tree()
+        shares = [_proportional_bytes(process.pid) for process in tree]
+        if all(share is not None for share in shares):
+            return sum(filter(None, shares)), True
+        return sum(_resident_bytes(process) for process in tree), False
+
     def cpu_ns(self) -> int:
         """CPU time that the tree has used so far, of ended processes too.
 
@@ -65,6 +78,25 @@ class Sampler:
             return self._keeper.children(recursive=True)
         except psutil.Error:
             return []
+
+
+def _proportional_bytes(pid: int) -> int | None:
+    """The proportional set size (proc_pid_smaps(5)); 0 once it has ended, None where none is told."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return 0 if Path("/proc/self/smaps_rollup").exists() else None
+    except OSError:
+        return None
+    sizes = [line.split()[1] for line in text.splitlines() if line.startswith("Pss:")]
+    return int(sizes[0]) * 1024 if sizes else 0
+
+
+def _resident_bytes(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:
+        return 0  # it ended between the listing and the look
 
 
 def _live_threads_s(pid: int) -> float:

@@ -2,13 +2,13 @@
 
     settings = Settings.resolve(results=...)
     study = resolve(load_study("franklin", settings), settings, profile="fair")
-    with machine_lock(settings, study.name):
+    with machine_lock(settings):
         with store.create(settings.results, header_for(study, command)) as run_file:
             run = run_study(study, run_file, settings, observer)
 
 and to go on with a run that was cut off:
 
-    with machine_lock(settings, "..."), resume(path, settings) as resumed:
+    with machine_lock(settings), resume(path, settings) as resumed:
         run = run_study(resumed.study, resumed.run_file, settings, observer, before=resumed.run)
 """
 

@@ -76,7 +76,7 @@ def slots_of(study: ResolvedStudy) -> tuple[Slot, ...]:
     """Every trial of the study in its order."""
     only = {case.case.id: case.case.blocks for case in study.cases if case.case.blocks}
     later = {case.case.id: case.case.trials_a_block for case in study.cases if case.case.later}
-    return order([case.case.id for case in study.cases], study.blocks, study.seed, only, later)
+    return order([case.case.id for case in study.cases], study.blocks, study.design.seed, only, later)
 
 
 def _prepared(

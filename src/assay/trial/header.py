@@ -37,11 +37,7 @@ def header_for(study: ResolvedStudy, command: Sequence[str]) -> Header:
         created_unix_ns=now_ns,
         command=tuple(command),
         study_name=study.name,
-        profile=study.profile,
-        quick=study.quick,
-        seed=study.seed,
-        blocks=study.blocks,
-        study=study.record,
+        design=study.design,
         cases=tuple(case.case for case in study.cases),
         environment=environment,
     )
@@ -80,18 +76,12 @@ def resume(path: Path, settings: Settings) -> Resumed:
     could not be put beside what is there, and where the run has ended.
     """
     header = store.load(path).header
-    source = header.study.get("path", header.study_name)
-    study = resolve(
-        load_study(str(source) if Path(str(source)).is_file() else header.study_name, settings),
-        settings,
-        profile=header.profile,
-        quick=header.quick,
-        blocks=header.blocks,
-        seed=header.seed,
-        servers=tuple(header.study.get("servers", ())),
-        latency=bool(header.study.get("latency")),
-        control=any(case.role == "control" for case in header.cases),
-    )
+    design = header.study
+    if design is None:
+        raise InputError(f"run {header.run_id} is of no study", "make a new run")
+    source = design.path if Path(design.path).is_file() else header.study_name
+    choices = msgspec.structs.replace(design.choices, blocks=design.blocks, seed=design.seed)
+    study = resolve(load_study(source, settings), settings, choices)
     _check_same(header, study)
     run_file, stored = store.reopen(path)
     return Resumed(study, run_file, stored.run, stored.notes)
@@ -106,10 +96,8 @@ def _check_same(header: Header, study: ResolvedStudy) -> None:
         )
     if (now.client_cpus, now.server_cpus) != (then.client_cpus, then.server_cpus):
         raise InputError(f"run {header.run_id} had other cores than there are now", "make a new run")
-    plans = {name: header.study.get(name) for name in ("plans", "warm_up")}
     cases = tuple(case.case for case in study.cases)
-    # Through JSON, as the record went: a tuple comes back as a list.
-    written = msgspec.json.decode(msgspec.json.encode(study.record))
-    if cases != header.cases or any(written.get(name) != plan for name, plan in plans.items()):
+    same_loads = (study.design.plans, study.design.warm_ups) == (header.design.plans, header.design.warm_ups)
+    if cases != header.cases or not same_loads:
         what = f"study {header.study_name!r} has changed since run {header.run_id} was made"
         raise InputError(what, "make a new run, or go back to the study as it was")

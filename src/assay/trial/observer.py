@@ -92,10 +92,11 @@ class Interrupted(AssayError):
 
     def __init__(self, run: Run) -> None:
         """`run` holds the finished trials."""
-        done = len(run.trials)
-        all_of_them = sum(case.trials(run.header.blocks) for case in run.header.cases)
+        done, planned = len(run.trials), run.header.trials
         super().__init__(
-            f"interrupted after {done} of {all_of_them} trials",
+            f"interrupted after {done} trials"
+            if planned is None
+            else f"interrupted after {done} of {planned} trials",
             f"go on with: assay run --resume {run.header.run_id}",
         )
         self.run = run

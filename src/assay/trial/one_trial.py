@@ -169,7 +169,6 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer = bench.observer
     warm_up = warmed_up((), case.warm_up)
-    bench.services.begin_trial()
     begin = _edge(running, bench)
     load = engine.start(plan)
     try:
@@ -185,9 +184,9 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
                 observer.phase(slot, "measure")
             if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
                 sampled_s = time.monotonic()
-                _sample(running, bench)
+                running.sampler.sample()
         end, seen = _edge(running, bench), begin.watch.seen()
-        _sample(running, bench)
+        running.sampler.sample()
         measured = load.result()
         services = bench.services.seen(begin.services_ns, end.services_ns, measured.measured_ns)
         return _Loaded(measured, end.server_ns - begin.server_ns, seen, services, warm_up)
@@ -196,11 +195,6 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
         while not load.wait(_LOOK_S):
             pass
         raise
-
-
-def _sample(running: Running, bench: Bench) -> None:
-    running.sampler.sample()
-    bench.services.sample()
 
 
 def _check_alive(running: Running, bench: Bench) -> None:

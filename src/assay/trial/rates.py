@@ -9,8 +9,9 @@ from assay.capacity.objective import parse
 from assay.capacity.plans import plan_at
 from assay.errors import InputError, ServerFailed
 from assay.stats import rate_per_s
-from assay.study import ResolvedCase, WarmUp
+from assay.study import ResolvedCase
 from assay.study.latency import at_rate
+from assay.values.design import WarmUp
 from assay.values.measurement import Measurement
 from assay.values.plan import Closed
 from assay.values.run import Environment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.stats.steady import FEWEST_WINDOWS, warm_up_state
-from assay.study.resolved import WarmUp
+from assay.values.design import WarmUp
 from assay.values.measurement import Window
 from assay.values.trial import WarmUpSeen
 

@@ -1,9 +1,8 @@
-"""`Run`: environment + study + trials + judgement; the versioned record of one execution."""
+"""`Run`: environment + design + trials + judgement; the versioned record of one execution."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from assay.values.design import Design, StudyDesign
 from assay.values.estimate import ClaimVerdict, Compared, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Value
@@ -46,12 +45,9 @@ class Environment(Value, frozen=True, kw_only=True):
 class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record"):
     """First line of a run file: all that is settled before the first trial.
 
-    `study` is the study as resolved (profile applied), as plain data, so that the record can
-    be reported and judged without the study file. The judgement reads two of its keys:
-    `claims`, a list in the shape of `assay.values.claim.Claim` (with case ids), and `rules`,
-    `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "why"}}`. `series` is the id of the
-    series that the run is part of, if it is part of one. `blocks` is 0 where the run goes on until
-    its question is settled, looked at after every block: its intervals must allow for the looking.
+    The record is gone on with, reported and judged by its `design` alone. `study_name` is the study's, or
+    the verb's of a run without one. `series` is the id of the series that the run is part of, if it is part
+    of one.
     """
 
     format: int
@@ -59,19 +55,37 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
     created_unix_ns: int
     command: tuple[str, ...]
     study_name: str
-    profile: str
-    quick: bool
-    seed: int
-    blocks: int
-    study: dict[str, Any]
+    design: Design
     cases: tuple[Case, ...]
     environment: Environment
     series: str = ""
 
     @property
-    def until_settled(self) -> bool:
-        """Whether the run decides by its own figures when it ends."""
-        return self.blocks == 0
+    def study(self) -> StudyDesign | None:
+        """The design of a run that is of a study."""
+        return self.design if isinstance(self.design, StudyDesign) else None
+
+    @property
+    def profile(self) -> str:
+        """The profile of the study; empty without one."""
+        return self.study.choices.profile if self.study else ""
+
+    @property
+    def quick(self) -> bool:
+        """Whether it is a first look at a study."""
+        return self.study is not None and self.study.choices.quick
+
+    @property
+    def blocks(self) -> int | None:
+        """How many blocks it has; None where it ends by its own figures, looked at after every block: then
+        its intervals must allow for the looking."""
+        return self.study.blocks if self.study else None
+
+    @property
+    def trials(self) -> int | None:
+        """How many trials it has, of searches the most; None where it ends by its own figures."""
+        blocks = self.blocks
+        return None if blocks is None else sum(case.trials(blocks) for case in self.cases)
 
 
 class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):

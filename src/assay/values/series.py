@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from assay.values.design import Choices
 from assay.values.plan import Value
 
-FORMAT = 1
+FORMAT = 2
 """Version of the stored series."""
 
 State = Literal["to do", "begun", "ended", "failed"]
@@ -23,7 +24,7 @@ class Part(Value, frozen=True, kw_only=True):
 
 
 class Series(Value, frozen=True, kw_only=True):
-    """Runs one after the other, in order; what was chosen for all of them.
+    """Runs one after the other, in order; what was chosen for all of them (but the profile, a part's own).
 
     The runs are records of their own. The series only says which belong together and which are
     still to come, so that a series that was cut off goes on where it was.
@@ -32,10 +33,5 @@ class Series(Value, frozen=True, kw_only=True):
     format: int = FORMAT
     series_id: str
     created_unix_ns: int
-    quick: bool = False
-    blocks: int | None = None
-    seed: int | None = None
-    servers: tuple[str, ...] = ()
-    control: bool = True
-    latency: bool = False
+    choices: Choices = Choices()
     parts: tuple[Part, ...]

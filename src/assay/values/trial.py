@@ -97,14 +97,20 @@ class ServerSeen(Value, frozen=True, kw_only=True):
 
 class ServiceSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of a service's process tree (a database, a cache, an upstream) in the measured
-    phase, apart from the server's. Memory is its peak in this trial."""
+    phase, apart from the server's.
+
+    Memory is that at the end of the measured phase. `pages_shared_out`: each page that several processes
+    share counts in equal parts for each (Linux, proportional set size); else wholly for each, so that forty
+    database processes with one shared buffer seem to take it forty times.
+    """
 
     name: str
     version: str
     cpus: tuple[int, ...]
     cpu_ns: int
     cpu_share: float
-    peak_rss_bytes: int
+    memory_bytes: int
+    pages_shared_out: bool
 
 
 class ContractSeen(Value, frozen=True, kw_only=True):

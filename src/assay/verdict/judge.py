@@ -130,7 +130,7 @@ def judge_load(
 
 def find(run: RunSeen) -> tuple[Finding, ...]:
     """Every rule over everything it looks at, gravest findings first."""
-    thresholds = Thresholds(run.header.study.get("rules"))
+    thresholds = Thresholds(run.header.design.rules)
     return _sorted(
         _remarked(finding, thresholds.remark(rule))
         for rule in RULES.values()
@@ -221,13 +221,14 @@ def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 def _complete(run: Run) -> bool:
     """Whether every case was tried in every block."""
     tried = Counter((trial.case, trial.block) for trial in run.trials)
-    if run.header.until_settled:
+    blocks = run.header.blocks
+    if blocks is None:
         return len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
     ended = {case for case, found in answers_of(run).items() if found and found.search.ask() is None}
     return all(
         tried[case.id, block] >= case.trials_a_block
         for case in run.header.cases
         if case.id not in ended
-        for block in range(run.header.blocks)
+        for block in range(blocks)
         if case.takes_part(block)
     )

@@ -91,7 +91,7 @@ def compared(a: str, b: str, found: Between, *, shown: bool) -> Compared:
 
 def least_blocks(run: RunSeen) -> int:
     """Common blocks from which an order can be shown."""
-    return FEWEST_BLOCKS if run.header.until_settled else LEAST_BLOCKS
+    return FEWEST_BLOCKS if run.header.blocks is None else LEAST_BLOCKS
 
 
 def _side(seen: CaseSeen, metric: Metric) -> Side:

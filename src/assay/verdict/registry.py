@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 from assay.errors import InputError
+from assay.values.design import RuleSetting
 from assay.verdict.rule import Limits, Rule
 from assay.verdict.rules import (
     design,
@@ -77,31 +77,29 @@ def explain(code: str) -> Rule:
 
 
 class Thresholds:
-    """The thresholds as they hold for one run: the defaults, and what its study sets with a reason.
+    """The thresholds as they hold for one run: the defaults, and what its design sets with a reason, by the
+    code of the rule."""
 
-    `settings` is `{"W3": {"thresholds": {"bytes_difference": 0.05}, "reason": "..."}}`.
-    """
-
-    def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, settings: Mapping[str, RuleSetting] | None = None) -> None:
         """Raises InputError for an unknown rule or threshold, or a change without a reason."""
         self._settings = dict(settings or {})
         for code, setting in self._settings.items():
             rule = explain(code)
-            unknown = setting.get("thresholds", {}).keys() - rule.limits.keys()
+            unknown = setting.thresholds.keys() - rule.limits.keys()
             if unknown:
                 known = ", ".join(rule.limits) or "none"
                 raise InputError(f"rule {code} has no threshold {sorted(unknown)[0]!r}", f"it has: {known}")
-            if not setting.get("reason"):
+            if not setting.reason:
                 raise InputError(
                     f"the thresholds of rule {code} are changed without a reason", "add `reason`"
                 )
 
     def limits(self, rule: Rule) -> Limits:
         """The thresholds of `rule`."""
-        changed: Limits = self._settings.get(rule.code, {}).get("thresholds", {})
-        return {**rule.limits, **changed}
+        setting = self._settings.get(rule.code)
+        return {**rule.limits, **(setting.thresholds if setting else {})}
 
     def remark(self, rule: Rule) -> str:
         """What the evidence of `rule` must add where the study changed its thresholds."""
         setting = self._settings.get(rule.code)
-        return f" [threshold set by the study: {setting['reason']}]" if setting else ""
+        return f" [threshold set by the study: {setting.reason}]" if setting else ""

@@ -14,10 +14,11 @@ import msgspec
 
 from assay.capacity.objective import Objective, parse, rate_of
 from assay.capacity.plans import range_of
-from assay.capacity.record import Bounds, bounds_of, is_capacity, objective_of
+from assay.capacity.record import objective_of
 from assay.errors import InputError
 from assay.stats import rate_per_s
 from assay.stats.capacity import CapacitySearch, Outcome
+from assay.values.design import Bounds, SearchDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Environment, Run
 from assay.values.trial import Case, Trial
@@ -78,8 +79,9 @@ class Answer:
 
 
 def answer_of(run: Run) -> Answer:
-    """The answer of the trials of the record of a search. InputError where it is not readable."""
-    bounds = bounds_of(run.header.study)
+    """The answer of the trials of the record of a search. InputError where its objective is not readable."""
+    assert isinstance(run.header.design, SearchDesign)  # the caller chose it for that
+    bounds = run.header.design.bounds
     objective = objective_of(bounds)
     return answer(bounds, [step_of(trial, objective, run.header.environment) for trial in run.trials])
 
@@ -104,7 +106,7 @@ def answer_in_study(case: Case, trials: Sequence[Trial], environment: Environmen
 
 def answers_of(run: Run) -> dict[str, Answer | None]:
     """The answer of every case that is a search, in a record of either kind; None where nothing is known."""
-    if is_capacity(run.header):
+    if isinstance(run.header.design, SearchDesign):
         return {case.id: answer_of(run) for case in run.header.cases}
     return {case.id: _told(case, run) for case in run.header.cases if case.search}
 

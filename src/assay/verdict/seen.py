@@ -221,11 +221,11 @@ class RunSeen:
     @property
     def manner(self) -> Manner:
         """How its cases are paired: with the interval that allows for looking, if the run ended by it."""
-        return "looked at" if self.header.until_settled else "paired"
+        return "looked at" if self.header.blocks is None else "paired"
 
     def alpha(self, cases: int) -> float:
         """The error that an interval is allowed where so many cases are compared pair by pair."""
-        return per_pair(cases) if self.header.until_settled else ALPHA
+        return per_pair(cases) if self.header.blocks is None else ALPHA
 
     def ratio(self, a: CaseSeen, b: CaseSeen) -> Estimate | None:
         """Throughput of a over that of b as measured, whatever was found about them."""

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 import statistics
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import msgspec
+from typing import Literal
 
 from assay.stats.pairing import settled
 from assay.stats.sequential import blocks_to_settle, detectable_by_now, per_pair
+from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
-from assay.values.run import Header, Run
+from assay.values.run import Run
 from assay.values.trial import Case
 from assay.verdict.effects import noise_floor
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.rules.design import D1
 from assay.verdict.seen import CaseSeen, RunSeen
-
-KIND = "versus"
-DEFAULT_SOUGHT = 0.02
-"""The difference that is looked for unless another is named: less is of little use to anyone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,18 +58,14 @@ class Answer:
         return bool(self.pairs) and all(pair.outcome for pair in self.pairs)
 
 
-def is_versus(header: Header) -> bool:
-    """Whether a record is of a comparison."""
-    return header.study.get("kind") == KIND
-
-
 def answer(run: Run) -> Answer:
     """The answer of the trials so far; with what was found about them, where they have been judged."""
     seen = _see(run)
     findings = run.judgement.findings if run.judgement else _of_the_control(seen)
     rivals = [one for one in seen.cases if one.candidate]
     measured = [one for one in rivals if any(rate > 0 for rate in one.throughput_by_block.values())]
-    sought = _number(run.header.study, "sought", DEFAULT_SOUGHT)
+    assert isinstance(run.header.design, ContestDesign)  # the caller chose it for that
+    sought = run.header.design.sought
     best, pairs = None, []
     if len(measured) > 1:
         first = max(measured, key=lambda one: _geometric(one.throughput_by_block))
@@ -130,10 +121,3 @@ def _pair(other: Case, found: Between, sought: float, floor: float, alpha: float
 
 def _geometric(rates: dict[int, float]) -> float:
     return statistics.geometric_mean([rate for rate in rates.values() if rate > 0])
-
-
-def _number(study: dict[str, Any], key: str, otherwise: float) -> float:
-    try:
-        return msgspec.convert(study.get(key, otherwise), float)
-    except msgspec.ValidationError:
-        return otherwise

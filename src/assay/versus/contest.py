@@ -6,13 +6,10 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from assay.adhoc.case import AdHoc, Terms, again
-from assay.adhoc.hooks import Commands
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.study.resolved import ResolvedStudy
-from assay.versus.answer import KIND
+from assay.values.design import Commands, ContestDesign, RuleSetting
 
 _S7 = "the blocks are what is compared: many short windows of fresh servers, not one long one"
 _S5 = "the interval that is used holds from four blocks on"
@@ -41,42 +38,32 @@ class Contest:
     def study(self) -> ResolvedStudy:
         """The study that this comparison is."""
         cases = tuple(entry.resolved for entry in self.entries)
-        names = [rival.id for rival in self.rivals]
         return ResolvedStudy(
-            name=KIND,
-            title=" against ".join(names),
-            question="Which of these serves more requests under this load?",
-            profile="",
-            quick=False,
-            seed=self.seed,
-            blocks=0,
-            cases=cases,
-            services=(),
-            split=self.terms.split,
-            record=self._record(),
+            name="versus", design=self._design(), cases=cases, services=(), split=self.terms.split
         )
 
-    def _record(self) -> dict[str, object]:
+    def _design(self) -> ContestDesign:
         """What the run's header keeps."""
         cases = [entry.resolved for entry in self.entries]
-        record = {
-            "kind": KIND,
-            "title": " against ".join(rival.id for rival in self.rivals),
-            "question": "Which of these serves more requests under this load?",
-            "sought": self.sought,
-            "budget_ns": self.budget_ns,
-            "url": self.terms.url,
-            "rivals": {rival.id: rival.rival.command or rival.rival.url for rival in self.rivals},
-            "plans": {case.case.id: case.plan for case in cases},
-            "warm_up": {case.case.id: case.warm_up for case in cases},
-            "titles": {case.case.id: case.server.title for case in cases},
-            "rules": {
-                "S5": {"thresholds": {"trials": float(FEWEST_BLOCKS)}, "reason": _S5},
-                "S7": {"thresholds": {"window": float(self.measure_ns)}, "reason": _S7},
+        return ContestDesign(
+            title=" against ".join(rival.id for rival in self.rivals),
+            question="Which of these serves more requests under this load?",
+            seed=self.seed,
+            sought=self.sought,
+            budget_ns=self.budget_ns,
+            measure_ns=self.measure_ns,
+            rivals=tuple(rival.rival for rival in self.rivals),
+            terms=self.terms.how,
+            commands=self.commands,
+            unlike_allowed=self.unlike_allowed,
+            plans={case.case.id: case.plan for case in cases},
+            warm_ups={case.case.id: case.warm_up for case in cases},
+            titles={case.case.id: case.server.title for case in cases},
+            rules={
+                "S5": RuleSetting(thresholds={"trials": float(FEWEST_BLOCKS)}, reason=_S5),
+                "S7": RuleSetting(thresholds={"window": float(self.measure_ns)}, reason=_S7),
             },
-        }
-        plain: dict[str, object] = msgspec.to_builtins(record)
-        return plain
+        )
 
 
 def order_of_block(cases: Sequence[str], block: int, seed: int) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.study.resolved import WarmUp
+from assay.values.design import WarmUp
 from assay.values.trial import Trial
 
 LEAST_NS = 500_000_000

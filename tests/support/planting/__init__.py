@@ -22,6 +22,7 @@ from assay.settings import Settings
 from assay.study import ResolvedStudy, load_study, resolve
 from assay.sut.cores import CoreSplit, split_cores
 from assay.trial.controller import slots_of
+from assay.values.design import Choices
 from assay.values.finding import Severity
 from assay.values.run import Judgement, Run
 from assay.verdict import RULES, judge
@@ -138,7 +139,7 @@ def resolved(plant: Planted, folder: Path) -> ResolvedStudy:
     settings = settings_of(folder)
     study = load_study("planted", settings)
     for seed in range(1000):
-        made = resolve(study, settings, seed=seed, split=plant.split(), control=plant.control)
+        made = resolve(study, settings, Choices(seed=seed, control=plant.control), split=plant.split())
         if plant.seed is None or plant.seed(made):
             return made
     raise LookupError(f"no seed suits {plant.code}")
@@ -159,7 +160,7 @@ def run_here(plant: Planted, folder: Path) -> Run:
     """In this process."""
     settings, study = settings_of(folder), resolved(plant, folder)
     header = trial.header_for(study, ["planted"])
-    with trial.machine_lock(settings, study.name), store.create(settings.results, header) as run_file:
+    with trial.machine_lock(settings), store.create(settings.results, header) as run_file:
         return trial.run_study(study, run_file, settings)
 
 

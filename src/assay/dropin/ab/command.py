@@ -20,6 +20,7 @@ from assay.errors import EXIT_OK, AssayError
 
 if TYPE_CHECKING:
     from assay.dropin.ab.figures import Figures
+    from assay.engine import EngineRun
     from assay.values.measurement import Measurement
 
 _TIMED_OUT = 70007
@@ -30,7 +31,6 @@ _NUMBERS = {
     "unreachable": errno.EHOSTUNREACH,
     "reset": errno.ECONNRESET,
     "io_error": errno.EIO,
-    "tls_error": errno.EPROTO,
 }
 
 
@@ -83,8 +83,9 @@ def _test(flags: Flags, manners: front.Manners) -> int:
     offered = front.offer(plan(flags, request, where), manners, watch=progress.watch)
     measured = offered.measurement
     if flags.look.verbosity >= 2:
-        for answer in offered.running.logged_answers():
-            console.write(texts.answer(answer, flags.look.verbosity))
+        _print_answers(flags.look.verbosity, offered.running)
+    if flags.url.tls:
+        _tell_broken(offered.running.request_log())
     fatal = _fatal(measured, offered.plan.ends_on)
     progress.end(measured, finished=not fatal)
     code = _broke(fatal, measured) if fatal else _report(flags, manners, offered)
@@ -94,6 +95,30 @@ def _test(flags: Flags, manners: front.Manners) -> int:
     if code == EXIT_OK and measured.interrupted:
         return EXIT_FAILED
     return code
+
+
+def _print_answers(verbosity: int, running: EngineRun) -> None:
+    """Print each answer, and before it the server's certificate where TLS began with it."""
+    from assay.dropin.ab.requests import columns
+
+    log, session = columns(running.request_log()), running.session()
+    answered = log[log["status"] > 0]
+    certificate = "" if session is None else texts.certificate(session[3])
+    for index, answer in enumerate(running.logged_answers()):
+        if certificate and index < len(answered) and answered["connect_ns"][index]:
+            console.write(certificate)
+        console.write(texts.answer(answer, verbosity))
+
+
+def _tell_broken(log: bytes) -> None:
+    """Say of each request whose TLS connection broke what ab says; it goes on all the same."""
+    from assay.dropin.ab.requests import columns, kind
+
+    table = columns(log)
+    for entry in table[table["failure"] > 0]:
+        told = kind(int(entry["failure"]))
+        if told in ("connect_refused", "reset", "io_error", "closed_early", "tls_error"):
+            console.note(texts.broken_tls(told, has_answer=bool(entry["status"])))
 
 
 def _remark(flags: Flags, measured: Measurement, answers: Sequence[bytes]) -> None:
@@ -143,7 +168,13 @@ def _report(flags: Flags, manners: front.Manners, offered: front.Offered) -> int
     from assay.dropin.ab.report import Seen, report
 
     log = offered.running.request_log()
-    found = figures(offered.measurement, log, variable_length=flags.variable_length, strict=manners.strict)
+    found = figures(
+        offered.measurement,
+        log,
+        variable_length=flags.variable_length,
+        tls=flags.url.tls,
+        strict=manners.strict,
+    )
     answers, session = offered.running.logged_answers(), offered.running.session()
     how = None if session is None else security(session, flags.url.host, flags.names_server)
     seen = Seen(_software(answers[0]) if answers else "", how)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from assay.dropin.ab.books import Failures, books, books_of_ab
 from assay.dropin.ab.requests import columns
 
 if TYPE_CHECKING:
@@ -15,25 +16,6 @@ if TYPE_CHECKING:
     from assay.values.measurement import Measurement
 
     Times = NDArray[np.int64]
-
-_CONNECT = ("connect_timeout", "unreachable", "no_descriptors", "no_ports", "no_memory", "tls_error")
-_RECEIVE = ("connect_refused", "reset", "io_error", "timeout")
-_LENGTH = ("closed_early", "closed_idle", "extra_bytes")
-
-
-@dataclass(frozen=True)
-class Failures:
-    """How often something failed, in ab's kinds."""
-
-    connect: int
-    receive: int
-    length: int
-    exceptions: int
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.connect + self.receive + self.length + self.exceptions
 
 
 @dataclass(frozen=True)
@@ -86,21 +68,25 @@ class Figures:
         )
 
 
-def figures(measured: Measurement, log: bytes, *, variable_length: bool, strict: bool) -> Figures:
+def figures(measured: Measurement, log: bytes, *, variable_length: bool, tls: bool, strict: bool) -> Figures:
     """The figures of a load that has ended."""
     table = columns(log)
     good = table[table["failure"] == 0]
-    document_bytes = int(good["body_bytes"][0]) if len(good) else 0
-    differing = 0 if variable_length else int(np.count_nonzero(good["body_bytes"] != document_bytes))
+    if strict:
+        kept = books_of_ab(table, variable_length=variable_length, tls=tls)
+    else:
+        counts = {outcome.kind: outcome.count for outcome in measured.outcomes}
+        kept = books(table, counts, variable_length=variable_length)
     times = times_us(table)
-    statuses = good["status"]
+    # To ab, an answer that breaks off after its head has its status all the same.
+    statuses = table["status"][table["status"] > 0] if strict else good["status"]
     return Figures(
         done=len(table),
         time_s=measured.measured_ns / 1e9,
-        failures=_failures(measured, differing, strict),
+        failures=kept.failures,
         not_2xx=int(np.count_nonzero((statuses < 200) | (statuses > 299))),
         kept_alive=int(np.count_nonzero(good["keeps_alive"])),
-        document_bytes=document_bytes,
+        document_bytes=kept.document_bytes,
         bytes_read=measured.bytes_read,
         bytes_written=measured.bytes_written,
         body_bytes=measured.body_bytes,
@@ -138,17 +124,3 @@ def row(label: str, name: str, times: Times, strict: bool) -> Row:
     deviation = float(np.sqrt(np.sum(apart**2) / (count - 1))) if count > 1 else 0.0
     mean = int(ordered.sum()) // count
     return Row(label, name, int(ordered[0]), mean, deviation, int(median), int(ordered[-1]))
-
-
-def _failures(measured: Measurement, differing: int, strict: bool) -> Failures:
-    counts = {outcome.kind: outcome.count for outcome in measured.outcomes}
-    known = (*_CONNECT, *_RECEIVE, *_LENGTH)
-    receive = sum(counts.get(kind, 0) for kind in _RECEIVE)
-    others = sum(count for kind, count in counts.items() if kind not in known)
-    return Failures(
-        connect=sum(counts.get(kind, 0) for kind in _CONNECT),
-        receive=receive,
-        length=differing + sum(counts.get(kind, 0) for kind in _LENGTH),
-        # ab counts a connection that broke twice: when it reads, and when it is told of the error.
-        exceptions=others + (receive if strict else 0),
-    )

@@ -13,7 +13,7 @@ NS_PER_S = 1_000_000_000
 _LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
 _SHORTEST_TIMEOUT_NS = 1_000
 _TIMEOUTS = ("timeout", "connect_timeout")
-_BROKEN = ("connect_refused", "unreachable", "reset", "io_error", "tls_error")
+_BROKEN = ("connect_refused", "unreachable", "reset", "io_error")
 _VERSIONS: dict[str, Literal["1.2", "1.3"]] = {"TLS1.2": "1.2", "TLS1.3": "1.3"}
 
 
@@ -50,8 +50,9 @@ def versions(flags: Flags) -> tuple[Literal["1.2", "1.3"], ...]:
 def plan(flags: Flags, head: str, where: str) -> LoadPlan:
     """The load that the flags ask for, at an address.
 
-    ab ends at the first connection that breaks, unless `-r`; a timeout always ends it. A proxy is
-    merely connected to, and the request's target names the server: so ab does it, also with https.
+    ab ends at the first connection that breaks, unless `-r` or over TLS; a timeout always ends it.
+    A proxy is merely connected to, and the request's target names the server: so ab does it, also
+    with https.
     """
     bound = source(flags)
     within_ns = flags.limit_s * NS_PER_S if flags.limit_s > 0 else None
@@ -77,6 +78,6 @@ def plan(flags: Flags, head: str, where: str) -> LoadPlan:
             key_file=flags.certificate,
         ),
         request_log="answers" if flags.look.verbosity >= 2 else "times",
-        ends_on=_TIMEOUTS if flags.tolerant else (*_TIMEOUTS, *_BROKEN),
+        ends_on=_TIMEOUTS if flags.tolerant or flags.url.tls else (*_TIMEOUTS, *_BROKEN),
         socket_buffer_bytes=flags.buffer_bytes if flags.buffer_bytes > 0 else None,
     )

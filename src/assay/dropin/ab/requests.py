@@ -18,6 +18,21 @@ ENTRY = [
     ("keeps_alive", "?"),
     ("_", "V4"),
 ]
+FAILURES = (
+    "connect_refused", "connect_timeout", "unreachable", "reset", "io_error", "closed_early", "closed_idle",
+    "timeout", "bad_answer", "extra_bytes", "tls_error",
+)  # fmt: skip
+"""The kinds of failure that the log numbers from 1 on, those first that ab's plans can meet.
+
+The numbers are the order of `Failure` in crates/engine/src/record/failure.rs.
+"""
+
+
+def kind(failure: int) -> str:
+    """The kind of an entry's failure; "" where there was none, "other" for one that has no name here."""
+    if failure == 0:
+        return ""
+    return FAILURES[failure - 1] if failure <= len(FAILURES) else "other"
 
 
 def columns(log: bytes) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.dropin.ab import x509
 from assay.dropin.ab.flags import Flags
 from assay.dropin.ab.progress import step
 
@@ -91,3 +92,29 @@ def answer(text: bytes, verbosity: int) -> str:
     elif verbosity >= 3:
         lines.append(f"LOG: Response code = {status}")
     return "\n".join(lines) + "\n"
+
+
+def certificate(der: bytes) -> str:
+    """The server's certificate (verbosity 2)."""
+    found = x509.read(der)
+    if found is None:
+        return ""
+    lines = [
+        "Peer certificate",
+        f"Certificate version: {found.version}",
+        f"Valid from: {found.begins}",
+        f"Valid to  : {found.ends}",
+        f"Public key is {found.key_bits} bits",
+        f"The issuer name is {found.issuer}",
+        f"The subject name is {found.subject}",
+        f"Extension Count: {found.extensions}",
+    ]
+    return "\n".join(lines)
+
+
+def broken_tls(kind: str, has_answer: bool) -> str:
+    """What is said of a TLS connection that broke: 5 is OpenSSL's number for an error of the system."""
+    number = 5 if kind in ("connect_refused", "reset", "io_error") else 1
+    if has_answer or kind == "connect_refused":
+        return f"SSL read failed ({number}) - closing connection"
+    return f"SSL handshake failed ({number})."

@@ -83,33 +83,28 @@ class Services:
         """CPU time used so far, by service."""
         return {name: one.sampler.cpu_ns() for name, one in self.running.items()}
 
-    def begin_trial(self) -> None:
-        """Services outlive a trial; what is seen of their memory shall be the trial's own."""
-        for one in self.running.values():
-            one.sampler.peak_rss_bytes = 0
-
-    def sample(self) -> None:
-        """Take memory and threads into the peaks."""
-        for one in self.running.values():
-            one.sampler.sample()
-
     def seen(
         self, begin_ns: Mapping[str, int], end_ns: Mapping[str, int], wall_ns: int
     ) -> tuple[ServiceSeen, ...]:
-        """What the services used between two readings of `cpu_ns`."""
-        cores = self.split.server_cores
+        """What the services used between two readings of `cpu_ns`, and the memory that they take now.
+
+        That is looked up here, once a trial and after its load, because to look costs time on their cores.
+        """
         return tuple(
-            ServiceSeen(
-                name=name,
-                version=one.version,
-                cpus=one.cpus,
-                cpu_ns=end_ns.get(name, 0) - begin_ns.get(name, 0),
-                cpu_share=(end_ns.get(name, 0) - begin_ns.get(name, 0)) / (wall_ns * cores)
-                if wall_ns
-                else 0.0,
-                peak_rss_bytes=one.sampler.peak_rss_bytes,
-            )
+            self._seen(name, one, end_ns.get(name, 0) - begin_ns.get(name, 0), wall_ns)
             for name, one in self.running.items()
+        )
+
+    def _seen(self, name: str, one: RunningService, cpu_ns: int, wall_ns: int) -> ServiceSeen:
+        memory_bytes, shared_out = one.sampler.memory()
+        return ServiceSeen(
+            name=name,
+            version=one.version,
+            cpus=one.cpus,
+            cpu_ns=cpu_ns,
+            cpu_share=cpu_ns / (wall_ns * self.split.server_cores) if wall_ns else 0.0,
+            memory_bytes=memory_bytes,
+            pages_shared_out=shared_out,
         )
 
     def stop(self) -> None:

@@ -1,0 +1,194 @@
+"""`Design`: what a run is made of, settled before its first trial: a study, a contest or a search.
+
+A record keeps the design in its header, whole: the run is gone on with, judged and reported from it alone,
+without the study file and without the command line. What a run of a design does next is a pure function of
+the design and the trials so far (`assay.design`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from assay.values.claim import Claim
+from assay.values.plan import LoadPlan, Value
+
+_PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
+"""`${NAME}` is the shell's."""
+
+
+class WarmUp(Value, frozen=True, kw_only=True):
+    """The bounds of a warm-up that ends when throughput is steady: not before `min_ns`, at the latest after
+    `max_ns`; 0 means no warm-up."""
+
+    min_ns: int
+    max_ns: int
+
+
+class RuleSetting(Value, frozen=True, kw_only=True):
+    """Thresholds of a verdict rule that hold for this run, and why."""
+
+    thresholds: dict[str, float] = {}
+    reason: str = ""
+
+
+class AnyDesign(Value, frozen=True, kw_only=True):
+    """What every design says: the question, and by case what is offered to it.
+
+    `plans` and `warm_ups` are by the case's id, before a rate or a warm-up that follows from other trials is
+    filled in; `titles` name each case's server in full. `rules` are the thresholds that this run changes.
+    """
+
+    title: str = ""
+    question: str = ""
+    seed: int = 0
+    plans: dict[str, LoadPlan] = {}
+    warm_ups: dict[str, WarmUp] = {}
+    titles: dict[str, str] = {}
+    rules: dict[str, RuleSetting] = {}
+
+
+# --- a study ------------------------------------------------------------------------------
+
+
+class Choices(Value, frozen=True, kw_only=True):
+    """What is chosen of a study when it is run.
+
+    `servers` keeps those entries only (the null server stays). Without `blocks` the study's number counts,
+    without a `seed` one is drawn. `control` enters one case a second time, as the A/A control; `latency` adds
+    open loops to every closed load; `quick` makes it a first look.
+    """
+
+    profile: str = "fair"
+    quick: bool = False
+    blocks: int | None = None
+    seed: int | None = None
+    servers: tuple[str, ...] = ()
+    control: bool = True
+    latency: bool = False
+
+
+class Publication(Value, frozen=True, kw_only=True):
+    """The published run: its commands, its machine, and what was wrong with it."""
+
+    commands: tuple[str, ...] = ()
+    machine: str = ""
+    flaws: tuple[str, ...] = ()
+
+
+class Figures(Value, frozen=True, kw_only=True):
+    """What was published of one server at one load; `load` names the published profile's load.
+
+    Of several at one load the first is the one by which the study concludes.
+    """
+
+    load: str = ""
+    workload: str = ""
+    throughput_per_s: float | None = None
+    mean_ms: float | None = None
+    bytes_per_response: float | None = None
+    failed: int | None = None
+    start_s: float | None = None
+    note: str = ""
+
+
+class StudyDesign(AnyDesign, frozen=True, kw_only=True, tag="study", tag_field="kind"):
+    """A study under one profile: every case in each of `blocks` blocks.
+
+    `choices` are as they were made, `blocks` and `seed` what they came to. `path` is the study's file,
+    `figures` are what was published of each entry, `claims` name cases.
+    """
+
+    blocks: int
+    choices: Choices = Choices()
+    path: str = ""
+    analysis: str = ""
+    publication: Publication = Publication()
+    figures: dict[str, tuple[Figures, ...]] = {}
+    claims: tuple[Claim, ...] = ()
+
+
+# --- commands and URLs --------------------------------------------------------------------
+
+
+class Rival(Value, frozen=True, kw_only=True):
+    """A server that a command line names. `command` is a shell's, with the scans' `values` filled in; empty
+    where a server stands at `url` already."""
+
+    name: str
+    command: str = ""
+    url: str = ""
+    values: dict[str, str] = {}
+
+    def fill(self, text: str) -> str:
+        """`text` with this rival's scanned values in place of their names."""
+        return filled(text, self.values)
+
+
+class Commands(Value, frozen=True, kw_only=True):
+    """Shell commands around the servers: once a rival, before each start, and once a rival at the end.
+
+    Empty where there is none. Scanned values are filled in.
+    """
+
+    setup: str = ""
+    prepare: str = ""
+    cleanup: str = ""
+
+
+class Terms(Value, frozen=True, kw_only=True):
+    """How the servers of a command line are had: commands run in `folder`, are asked at `url` (with `{port}`
+    where each is given a port of its own), and may take `ready_timeout_s` to answer rightly."""
+
+    url: str
+    folder: str
+    ready_timeout_s: float
+
+
+class ContestDesign(AnyDesign, frozen=True, kw_only=True, tag="contest", tag_field="kind"):
+    """Which of the rivals serves more? Blocks until every question is settled, or `budget_ns` of load.
+
+    A difference of `sought` or more is looked for. `terms` are not known of records of format 1, which cannot
+    be gone on with.
+    """
+
+    sought: float
+    budget_ns: int
+    measure_ns: int = 0
+    rivals: tuple[Rival, ...] = ()
+    terms: Terms | None = None
+    commands: Commands = Commands()
+    unlike_allowed: bool = False
+
+
+class Bounds(Value, frozen=True, kw_only=True):
+    """What a search for a capacity was asked: an objective, and between which rates it is looked for."""
+
+    objective: str
+    lowest_per_s: float
+    highest_per_s: float
+    resolution: float
+    first_per_s: float | None = None
+
+
+class SearchDesign(AnyDesign, frozen=True, kw_only=True, tag="search", tag_field="kind"):
+    """What is the highest rate that holds an objective? Open loops at rates in turn, or `budget_ns` of load.
+
+    `max_connections` None: as many as the rate and the objective can need. `terms` as of a contest.
+    """
+
+    bounds: Bounds
+    budget_ns: int
+    measure_ns: int = 0
+    max_connections: int | None = None
+    rivals: tuple[Rival, ...] = ()
+    terms: Terms | None = None
+
+
+Design = StudyDesign | ContestDesign | SearchDesign
+"""Every kind of run that a record may be of."""
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """`text` with values in place of `{NAME}`; names without a value stay."""
+    return _PLACEHOLDER.sub(lambda name: values.get(name[1], name[0]), text)
