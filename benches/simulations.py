@@ -18,8 +18,8 @@ from assay.stats import mean, paired_median_ratio, paired_ratio, shown_faster
 from assay.stats.capacity import CapacitySearch
 from assay.stats.pairing import Pair, Side, pair, settled
 from assay.stats.steady import steady_state
-from assay.study import WarmUp
 from assay.trial.warmup import warmed_up
+from assay.values.design import WarmUp
 from assay.values.estimate import Estimate
 from assay.values.measurement import Window
 
