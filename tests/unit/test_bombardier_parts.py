@@ -204,16 +204,16 @@ def test_any_command_line_is_taken_or_refused_in_a_line(line: list[str]) -> None
     except (Misuse, flags.Wrong) as problem:
         assert str(problem)
     except flags.Asked as asked:
-        assert asked.what in ("help", "version")
+        assert asked.what in ("help", "help-long", "help-man", "version")
     else:
         assert found.connections > 0
         assert found.text.startswith(("http://", "https://"))
 
 
-def test_the_last_of_a_flag_wins() -> None:
-    found = flags.read(
-        ["-c1", "-c", "2", "u", "--http2", "--fasthttp", "-H", "A: 1", "-H", "A: 2", "-n5", "-d3s"]
-    )
+def test_the_last_client_wins_and_only_headers_are_repeated() -> None:
+    found = flags.read(["-c2", "u", "--http2", "--fasthttp", "-H", "A: 1", "-H", "A: 2", "-n5", "-d3s"])
     assert (found.connections, found.client, found.requests) == (2, "fasthttp", 5)
-    assert found.headers == (("A", "2"),)
+    assert found.headers == (("A", "1"), ("A", "2"))
     assert found.text == "http://u"
+    with pytest.raises(Misuse, match="flag 'connections' cannot be repeated"):
+        flags.read(["-c1", "--connections=2", "u"])

@@ -58,7 +58,7 @@ def filled(text: str) -> str:
             "{{.Time}} {{.Time.Seconds}} {{.Half}} {{.List}} {{.Map}} {{true}}",
             "1m30s 90 0.5 [a b c] map[0.1:20 0.5:10] true",
         ),
-        ('{{.Nothing}} {{\'a\'}} {{1e3}} {{0x10}} {{"q\\"\\n"}}', '<no value> 97 1000 16 q"\n'),
+        ('{{.Nothing}} {{\'a\'}} {{1e3}} {{0x10}} {{"q\\"\\n"}}', '<nil> 97 1000 16 q"\n'),
     ],
 )
 def test_what_is_understood_is_filled_in(text: str, expected: str) -> None:

@@ -16,23 +16,30 @@ class Unresolved(Exception):
         self.number = number
 
 
+def addresses(
+    host: str, port: int, family: socket.AddressFamily = socket.AF_UNSPEC
+) -> list[tuple[int, tuple[object, ...]]]:
+    """The host's addresses, each with its family, as the resolver orders them; raises `Unresolved`."""
+    try:
+        found = socket.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
+    except socket.gaierror as problem:
+        raise Unresolved(host, str(problem.strerror), problem.errno or 0) from None
+    except UnicodeError:
+        raise Unresolved(host, "not a host name", socket.EAI_NONAME) from None
+    return [(entry[0], entry[4]) for entry in found]
+
+
 def address(host: str, port: int, family: socket.AddressFamily = socket.AF_UNSPEC) -> str:
     """The address to use, as "ip:port"; raises `Unresolved`.
 
     Only where there is a choice does it knock, since a server counts its connections. Where nobody
     answers it is the first address: the load itself then finds out why.
     """
-    try:
-        found = socket.getaddrinfo(host, port, family=family, type=socket.SOCK_STREAM)
-    except (socket.gaierror, UnicodeError) as problem:
-        is_known = isinstance(problem, socket.gaierror)
-        reason = problem.strerror if isinstance(problem, socket.gaierror) else "not a host name"
-        number = problem.errno if isinstance(problem, socket.gaierror) else socket.EAI_NONAME
-        raise Unresolved(host, str(reason) if is_known else "not a host name", number or 0) from None
+    found = addresses(host, port, family)
     chosen = found[0]
     if len(found) > 1:
-        chosen = next((entry for entry in found if _answers(entry[0], entry[4])), chosen)
-    ip = chosen[4][0]
+        chosen = next((entry for entry in found if _answers(*entry)), chosen)
+    ip = chosen[1][0]
     return f"[{ip}]:{port}" if chosen[0] == socket.AF_INET6 else f"{ip}:{port}"
 
 

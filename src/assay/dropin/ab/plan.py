@@ -78,6 +78,8 @@ def plan(flags: Flags, head: str, where: str) -> LoadPlan:
             key_file=flags.certificate,
         ),
         request_log="answers" if flags.look.verbosity >= 2 else "times",
+        # ab tries again at once, whatever failed.
+        retry_wait_max_ns=0,
         ends_on=_TIMEOUTS if flags.tolerant or flags.url.tls else (*_TIMEOUTS, *_BROKEN),
         socket_buffer_bytes=flags.buffer_bytes if flags.buffer_bytes > 0 else None,
     )

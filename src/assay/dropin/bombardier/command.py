@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import platform
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console, engine
-from assay.dropin import front
+from assay.dropin import front, reach
 from assay.dropin.bombardier import flags as command_line
 from assay.dropin.bombardier import plain
 from assay.dropin.bombardier.flags import VERSION, Asked, Flags, Wrong
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
     Nodes = tuple[Node, ...]
 
+_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Go's names."""
 EXIT_FAILED = 1
 """bombardier's only other exit code: whatever kept it from starting."""
 
@@ -35,7 +38,6 @@ def main(words: Sequence[str]) -> int:
     manners = front.Manners.of_environment()
     try:
         flags = command_line.read(words)
-        nodes = _template(flags)
     except Asked as asked:
         _tell(asked)
         return EXIT_OK
@@ -44,9 +46,9 @@ def main(words: Sequence[str]) -> int:
         return EXIT_FAILED
     try:
         command_line.check(flags)
-        if flags.client == "net/http.v2":
+        if flags.client == "net/http.v2" and flags.url.scheme == "https":
             raise Wrong("HTTP/2 is not spoken yet; use --http1 or --fasthttp")
-        return _test(flags, nodes, manners)
+        return _test(flags, _template(flags), manners)
     except (Wrong, AssayError) as problem:
         console.write(f"Error initializing bombardier: {problem}")
     except OSError as problem:
@@ -56,14 +58,16 @@ def main(words: Sequence[str]) -> int:
 
 
 def _tell(asked: Asked) -> None:
-    if asked.what == "help":
+    if asked.what != "version":
         from assay.dropin.bombardier.usage import USAGE
 
-        console.write(USAGE)
+        # As in kingpin: what asks for more is a document and goes to standard output.
+        (console.note if asked.what == "help" else console.write)(USAGE)
         return
     import assay
 
-    machine = f"{platform.system()}/{platform.machine()}".lower()
+    machine = platform.machine().lower()
+    machine = f"{platform.system().lower()}/{_MACHINES.get(machine, machine)}"
     console.note(f"bombardier version {VERSION} {machine} [assay {assay.version()}] as spoken by Assay")
 
 
@@ -75,26 +79,32 @@ def _template(flags: Flags) -> Nodes | None:
     from assay.dropin.bombardier.template import TemplateError
 
     try:
-        return custom.understood(Path(flags.template).read_text("utf-8"))
-    except OSError as problem:
-        raise Misuse(f"open {flags.template}: {(problem.strerror or '').lower()}") from None
+        return custom.understood(_read(flags.template))
     except UnicodeDecodeError:
-        raise Misuse(f"{flags.template}: is not UTF-8") from None
+        raise Wrong(f"{flags.template}: is not UTF-8") from None
     except TemplateError as problem:
-        raise Misuse(f"{flags.template}: {problem}") from None
+        raise Wrong(f"{flags.template}: {problem}") from None
+
+
+def _read(path: str) -> str:
+    if not path:  # which would be the folder that we are in
+        raise Wrong("open : no such file or directory")
+    return Path(path).read_text("utf-8")
 
 
 def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
     load = plan(flags)
+    begun_ns = time.monotonic_ns()
+    try:
+        reach.addresses(flags.url.hostname or "", flags.url.port or 0)
+    except reach.Unresolved:
+        return _unresolved(flags, nodes, manners, time.monotonic_ns() - begun_ns)
     bars: list[Bar] = []
 
     def start(load: LoadPlan) -> EngineRun:
         running = engine.start(load)
         # Only now: a load that cannot start is told of alone.
-        if "intro" in flags.parts:
-            console.write(plain.intro(flags))
-        if "progress" in flags.parts:
-            bars.append(Bar(flags))
+        bars.extend(_introduced(flags))
         return running
 
     def watch(snapshot: Snapshot) -> None:
@@ -102,20 +112,40 @@ def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
             bar.watch(snapshot)
 
     offered = front.offer(load, manners, watch=watch, start=start)
+    measured = offered.measurement
     for bar in bars:
-        bar.end(offered.measurement)
+        bar.end(measured.measured_ns, measured.completed + measured.failed, interrupted=measured.interrupted)
     if "result" in flags.parts:
-        _report(flags, nodes, manners, offered)
+        # Imported after the load: the figures need more than the load does.
+        from assay.dropin.bombardier.figures import figures
+
+        _report(flags, nodes, figures(flags, measured, manners.strict))
     front.tell("bombardier", offered.findings)
     return EXIT_OK
 
 
-def _report(flags: Flags, nodes: Nodes | None, manners: front.Manners, offered: front.Offered) -> None:
-    # Imported after the load: the figures need more than the load does.
-    from assay.dropin.bombardier import machine
-    from assay.dropin.bombardier.figures import figures
+def _introduced(flags: Flags) -> list[Bar]:
+    """Say what begins; its progress bar, where one is wanted."""
+    if "intro" in flags.parts:
+        console.write(plain.intro(flags))
+    return [Bar(flags)] if "progress" in flags.parts else []
 
-    found = figures(flags, offered.measurement, manners.strict)
+
+def _unresolved(flags: Flags, nodes: Nodes | None, manners: front.Manners, took_ns: int) -> int:
+    """Report a load whose host has no address: to bombardier a load whose requests all failed."""
+    from assay.dropin.bombardier.figures import unresolved
+
+    found = unresolved(flags, took_ns, manners.strict)
+    for bar in _introduced(flags):
+        bar.end(took_ns, found.ended, interrupted=False)
+    if "result" in flags.parts:
+        _report(flags, nodes, found)
+    return EXIT_OK
+
+
+def _report(flags: Flags, nodes: Nodes | None, found: Figures) -> None:
+    from assay.dropin.bombardier import machine
+
     if flags.format == "text":
         console.write(plain.report(flags, found))
     elif flags.format == "json":

@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlunsplit
 
 from assay.dropin.bombardier.flags import Flags
+from assay.dropin.bombardier.golang import quoted
 from assay.dropin.tally import Tally, tally_us
 from assay.values.measurement import Measurement, Outcome, Window
 
 _MOST_WITHOUT_SPREAD = 2
+_TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+_CLOSED = (
+    "the server closed connection before returning the first response byte. Make sure the server returns "
+    "'Connection: close' response header before closing the connection"
+)
 LATENCIES = (0.5, 0.75, 0.9, 0.95, 0.99)
 
 
@@ -119,8 +126,38 @@ def rates(windows: Sequence[Window], strict: bool) -> tuple[float, ...]:
     return tuple((window.completed + window.failed) / (window.length_ns / 1e9) for window in kept)
 
 
+def unresolved(flags: Flags, took_ns: int, strict: bool) -> Figures:
+    """The figures where the host has no address: every request fails, or one a connection without `-n`."""
+    failed = flags.requests if flags.requests is not None else flags.connections
+    error = f"{_prefix(flags)}dial tcp: lookup {flags.url.hostname}: no such host"
+    return Figures(
+        time_ns=took_ns,
+        bytes_read=0,
+        bytes_written=0,
+        by_class=(0, 0, 0, 0, 0),
+        others=failed,
+        errors=((error, failed),),
+        latencies_us=Tally((), 0, 0),
+        exact_latency_us=(0.0, 0.0),
+        rates_per_s=(failed / (took_ns / 1e9),) if took_ns else (),
+        ended=failed,
+        strict=strict,
+    )
+
+
+def _prefix(flags: Flags) -> str:
+    """What net/http puts before an error: the method and the URL, without its password."""
+    if flags.client == "fasthttp":
+        return ""
+    user, colon, _ = (flags.credentials or "").partition(":")
+    shown = "" if flags.credentials is None else f"{user}:***@" if colon else f"{user}@"
+    url = urlunsplit(flags.url._replace(netloc=f"{shown}{flags.url.netloc}"))
+    return f"{flags.method.capitalize()} {quoted(url)}: "
+
+
 def errors(flags: Flags, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], ...]:
     """Failures in the words that Go has for them, the most frequent first."""
+    is_net_http = flags.client != "fasthttp"
     port = flags.url.port or (443 if flags.url.scheme == "https" else 80)
     host = f"[{flags.url.hostname}]" if ":" in (flags.url.hostname or "") else flags.url.hostname
     dial = f"dial tcp {host}:{port}"
@@ -130,10 +167,14 @@ def errors(flags: Flags, outcomes: Sequence[Outcome]) -> tuple[tuple[str, int], 
         "unreachable": f"{dial}: connect: no route to host",
         "no_descriptors": f"{dial}: socket: too many open files",
         "no_ports": f"{dial}: connect: cannot assign requested address",
-        "timeout": "timeout",
+        "timeout": _TIMEOUT if is_net_http else "timeout",
         "reset": f"read tcp {host}:{port}: read: connection reset by peer",
         "closed_early": "unexpected EOF",
-        "closed_idle": "EOF",
+        "closed_idle": "EOF" if is_net_http else _CLOSED,
     }
-    told = ((words.get(outcome.kind, outcome.example or outcome.kind), outcome.count) for outcome in outcomes)
+    prefix = _prefix(flags)
+    told = (
+        (prefix + words.get(outcome.kind, outcome.example or outcome.kind), outcome.count)
+        for outcome in outcomes
+    )
     return tuple(sorted(told, key=lambda error: -error[1]))

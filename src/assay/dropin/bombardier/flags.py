@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -29,8 +30,14 @@ _LETTERS = {
     "requests": "n", "duration": "d", "rate": "r", "fasthttp": "", "http1": "", "http2": "", "print": "p",
     "no-print": "q", "format": "o",
 }  # fmt: skip
-_HELP = ("help", "help-long", "help-man")
-FLAGS = [Flag(name, letter, name not in (*_SWITCHES, *_HELP, "version")) for name, letter in _LETTERS.items()]
+_HOST = re.compile(r"([a-z0-9_-]{1,63}\.)*[a-z0-9-]{1,63}|[a-f0-9:]+|.*[^\x00-\x7f].*")
+"""What bombardier takes for a host, in small letters; one of other letters is the resolver's matter."""
+_AT_ONCE = ("version", "help-long", "help-man")
+"""What is done as soon as it is read, whatever else is wrong."""
+FLAGS = [
+    Flag(name, letter, takes=name not in (*_SWITCHES, *_AT_ONCE, "help"), repeats=name == "header")
+    for name, letter in _LETTERS.items()
+]
 
 
 class Wrong(Exception):
@@ -40,8 +47,8 @@ class Wrong(Exception):
 class Asked(Exception):
     """Nothing but the help, or the version, was asked for."""
 
-    def __init__(self, what: Literal["help", "version"]) -> None:
-        """Keep which."""
+    def __init__(self, what: str) -> None:
+        """Keep the name of the flag that asks."""
         super().__init__(what)
         self.what = what
 
@@ -50,10 +57,12 @@ class Asked(Exception):
 class Flags:
     """A command line that bombardier accepts.
 
-    `requests` counts the run, where it is not None; `template` is the file of `-o path:`.
+    `credentials` are the URL's ("user:password", escaped as there); `requests` counts the run, where
+    it is not None; `template` is the file of `-o path:`.
     """
 
     url: SplitResult
+    credentials: str | None = None
     connections: int = 125
     timeout_ns: int = 2 * _S
     latencies: bool = False
@@ -76,13 +85,15 @@ class Flags:
 
     @property
     def text(self) -> str:
-        """The URL as it is shown."""
-        return urlunsplit(self.url)
+        """The URL as it is shown, credentials and all: so bombardier shows it."""
+        user = "" if self.credentials is None else f"{self.credentials}@"
+        return urlunsplit(self.url._replace(netloc=f"{user}{self.url.netloc}"))
 
 
 @dataclass
 class _Reading:
     given: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
     on: dict[str, bool] = field(default_factory=dict)
     headers: list[tuple[str, str]] = field(default_factory=list)
     client: Client = "fasthttp"
@@ -90,21 +101,32 @@ class _Reading:
 
 def read(words: Sequence[str]) -> Flags:
     """Read a command line as bombardier does; raises `kingpin.Misuse` and `Asked`."""
-    rest: list[str] = []
+    found = kingpin.read(words, FLAGS, most_arguments=1)
+    asked = [flag.name for flag, _ in found.flags]
+    at_once = next((name for name in asked if name in _AT_ONCE), None)
+    if at_once is not None:
+        raise Asked(at_once)
+    if found.problem:
+        raise Misuse(found.problem)
+    if "help" in asked:
+        raise Asked("help")
     reading = _Reading()
-    for name, argument in kingpin.read(words, FLAGS, rest):
-        _take(reading, name, argument)
-    if not rest:
+    for index, (flag, argument) in enumerate(found.flags):
+        if flag.name in asked[:index] and not flag.repeats:
+            raise Misuse(f"flag '{flag.name}' cannot be repeated")
+        _take(reading, flag.name, argument)
+    if not found.arguments:
         raise Misuse("required argument 'url' not provided")
-    if len(rest) > 1:
-        raise Misuse(f"unexpected {rest[1]}")
     given = reading.given
+    parts = _parts(given.get("print", "intro,progress,result"))
     kind, template = _format(given.get("format", "plain-text"))
-    connections, requests = _number(given, "connections"), _number(given, "requests")
+    numbers = reading.numbers
+    url, credentials = _url(found.arguments[0])
     return Flags(
-        url=_url(rest[0]),
-        connections=125 if connections is None else connections,
-        timeout_ns=_duration(given, "timeout", 2 * _S),
+        url=url,
+        credentials=credentials,
+        connections=numbers.get("connections", 125),
+        timeout_ns=numbers.get("timeout", 2 * _S),
         latencies=reading.on.get("latencies", False),
         method=given.get("method", "GET"),
         body=given.get("body", ""),
@@ -114,14 +136,12 @@ def read(words: Sequence[str]) -> Flags:
         key=given.get("key", ""),
         insecure=reading.on.get("insecure", False),
         keep_alive=not reading.on.get("disableKeepAlives", False),
-        headers=tuple(dict(reading.headers).items()),
-        requests=requests,
-        duration_ns=_duration(given, "duration", 10 * _S),
-        rate_per_s=_number(given, "rate"),
+        headers=tuple(reading.headers),
+        requests=numbers.get("requests"),
+        duration_ns=numbers.get("duration", 10 * _S),
+        rate_per_s=numbers.get("rate"),
         client=reading.client,
-        parts=frozenset()
-        if reading.on.get("no-print")
-        else _parts(given.get("print", "intro,progress,result")),
+        parts=frozenset() if reading.on.get("no-print") else parts,
         format=kind,
         template=template,
     )
@@ -136,7 +156,7 @@ def check(flags: Flags) -> None:
         (flags.requests is None and flags.duration_ns < _S, "invalid test duration(must be >= 1s)"),
         (flags.timeout_ns < 0, "timeout can't be negative"),
         (flags.method not in _METHODS, f"Unknown HTTP method: {flags.method}"),
-        (flags.method == "HEAD" and bool(flags.body), "HEAD requests cannot have body"),
+        (flags.method == "HEAD" and bool(flags.body or flags.body_file), "HEAD requests cannot have body"),
         (bool(flags.body and flags.body_file), "use either --body or --body-file"),
         (bool(flags.certificate and not flags.key), "no Path to TLS Client Certificate Private Key"),
         (bool(flags.key and not flags.certificate), "no Path to TLS Client Certificate"),
@@ -146,42 +166,31 @@ def check(flags: Flags) -> None:
             raise Wrong(line)
 
 
-def _take(reading: _Reading, name: str, argument: str | None) -> None:
-    if name in _HELP:
-        raise Asked("help")
-    if name == "version":
-        raise Asked("version")
+def _take(reading: _Reading, name: str, argument: str) -> None:
+    """Take a flag's argument; one that cannot be read is refused here, in the order of the words."""
     if name in _CLIENTS:
         reading.client = _CLIENTS[name]
     elif name in _SWITCHES:
-        if argument not in (None, "true", "false", "1", "0", "t", "f"):
-            raise Misuse(f"strconv.ParseBool: parsing {golang.quoted(argument or '')}: invalid syntax")
-        reading.on[name] = argument in (None, "true", "1", "t")
+        reading.on[name] = argument == "true"
     elif name == "header":
-        key, colon, value = (argument or "").partition(":")
+        key, colon, value = argument.partition(":")
         if not colon:
             raise Misuse("invalid header format")
         reading.headers.append((key, value.strip(" ")))
+    elif name in _READERS:
+        try:
+            reading.numbers[name] = _READERS[name](argument)
+        except ValueError as problem:
+            raise Misuse(str(problem)) from None
     else:
-        reading.given[name] = argument or ""
+        reading.given[name] = argument
 
 
-def _read(given: dict[str, str], name: str, how: Callable[[str], int]) -> int | None:
-    if name not in given:
-        return None
-    try:
-        return how(given[name])
-    except ValueError as problem:
-        raise Misuse(str(problem)) from None
-
-
-def _number(given: dict[str, str], name: str) -> int | None:
-    return _read(given, name, golang.unsigned)
-
-
-def _duration(given: dict[str, str], name: str, default: int) -> int:
-    found = _read(given, name, golang.duration_ns)
-    return default if found is None else found
+_READERS: dict[str, Callable[[str], int]] = {
+    "connections": golang.unsigned,
+    **dict.fromkeys(("requests", "rate"), golang.decimal),
+    **dict.fromkeys(("timeout", "duration"), golang.duration_ns),
+}
 
 
 def _parts(spec: str) -> frozenset[str]:
@@ -201,21 +210,29 @@ def _format(spec: str) -> tuple[Literal["text", "json", "template"], str]:
         return "text", ""
     if spec in ("json", "j"):
         return "json", ""
-    if spec.startswith("path:") and spec != "path:":
+    if spec.startswith("path:"):
         return "template", spec.removeprefix("path:")
     raise Misuse(f"unknown format or invalid format spec {golang.quoted(spec)}")
 
 
-def _url(text: str) -> SplitResult:
-    """The URL with its scheme, its host in small letters."""
+def _url(text: str) -> tuple[SplitResult, str | None]:
+    """The URL with its scheme and its host in small letters, and the credentials that stood in it.
+
+    Escapes become those that Go's URLs have: they are what is shown and sent.
+    """
+    text = f"http:{text}" if text.startswith("//") else text if "://" in text else f"http://{text}"
     try:
-        url = urlsplit(text if "://" in text else f"http://{text}")
+        url = urlsplit(text)
         host, port = url.hostname, url.port
     except ValueError as problem:
-        raise Misuse(f"parse {golang.quoted(text)}: {problem}") from None
+        raise Misuse(f"parse {golang.quoted(text)}: {str(problem).lower()}") from None
     if url.scheme not in ("http", "https"):
         raise Misuse("unsupported scheme")
-    if not host:
-        raise Misuse("empty host")
+    if not host or not _HOST.fullmatch(host):
+        raise Misuse(f"host {golang.quoted(host or '')}: {'invalid' if host else 'empty'} host")
     shown = f"[{host}]" if ":" in host else host
-    return url._replace(netloc=shown if port is None else f"{shown}:{port}")
+    authority = shown if port is None else f"{shown}:{port}"
+    user, at, _ = url.netloc.rpartition("@")
+    return url._replace(netloc=authority, path=golang.escaped_path(url.path)), (
+        golang.escaped_credentials(user) if at else None
+    )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from urllib.parse import quote, unquote
 
 _MICRO = ("us", "\u00b5s", "\u03bcs")
 """The micro sign and the Greek letter are both taken."""
 NS = {"ns": 1, **dict.fromkeys(_MICRO, 10**3), "ms": 10**6, "s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
-_PART = re.compile(r"([0-9]*(?:\.[0-9]*)?)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)")
+_PART = re.compile(r"([0-9]*(?:\.[0-9]*)?)([^0-9.]*)")
 _MOST = 2**63 - 1
 _MOST_UNSIGNED = 2**64 - 1
 
@@ -25,9 +26,11 @@ def duration_ns(text: str) -> int:
     while rest:
         part = _PART.match(rest)
         if part is None or part[1] in ("", "."):
-            if re.fullmatch(r"[0-9.]*[0-9][0-9.]*", rest):
-                raise ValueError(f"time: missing unit in duration {quoted(text)}")
             raise wrong
+        if not part[2]:
+            raise ValueError(f"time: missing unit in duration {quoted(text)}")
+        if part[2] not in NS:
+            raise ValueError(f"time: unknown unit {quoted(part[2])} in duration {quoted(text)}")
         total += Decimal(part[1]) * NS[part[2]]
         rest = rest[part.end() :]
     if total > _MOST:
@@ -61,6 +64,13 @@ def unsigned(text: str) -> int:
     if number > _MOST_UNSIGNED:
         raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: value out of range")
     return number
+
+
+def decimal(text: str) -> int:
+    """The same with base 10, which knows no prefixes and no separators."""
+    if not re.fullmatch(r"[0-9]+", text):
+        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
+    return unsigned(text.lstrip("0") or "0")
 
 
 def number(value: float) -> str:
@@ -102,3 +112,16 @@ def _escaped(letter: str) -> str:
     if 0xDC80 <= code <= 0xDCFF:
         return f"\\x{code - 0xDC00:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def escaped_path(path: str) -> str:
+    """A path with the escapes that Go's URLs show and send: as written where that is valid, else anew."""
+    if re.fullmatch(r"(?:[A-Za-z0-9$&+,/:;=@_.~!'()*\[\]-]|%[0-9A-Fa-f]{2})*", path):
+        return path
+    return quote(unquote(path, errors="surrogateescape"), safe="$&+,/:;=@_.~-", errors="surrogateescape")
+
+
+def escaped_credentials(text: str) -> str:
+    """A URL's user and password with Go's escapes, whatever they were written with."""
+    parts = (unquote(part, errors="surrogateescape") for part in text.split(":", 1))
+    return ":".join(quote(part, safe="$&+,;=_.~-", errors="surrogateescape") for part in parts)

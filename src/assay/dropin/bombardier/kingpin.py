@@ -1,13 +1,14 @@
-"""The manner in which the kingpin library reads a command line.
+"""The manner in which the kingpin library (2.2.6) reads a command line.
 
 Flags may stand anywhere up to `--`; short ones may be bundled, with the argument attached; a switch
-can be turned off again by `--no-` before its name; `@file` stands for the file's lines.
+can be turned off again by `--no-` before its name; `@file` stands for the file's lines. Reading ends at
+the first word that makes no sense, but what was asked for before it (`--version`) is done all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -17,77 +18,121 @@ class Misuse(Exception):
 
 @dataclass(frozen=True)
 class Flag:
-    """A flag: its long name, its letter ("" for none), and whether it takes an argument."""
+    """A flag: its long name, its letter ("" for none), whether it takes an argument, and may be repeated."""
 
     name: str
     letter: str = ""
     takes: bool = True
+    repeats: bool = False
 
 
-def read(words: Sequence[str], flags: Sequence[Flag], rest: list[str]) -> Iterator[tuple[str, str | None]]:
-    """Yield each flag's name with its argument; None turns a switch on, "false" off.
+@dataclass(frozen=True)
+class Words:
+    """What was read: each flag with its argument, the other words, and why reading ended, if not at the end.
 
-    What is no flag is put into `rest`. Raises `Misuse` when the reading gets there.
+    A switch's argument is "true" or "false".
     """
-    by_name = {flag.name: flag for flag in flags}
-    by_letter = {flag.letter: flag for flag in flags if flag.letter}
-    left = _expanded(words)
-    while left:
-        word = left.pop(0)
-        if word == "--":
-            rest += left
-            return
-        if word.startswith("--"):
-            yield _long(word[2:], left, by_name)
-        elif word.startswith("-") and word != "-":
-            yield from _short(word[1:], left, by_letter)
+
+    flags: tuple[tuple[Flag, str], ...]
+    arguments: tuple[str, ...]
+    problem: str = ""
+
+
+def read(words: Sequence[str], flags: Sequence[Flag], most_arguments: int) -> Words:
+    """Read a command line; nothing is raised, a problem is part of what comes back."""
+    reading = _Reading(list(words), {f.name: f for f in flags}, {f.letter: f for f in flags if f.letter})
+    found: list[tuple[Flag, str]] = []
+    arguments: list[str] = []
+    try:
+        while (token := reading.take()) is not None:
+            if token.is_flag:
+                found.append(reading.flag(token.text))
+            elif len(arguments) == most_arguments:
+                raise Misuse(f"unexpected {token.text}")
+            else:
+                arguments.append(token.text)
+    except Misuse as problem:
+        return Words(tuple(found), tuple(arguments), str(problem))
+    return Words(tuple(found), tuple(arguments))
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A flag as it is shown ("-c", "--rate"), or another word."""
+
+    text: str
+    is_flag: bool
+
+
+@dataclass
+class _Reading:
+    left: list[str]
+    by_name: Mapping[str, Flag]
+    by_letter: Mapping[str, Flag]
+    attached: str | None = None
+    only_arguments: bool = field(default=False, init=False)
+
+    def take(self) -> _Token | None:
+        """The next flag or word; None at the end."""
+        if self.attached is not None:
+            text, self.attached = self.attached, None
+            return _Token(text, is_flag=False)
+        while self.left:
+            word = self.left.pop(0)
+            if self.only_arguments:
+                return _Token(word, is_flag=False)
+            if word == "--":
+                self.only_arguments = True
+            elif word.startswith("--"):
+                name, equals, value = word.partition("=")
+                self.attached = value if equals else None
+                return _Token(name, is_flag=True)
+            elif word.startswith("-"):
+                return self._short(word[1:])
+            elif word.startswith("@"):
+                self.left = [*_lines(word[1:]), *self.left]
+            else:
+                return _Token(word, is_flag=False)
+        return None
+
+    def _short(self, bundle: str) -> _Token:
+        letter, rest = bundle[:1], bundle[1:]
+        flag = self.by_letter.get(letter)
+        if rest and flag is not None and flag.takes:
+            self.attached = rest
+        elif rest:
+            self.left.insert(0, f"-{rest}")
+        return _Token(f"-{letter}", is_flag=True)
+
+    def flag(self, shown: str) -> tuple[Flag, str]:
+        """The flag, with the argument that it takes."""
+        name = shown.lstrip("-")
+        if not shown.startswith("--"):
+            flag, is_off = self.by_letter.get(name), False
+        elif name in self.by_name:
+            flag, is_off = self.by_name[name], False
         else:
-            rest.append(word)
-
-
-def _expanded(words: Sequence[str]) -> list[str]:
-    found: list[str] = []
-    for word in words:
-        if not word.startswith("@") or word == "@":
-            found.append(word)
-            continue
-        try:
-            lines = Path(word[1:]).read_text("utf-8").splitlines()
-        except OSError as problem:
-            reason = (problem.strerror or "").lower()
-            raise Misuse(f"open {word[1:]}: {reason}") from None
-        found += [line for line in lines if line.strip() and not line.startswith("#")]
-    return found
-
-
-def _argument(flag: Flag, shown: str, left: list[str]) -> str:
-    if not left or (left[0].startswith("-") and left[0] != "-"):
-        raise Misuse(f"expected argument for flag '{shown}'")
-    return left.pop(0)
-
-
-def _long(text: str, left: list[str], by_name: Mapping[str, Flag]) -> tuple[str, str | None]:
-    name, equals, value = text.partition("=")
-    flag = by_name.get(name)
-    if flag is None and name.startswith("no-"):
-        switch = by_name.get(name[3:])
-        if switch is not None and not switch.takes:
-            return switch.name, "false"
-    if flag is None:
-        raise Misuse(f"unknown long flag '--{name}'")
-    if not flag.takes:
-        return flag.name, value if equals else None
-    return flag.name, value if equals else _argument(flag, f"--{name}", left)
-
-
-def _short(bundle: str, left: list[str], by_letter: Mapping[str, Flag]) -> Iterator[tuple[str, str | None]]:
-    while bundle:
-        letter, bundle = bundle[0], bundle[1:]
-        flag = by_letter.get(letter)
-        if flag is None:
-            raise Misuse(f"unknown short flag '-{letter}'")
+            flag, is_off = self.by_name.get(name.removeprefix("no-")), True
+        if flag is None or (is_off and flag.takes):
+            raise Misuse(f"unknown {'long' if shown.startswith('--') else 'short'} flag '{shown}'")
         if not flag.takes:
-            yield flag.name, None
-            continue
-        yield flag.name, bundle.removeprefix("=") or _argument(flag, f"-{letter}", left)
-        return
+            return flag, "false" if is_off else "true"
+        expected = Misuse(f"expected argument for flag '{shown}'")
+        try:
+            token = self.take()
+        except Misuse:
+            raise expected from None
+        if token is None or token.is_flag:
+            raise expected
+        return flag, token.text
+
+
+def _lines(path: str) -> list[str]:
+    if not path:
+        raise Misuse("expected @ file to expand arguments from")
+    try:
+        lines = Path(path).read_bytes().decode("utf-8", "surrogateescape").splitlines()
+    except OSError as problem:
+        reason = (problem.strerror or "").lower()
+        raise Misuse(f'failed to open arguments file "{path}": open {path}: {reason}') from None
+    return [line for line in lines if not line.startswith("#")]

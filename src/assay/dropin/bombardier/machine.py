@@ -58,9 +58,9 @@ def _result(flags: Flags, figures: Figures) -> Iterator[tuple[str, str]]:
     if figures.errors:
         told = (f'{{"description":{quoted(text)},"count":{count}}}' for text, count in figures.errors)
         yield "errors", f"[{','.join(told)}]"
-    latency = figures.latency_stats(LATENCIES)
-    if latency is not None:
-        yield "latency", _object(_latency(latency, flags, figures))
+    # Readers take the key for granted: a load without an answer has it, with nothing in it.
+    nothing = Stats(0, 0, 0, dict.fromkeys(LATENCIES, 0.0))
+    yield "latency", _object(_latency(figures.latency_stats(LATENCIES) or nothing, flags, figures))
     rates = figures.rate_stats(LATENCIES)
     if rates is not None:
         cells = (f'"{share * 100:.0f}":{value:.6f}' for share, value in rates.percentiles.items())

@@ -18,12 +18,13 @@ _SHORTEST_TIMEOUT_NS = 1_000
 def plan(flags: Flags) -> LoadPlan:
     """The load that the flags ask for. A rate is an open loop: its starts wait for no answer."""
     body, file = flags.body or None, flags.body_file or None
+    is_chunked = request.is_chunked(flags)
     sent = Request(
         method=flags.method,
         head=request.head(flags),
-        body=body if body or file or not flags.stream else "",
+        body=body if body or file or not is_chunked else "",
         body_file=file,
-        chunk_bytes=request.CHUNK_BYTES if flags.stream else None,
+        chunk_bytes=request.CHUNK_BYTES if is_chunked else None,
     )
     counted = flags.requests is not None
     return LoadPlan(
@@ -32,8 +33,10 @@ def plan(flags: Flags) -> LoadPlan:
         load=_load(flags),
         stop=StopAtCount(count=flags.requests or 0) if counted else StopAfter(ns=flags.duration_ns),
         threads=min(flags.connections, max(1, (os.cpu_count() or 1) // 2)),
-        timeout_ns=min(max(flags.timeout_ns, _SHORTEST_TIMEOUT_NS), _LONGEST_TIMEOUT_NS),
+        timeout_ns=_timeout_ns(flags),
         window_ns=SAMPLE_NS,
+        # bombardier tries again at once, whatever failed.
+        retry_wait_max_ns=0,
         keep_alive=request.is_kept_alive(flags),
         tls=Tls(
             insecure=flags.insecure,
@@ -41,6 +44,13 @@ def plan(flags: Flags) -> LoadPlan:
             key_file=flags.key or None,
         ),
     )
+
+
+def _timeout_ns(flags: Flags) -> int:
+    """0 is no limit, as it is in Go: the longest that a plan may have."""
+    if flags.timeout_ns == 0:
+        return _LONGEST_TIMEOUT_NS
+    return min(max(flags.timeout_ns, _SHORTEST_TIMEOUT_NS), _LONGEST_TIMEOUT_NS)
 
 
 def _load(flags: Flags) -> Closed | Open:

@@ -9,7 +9,7 @@ import sys
 from assay import console
 from assay.dropin.bombardier import golang
 from assay.dropin.bombardier.flags import Flags
-from assay.values.measurement import Measurement, Snapshot
+from assay.values.measurement import Snapshot
 
 _NS = 1_000_000_000
 
@@ -33,11 +33,10 @@ class Bar:
         left_s = int((self._total - current) / speed) if speed else 0
         console.write_part(self._frame(current, speed, f" {span(left_s)}" if left_s > 0 else ""))
 
-    def end(self, measured: Measurement) -> None:
-        """Draw it for the last time."""
-        took_s = measured.measured_ns / _NS
-        ended = measured.completed + measured.failed
-        current = self._total if not self._counted and not measured.interrupted else int(took_s)
+    def end(self, took_ns: int, ended: int, *, interrupted: bool) -> None:
+        """Draw it for the last time, with how long the load took and how many requests ended."""
+        took_s = took_ns / _NS
+        current = self._total if not self._counted and not interrupted else int(took_s)
         if self._counted:
             current = ended
         elapsed = golang.duration(int(took_s) * _NS)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import base64
 import os
+import re
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from assay.dropin.bombardier.flags import Flags
 
 CHUNK_BYTES = 4096
 """A streamed body is sent in chunks of this size."""
 _WITHOUT_BODY = ("GET", "HEAD")
+_EXPECT_BODY = ("PATCH", "POST", "PUT")
 
 
 def head(flags: Flags) -> str:
     """The head without its empty line, in the order of the client that is asked for."""
-    target = (flags.url.path or "/") + (f"?{flags.url.query}" if flags.url.query else "")
-    # What may not stand in a request line is escaped, as Go does it.
-    target = quote(target, safe="%/?:@!$&'()*+,;=-._~[]", errors="surrogateescape")
-    lines = _fasthttp(flags) if flags.client == "fasthttp" else _net_http(flags)
+    is_fast = flags.client == "fasthttp"
+    lines = _fasthttp(flags) if is_fast else _net_http(flags)
     fields = "".join(f"{name}: {value}\r\n" for name, value in lines)
-    return f"{flags.method} {target} HTTP/1.1\r\n{fields}"
+    path = _normal_path(flags.url.path) if is_fast else flags.url.path or "/"
+    # A blank would end the target; Go sends a query as it stands.
+    query = f"?{flags.url.query.replace(' ', '%20')}" if flags.url.query else ""
+    return f"{flags.method} {path}{query} HTTP/1.1\r\n{fields}"
 
 
 def has_body(flags: Flags) -> bool:
@@ -42,32 +46,76 @@ def _framing(flags: Flags) -> tuple[str, str]:
     return ("Transfer-Encoding", "chunked") if flags.stream else ("Content-Length", str(_length(flags)))
 
 
+def _basic(user_and_password: str) -> str:
+    return "Basic " + base64.b64encode(os.fsencode(user_and_password)).decode()
+
+
 def _fasthttp(flags: Flags) -> list[tuple[str, str]]:
+    """The URL's credentials go as they are written, in place of any that a header gives."""
     given = {_normal(name): value for name, value in flags.headers}
+    user, _, password = (flags.credentials or "").partition(":")
+    if user:
+        given["Authorization"] = _basic(f"{user}:{password}")
+    takes_body = flags.method not in _WITHOUT_BODY
     lines = [("User-Agent", given.pop("User-Agent", "fasthttp"))]
     lines.append(("Host", given.pop("Host", flags.url.netloc)))
-    kind = given.pop("Content-Type", "application/octet-stream" if has_body(flags) else "")
+    kind = given.pop("Content-Type", "application/octet-stream" if takes_body else "")
+    for framing in ("Content-Length", "Transfer-Encoding"):
+        given.pop(framing, None)
     if kind:
         lines.append(("Content-Type", kind))
-    if has_body(flags) or flags.method not in _WITHOUT_BODY:
+    if has_body(flags) or takes_body:
         lines.append(_framing(flags))
-    return [*lines, *given.items()]
+    last = [(name, given.pop(name)) for name in ("Cookie",) if name in given]
+    if given.get("Connection") == "close":
+        last.append(("Connection", given.pop("Connection")))
+    return [*lines, *given.items(), *last]
 
 
 def _net_http(flags: Flags) -> list[tuple[str, str]]:
+    """The URL's credentials go with their escapes undone, where no header gives others."""
     given = dict(flags.headers)
+    if flags.credentials is not None and "Authorization" not in given:
+        user, _, password = flags.credentials.partition(":")
+        given["Authorization"] = _basic(f"{_unescaped(user)}:{_unescaped(password)}")
     lines = [("Host", given.pop("Host", flags.url.netloc))]
     lines.append(("User-Agent", given.pop("User-Agent", "Go-http-client/1.1")))
-    if not flags.keep_alive:
-        lines.append(("Connection", "close"))
-    if has_body(flags) or flags.method in ("POST", "PUT", "PATCH"):
+    if is_chunked(flags):
+        lines.append(("Transfer-Encoding", "chunked"))
+    elif flags.body or flags.body_file:
         lines.append(_framing(flags))
     lines += sorted(given.items())
-    if "accept-encoding" not in (name.lower() for name in given):
+    if "Accept-Encoding" not in given and flags.method != "HEAD":
         lines.append(("Accept-Encoding", "gzip"))
+    if not flags.keep_alive:
+        lines.append(("Connection", "close"))
     return lines
+
+
+def is_chunked(flags: Flags) -> bool:
+    """Whether the body goes in chunks: net/http sends an empty one so where the method expects a body."""
+    if flags.client == "fasthttp":
+        return flags.stream
+    is_empty = not (flags.body or flags.body_file)
+    return flags.method in _EXPECT_BODY if is_empty else flags.stream
+
+
+def _unescaped(text: str) -> str:
+    return unquote(text, errors="surrogateescape")
 
 
 def _normal(name: str) -> str:
     """fasthttp's spelling of a field: each word with a capital letter."""
     return "-".join(part.capitalize() for part in name.split("-"))
+
+
+def _normal_path(path: str) -> str:
+    """fasthttp's reading of a path: escapes undone where they need not be, no empty parts and no dots."""
+    text = re.sub("/+", "/", "/" + _unescaped(path))
+    while "/./" in text:
+        text = text.replace("/./", "/")
+    while (at := text.find("/../")) >= 0:
+        text = text[: max(0, text.rfind("/", 0, at))] + text[at + len("/..") :]
+    if text.endswith("/.."):
+        text = text[: text.rfind("/", 0, len(text) - len("/..")) + 1] or "/"
+    return quote(text, safe="$&+,/:;=@-_.~", errors="surrogateescape")

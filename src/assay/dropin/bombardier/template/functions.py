@@ -48,7 +48,7 @@ def written(value: object) -> str:
     """A value as `%v` writes it."""
     match value:
         case None:
-            return "<no value>"
+            return "<nil>"
         case bool():
             return str(value).lower()
         case str():

@@ -1,0 +1,50 @@
+"""Every flag of bombardier beside its recorded answers, and each difference beside its row."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import differential
+import pytest
+from bombardier_cases import CASES, Case
+from bombardier_pair import ASSAY, RECORDED, Told, made, tell
+
+TOLD = {name: Told(**told) for name, told in json.loads(RECORDED.read_text("utf-8")).items()}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("files"))
+
+
+def differences(case: Case, folder: Path, strict: bool) -> dict[str, str]:
+    """In what the two differ: what they say, their exit codes, and what they send."""
+    theirs, ours = TOLD[case.name], tell(ASSAY, case, folder, strict=strict)
+    respects = {
+        "exit code": (theirs.code, ours.code),
+        "lines": (list(theirs.lines), list(ours.lines)),
+        "standard error": (list(theirs.err), list(ours.err)),
+        "requests": (list(theirs.requests), list(ours.requests)),
+    }
+    return {
+        what: f"{what}:\n  bombardier {one!r}\n  here       {other!r}"
+        for what, (one, other) in respects.items()
+        if one != other
+    }
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_case_is_alike_or_told(case: Case, folder: Path) -> None:
+    differential.check("bombardier", case, lambda strict: differences(case, folder, strict))
+
+
+def test_every_flag_and_every_row_has_a_case() -> None:
+    usage = "\n".join(TOLD["--help "].err)
+    flags = re.findall(r"(?m)^ {2}(?:(-\w), | {4})(--[\w-]+)", usage)
+    assert len(flags) > 20
+    for names in flags:
+        given = [name for name in names if name]
+        assert len(differential.without_case(given, CASES)) < len(given), names
+    assert differential.rows_without_case("bombardier", CASES) == []

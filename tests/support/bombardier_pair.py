@@ -1,0 +1,135 @@
+"""bombardier's flags: the cases, what bombardier said of each (recorded), and what `assay bombardier` says.
+
+bombardier cannot be installed where the tests run, so its answers are kept in
+tests/golden/expected/bombardier/flags.json. `python tests/support/bombardier_pair.py PROGRAM` records
+them anew. They are from bombardier 1.2.6, as Go's module proxy has it, built with what 2.0.2 changed in
+its requests: fasthttp 1.59, URLs read by urlx 0.3.2 and given whole to fasthttp, and the timeout of dials.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import ssl
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bombardier_cases import CASES, Case
+from wire import recording
+
+from assay.cli.main import main
+
+ASSAY = (sys.executable, "-m", "assay.cli.main", "bombardier")
+RECORDED = Path(__file__).parents[1] / "golden" / "expected" / "bombardier" / "flags.json"
+PATIENCE_S = 60
+_FIGURES = ("timeTakenSeconds", "mean", "stddev", "max", *(f'"{share}"' for share in (50, 75, 90, 95, 99)))
+_COLUMNS = re.compile(r"  (Reqs/sec|Latency  |Throughput)|     \d\d%")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one said and sent: numbers that time makes are "#", the server's port is PORT."""
+
+    code: int
+    lines: Sequence[str]
+    err: Sequence[str]
+    requests: Sequence[str]
+
+
+def _line(text: str) -> str:
+    """A line without what time makes of it; of a progress bar's frames only the last."""
+    text = text.rpartition("\r")[2]
+    if _COLUMNS.match(text):
+        return re.sub(r" +\d[\d.]*(us|ms|s|[KMG]?B/s|/s)?", "#", text)
+    if text.startswith(" ") and text.rstrip().endswith("s") and re.match(r" \d+ / \d+ |  ?\d+s$", text):
+        return re.sub(r" \d+/s", "", text).rstrip()
+    for key in _FIGURES:
+        shown = key if key.startswith('"') else f'"{key}"'
+        text = re.sub(rf"({shown}):[\d.e+-]+", r"\1:#", text)
+    return text
+
+
+def tell(program: Sequence[str], case: Case, folder: Path, *, strict: bool = False) -> Told:
+    """Run a program with a case's words, on a server of its own."""
+    context = None
+    if case.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder / "PEM")
+    env = {**os.environ, "ASSAY_QUIET": "1", **({"ASSAY_STRICT": "1"} if strict else {})}
+    with recording(case.answer, tls=context) as wire:
+        port = str(wire.port)
+        words = [
+            re.sub("FILE|PEM|TEMPLATE", lambda found: str(folder / found[0]), word) for word in case.words
+        ]
+        url = [case.url.replace("PORT", port)] if case.url else []
+        if program == ASSAY and not url:
+            ended = _in_process([*words])
+        else:
+            ended = subprocess.run([*program, *words, *url], capture_output=True, timeout=PATIENCE_S, env=env)
+    name = Path(program[0]).name
+
+    def masked(text: bytes) -> list[str]:
+        if ended.returncode:
+            # Only 2.0 says where the error arose, and begins what follows with a small letter.
+            text = re.sub(rb"^Error (parsing the arguments|initializing bombardier): ", b"", text)
+            text = text[:1].lower() + text[1:]
+        told = text.decode().replace(port, "PORT").replace(str(folder), "FOLDER").replace(name, "bombardier")
+        return [_line(line) for line in told.split("\n")]
+
+    counts = Counter(request.decode("latin-1").replace(port, "PORT") for request in wire.requests)
+    is_timed = any(word.startswith(("-d", "--duration")) for word in words)
+    requests = [f"{'#' if is_timed else count} times {request}" for request, count in counts.items()]
+    return Told(ended.returncode, masked(ended.stdout), masked(ended.stderr), requests)
+
+
+def _in_process(words: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+    """Run `assay bombardier` where nothing is sent: without a process, which takes longer than the rest."""
+    said = (io.BytesIO(), io.BytesIO())
+    out, err = (io.TextIOWrapper(kept, "utf-8", write_through=True) for kept in said)
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["bombardier", *words])
+    return subprocess.CompletedProcess(words, code, *(kept.getvalue() for kept in said))
+
+
+def made(folder: Path) -> Path:
+    """Put the files that the words name into a folder."""
+    (folder / "FILE").write_bytes(b"0123456789" * 500)
+    (folder / "TEMPLATE").write_text(TEMPLATE)
+    names = ["-subj", "/CN=localhost", "-addext", "basicConstraints=critical,CA:FALSE"]
+    files = ["-keyout", str(folder / "key"), "-out", str(folder / "chain")]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *names, *files]
+    subprocess.run(command, check=True, capture_output=True)
+    (folder / "PEM").write_text((folder / "chain").read_text() + (folder / "key").read_text())
+    return folder
+
+
+TEMPLATE = """\
+{{- with .Spec }}{{ .Method }} {{ .NumberOfConnections }}
+{{- if .IsTestWithNumberOfReqs }} {{ .NumberOfRequests }}{{ end }} {{ .Rate }} {{ .Timeout }}
+{{- range $i, $h := .Headers }} {{ $i }}:{{ $h.Key }}={{ $h.Value | printf "%q" }}{{ end }}{{ end }}
+{{ with .Result.LatenciesStats (FloatsToArray 0.5 0.99) -}}
+{{ range $p, $v := .Percentiles }}{{ if ne $p 0.5 }},{{ end -}}
+{{ printf "%2.0f%%" (Multiply $p 100) }}{{ end }}
+{{- else }}{{ print "nothing" }}{{ end }}
+{{ .Result.Req2XX }} {{ if WithLatencies }}l{{ else }}-{{ end }}
+"""
+
+
+def _record(program: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        files = made(Path(folder))
+        told = {case.name: vars(tell((program,), case, files)) for case in CASES}
+    assert len(told) == len(CASES), "two cases have the same name"
+    RECORDED.write_text(json.dumps(told, indent=0, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    _record(sys.argv[1])
