@@ -13,9 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import assay
-
-_SECRET_FLAGS = {"-H", "--header", "-b", "--body", "--user", "--bearer"}
-"""Flags whose values may hold credentials: never written."""
+from assay import credentials
 
 
 def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
@@ -37,26 +35,11 @@ def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
 
 def _lines(defect: Exception, words: Sequence[str]) -> Iterator[str]:
     yield f"assay {assay.version()}"
-    yield f"command: assay {shlex.join(_without_secrets(words))}"
+    yield f"command: assay {shlex.join(credentials.shown(words))}"
     yield f"python: {sys.version}"
     yield f"system: {platform.platform()}"
     yield ""
-    yield "".join(traceback.format_exception(defect))
-
-
-def _without_secrets(words: Sequence[str]) -> Iterator[str]:
-    hide_next = False
-    for word in words:
-        flag, equals, _ = word.partition("=")
-        if hide_next:
-            yield "…"
-        elif equals and flag in _SECRET_FLAGS:
-            yield f"{flag}=…"
-        elif word[:2] in _SECRET_FLAGS and not word.startswith("--") and len(word) > 2:
-            yield f"{word[:2]}…"
-        else:
-            yield word
-        hide_next = word in _SECRET_FLAGS and not hide_next
+    yield credentials.without("".join(traceback.format_exception(defect)), words)
 
 
 def _state_folder() -> Path:

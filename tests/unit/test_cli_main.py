@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from assay import credentials
 from assay.cli import main as cli
 from assay.cli import verbs
 
@@ -65,24 +67,65 @@ def test_control_characters_of_a_mistake_do_not_reach_the_terminal(capsys: Captu
     assert "\x1b" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["load", "http://me:s3cret@127.0.0.1/", "-H", "Authorization: s3cret", "--header=Cookie: s3cret"],
+        ["load", "http://127.0.0.1/", "-Hx: s3cret", "--body", "s3cret", "-b=s3cret", "-F", "a=s3cret"],
+        ["load", "http://127.0.0.1/?token=s3cret", "-u", "me:s3cret", "--bearer", "s3cret", "-kume:s3cret"],
+        ["load", "http://127.0.0.1/", "--user=me:s3cret", "-x", "http://me:s3cret@proxy:3128"],
+        ["ab", "-A", "me:s3cret", "-Pme:s3cret", "-kC", "id=s3cret", "http://127.0.0.1/"],
+        ["bombardier", "me:s3cret@127.0.0.1", "--header", "Authorization: s3cret", "-lb", "s3cret"],
+        ["wrk", "-HAuthorization: s3cret", "http://me:s3cret@127.0.0.1/"],
+        ["versus", "DB_PASSWORD=s3cret server --db postgres://me:s3cret@db/x"],
+    ],
+)
 def test_a_defect_leaves_a_log_without_secrets(
-    capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    words: list[str], capsys: Captured, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def explode(words: list[str]) -> int:
-        raise RuntimeError("the cause")
+        raise RuntimeError(f"the cause, with {words[-1]!r} in it")
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.setattr(cli, "_dispatch", explode)
-    secret = ["-H", "Authorization: s3cret", "--header=Cookie: s3cret", "-Hx: s3cret", "--body", "s3cret"]
-    assert cli.main(["load", "http://127.0.0.1/", *secret]) == 70
+    assert cli.main(words) == 70
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     [log] = (tmp_path / "assay").iterdir()
     assert str(log) in told
     text = log.read_text()
     assert "RuntimeError: the cause" in text
+    assert f"command: assay {words[0]} " in text
     assert "Traceback" in text
     assert "s3cret" not in text
+
+
+def test_the_command_of_a_record_is_kept_without_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["versus", "-d", "2s", "-k", "-u", "me:s3cret", "http://me:s3cret@a/x?token=s3cret&n=1", "b"]
+    monkeypatch.setattr(sys, "argv", ["assay", *words])
+    kept = ("versus", "-d", "2s", "-k", "-u", "…", "http://…@a/x?token=…&n=1", "b")
+    assert credentials.command() == ("assay", *kept)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [*flag, "http://127.0.0.1:1/"]
+        for flag in (["--count=--"], ["-n=--"], ["-n--"], ["-n", "--"], ["--header=--"], ["-k", "--user=--"])
+    ],
+)
+def test_a_value_of_dashes_is_bad_usage(words: list[str], capsys: Captured) -> None:
+    assert cli.main(["load", *words]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("verb", [verb.name for verb in verbs.VERBS])
+def test_every_flag_of_every_verb_refuses_a_value_of_dashes(verb: str, capsys: Captured) -> None:
+    assert cli.main([verb, "--help"]) == 0
+    flags = re.findall(r"(?m)^  (?:-\w, )?(--[a-z-]+) [A-Z'\[{]", capsys.readouterr().out)
+    for flag in flags:
+        assert cli.main([verb, f"{flag}=--"]) == 2, flag
+        assert capsys.readouterr().err.startswith(f"assay: {flag}: '--' cannot be its value"), flag
 
 
 def test_ctrl_c_is_130_without_a_word(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import secrets
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay import console
+from assay import console, credentials
 from assay.cli import adhoc_flags, report_outputs, words
 from assay.cli.address import full_url
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
@@ -121,7 +120,7 @@ def _search(quest: Quest, settings: Settings) -> tuple[Run, bool]:
     with _watching() as view, machine_lock(settings):
         quest, bounds = first_look(quest, settings, view)
         _tell(view, bounds)
-        header = header_for(study_of(quest, bounds), ("assay", *sys.argv[1:]))
+        header = header_for(study_of(quest, bounds), credentials.command())
         with store.create(settings.results, header) as run_file:
             view.run_started(header)
             try:

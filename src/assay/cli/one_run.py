@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
+from assay import console, credentials
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def begin(
 
     for text in study.notes:
         console.note(text)
-    header = msgspec.structs.replace(header_for(study, ("assay", *sys.argv[1:])), series=series)
+    header = msgspec.structs.replace(header_for(study, credentials.command()), series=series)
     with store.create(settings.results, header) as run_file:
         begun(header.run_id)
         return _finish(

@@ -29,6 +29,10 @@ class Parser(argparse.ArgumentParser):
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse `words`; InputError, with the nearest flag, where one is unknown."""
+        for word in words[: words.index("--") if "--" in words else None]:
+            # argparse takes such a value for the word that ends the flags, and then misses it.
+            if dashed := re.fullmatch(r"(--[^=]+|-[A-Za-z0-9]+?)=?--", word):
+                self.error(f"argument {dashed[1]}: '--' cannot be its value")
         found, extra = self.parse_known_args(words)
         if extra:
             self._refuse(extra[0])

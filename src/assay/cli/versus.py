@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import secrets
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay import console
+from assay import console, credentials
 from assay.cli import adhoc_flags, report_outputs, words
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
@@ -132,7 +131,7 @@ def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
     from assay.trial import Interrupted, header_for, machine_lock
     from assay.versus.meeting import Meeting
 
-    command = ("assay", *sys.argv[1:])
+    command = credentials.command()
     with (
         _watching(contest) as view,
         machine_lock(settings),
