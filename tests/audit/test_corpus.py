@@ -71,3 +71,13 @@ def test_the_corpus_is_as_large_as_promised() -> None:
     assert len(DOCUMENTS) >= 60 and len(clean) >= 15
     assert abs(halves["tune"] - halves["held"]) <= 2 and abs(plain["tune"] - plain["held"]) <= 2
     assert len(list(CORPUS.glob("*.toml"))) == len(DOCUMENTS)
+
+
+def test_the_readme_counts_what_is_there() -> None:
+    readme = (CORPUS / "README.md").read_text(encoding="utf-8")
+    told = {
+        code: (int(tune), int(held))
+        for code, tune, held in re.findall(r"^\| ([A-Z]\d+) \| (\d+) \| (\d+) \|", readme, flags=re.M)
+    }
+    there = Counter((flaw.codes[0], document.half) for document in DOCUMENTS for flaw in document.proven())
+    assert told == {code: (there[code, "tune"], there[code, "held"]) for code, _ in there}
