@@ -148,6 +148,18 @@ class TestSamples:
     def test_a_level_that_changes_late(self) -> None:
         finding = found(self.steps(1000, 1000, 1300, 1300))["S2"]
         assert finding.severity == "flagged" and "level still changed" in finding.evidence
+        assert (finding.on_throughput, finding.because) == ("at least", "it was still getting faster")
+        tiring = found(self.steps(1000, 1000, 700, 700))["S2"]
+        assert (tiring.on_throughput, tiring.because) == ("at most", "it was still getting slower")
+
+    def test_what_single_trials_do_at_other_ages_is_a_note(self) -> None:
+        level, late = self.steps(1000, 1000, 1000, 1000), self.steps(1000, 1000, 1300, 1300)
+        trials = [trial("a", block, late if block == 3 else level) for block in range(6)]
+        finding = findings_of(run([case("a")], trials))["S2"]
+        assert (finding.severity, finding.on_throughput) == ("note", "none")
+        assert "1 of 6 trials swings by itself" in finding.evidence
+        two = findings_of(run([case("a")], [trial("a", block, late) for block in range(2)], 2))["S2"]
+        assert two.severity == "note" and "3 trials would tell the server from the machine" in two.evidence
 
     def test_warm_up_within_the_measured_time_counts_by_what_it_does_to_the_mean(self) -> None:
         assert found(self.steps(500, 1000, 1000, 1000))["S2"].severity == "flagged"

@@ -84,11 +84,22 @@ def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> St
         start = windows[0].start_ns if windows else 0
         reason = f"{len(windows)} windows are too few to tell"
         return SteadyState(False, reason, start, (), 0, 0.0, 0.0, 0.0)
-    width = windows[0].length_ns
     series = np.array([window.completed / (window.length_ns / 1e9) for window in windows])
-    series, factor, boundaries = _changepoints(series, width)
+    return _judge_series(series, windows[0].length_ns, windows[0].start_ns, halves_differ, errors, None)
+
+
+def judge_course(course: Series, width_ns: int, error: float) -> SteadyState:
+    """Judge the common course of several trials, whose windows have that standard error; times begin at 0."""
+    return _judge_series(course, width_ns, 0, HALVES_DIFFER, STANDARD_ERRORS, error)
+
+
+def _judge_series(
+    series: Series, width: int, origin: int, halves_differ: float, errors: float, error: float | None
+) -> SteadyState:
+    """`error` is the noise of a window where it is known; otherwise the series tells it."""
+    series, factor, boundaries = _changepoints(series, width, error)
     segments = _segments(series, boundaries)
-    origin, window_ns = windows[0].start_ns, width * factor
+    window_ns = width * factor
     changes = tuple(origin + segment.start * window_ns for segment in segments[1:])
     last = segments[-1].start
     settled = series[last:]
@@ -132,24 +143,26 @@ def _whole(windows: Sequence[Window]) -> Sequence[Window]:
     return windows
 
 
-def _changepoints(series: Series, width_ns: int) -> tuple[Series, int, list[int]]:
+def _changepoints(series: Series, width_ns: int, error: float | None) -> tuple[Series, int, list[int]]:
     """The series at the width it can be judged at, how many windows that is, and its segments' ends."""
     factor = 1
     wide = series
     while True:
-        ends = _partition(wide, 6.0)
+        noise = None if error is None else error / math.sqrt(factor)
+        ends = _partition(wide, 6.0, noise)
         if not _correlated(wide, ends):
             return wide, factor, ends
         longer = factor * 2
         if longer * width_ns > WIDEST_NS or len(series) // longer < FEWEST_TO_WIDEN:
-            return wide, factor, _partition(wide, 10.0)
+            return wide, factor, _partition(wide, 10.0, noise)
         factor = longer
         wide = series[: len(series) // factor * factor].reshape(-1, factor).mean(axis=1)
 
 
-def _partition(series: Series, weight: float) -> list[int]:
+def _partition(series: Series, weight: float, noise: float | None) -> list[int]:
     """Ends of the segments that minimise squared error + weight * ln n * segments, in noise units."""
-    return partition(series / _noise(series), weight * math.log(len(series)))
+    scale = max(noise or 0.0, _noise(series))
+    return partition(series / scale, weight * math.log(len(series)))
 
 
 def _noise(series: Series) -> float:

@@ -171,6 +171,7 @@ ALL: tuple[Planted, ...] = (
         code="S2",
         flaw="a server that tires after two seconds",
         servers={"one": "tires"},
+        blocks=5,
         load="connections = 4\nmeasure_s = 4.0",
     ),  # fmt: skip
     Planted(

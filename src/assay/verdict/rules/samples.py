@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from assay.stats import requests_needed
-from assay.stats.steady import FEWEST_WINDOWS, steady_state
-from assay.values.trial import WarmUpSeen
-from assay.verdict.rule import Hit, Limits, LoadRule, Threshold
+from assay.stats.ageing import FEWEST_TRIALS, Ageing, ageing
+from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
+from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold, TrialsRule
 from assay.verdict.seen import Load
 from assay.verdict.words import counted, duration, percent
 
@@ -42,56 +45,98 @@ S1 = LoadRule(
 )
 
 
-def unsteady(load: Load, limits: Limits) -> Hit | None:
-    """S2, closed loops: an open loop's throughput is its schedule."""
-    if not load.closed or len(load.windows) < FEWEST_WINDOWS:
-        return None
-    state = steady_state(load.windows)
-    if not state.window_ns:
+def unsteady(loads: Sequence[Load], limits: Limits) -> Hit | None:
+    """S2, closed loops: an open loop's throughput is its schedule.
+
+    What the trials share by age is the server's, what one does alone the machine's.
+    """
+    judged = [load for load in loads if load.closed and len(load.windows) >= FEWEST_WINDOWS]
+    alone = [(load, state) for load in judged if (state := steady_state(load.windows)).window_ns]
+    if not alone:
         return None  # windows of a last, partial second
-    figures = {"halves_difference": state.halves_difference, "quartile_drift": state.quartile_drift}
-    at_bound = load.warm_up is not None and load.warm_up.bound_ns > 0 and not load.warm_up.steady
-    bound = "; the warm-up had reached its bound" if at_bound else ""
+    found = ageing([load.windows for load, _ in alone])
+    if found is not None and found.shared:
+        hit = _shared(found, limits["included"])
+        if hit is not None:
+            at_bound = sum(_at_bound(load) for load, _ in alone) * 2 > len(alone)
+            bound = "; the warm-up had reached its bound in most trials" if at_bound else ""
+            return replace(hit, evidence=hit.evidence + bound)
+    odd = [state for load, state in alone if not state.steady or state.from_ns > load.windows[0].start_ns]
+    return _alone(odd, len(alone)) if odd else _bounds_reached([load for load, _ in alone])
+
+
+def _shared(found: Ageing, included: float) -> Hit | None:
+    """What all trials do at the same age."""
+    state, added = found.state, found.added
+    figures = {"halves_difference": state.halves_difference, "added": added}
     if not state.steady:
-        return Hit(
-            "flagged", f"no steady state: {state.reason}{bound}", figures, gravity=1 + state.halves_difference
-        )
-    begin = load.windows[0].start_ns
-    if state.from_ns <= begin or load.rate_per_s is None:
-        return _bound_reached(load.warm_up, figures) if at_bound and load.warm_up else None
-    off = abs(load.rate_per_s - state.level_per_s) / state.level_per_s if state.level_per_s else 0.0
-    evidence = (
-        f"the first {duration(state.from_ns - begin)} were still warm-up: {percent(off)} of the mean{bound}"
-    )
-    grave = off > limits["included"]
-    return Hit("flagged" if grave else "note", evidence, figures | {"moved": off}, gravity=off)
+        evidence = f"no steady state: over the age that {found.trials} trials share, {state.reason}"
+        if abs(added) < _LEVEL:
+            return Hit("flagged", evidence, figures, effects=_SWINGING)
+    elif state.from_ns:
+        evidence = f"the first {duration(state.from_ns)} of each trial were still warm-up"
+    else:
+        return None
+    side = "more" if added > 0 else "less"
+    evidence += f"; at the end it served {percent(abs(added))} {side} than on the mean"
+    if state.steady and abs(added) <= included:
+        return Hit("note", evidence, figures)
+    return Hit("flagged", evidence, figures, effects=_RISING if added > 0 else _FALLING)
 
 
-def _bound_reached(warm_up: WarmUpSeen, figures: dict[str, float]) -> Hit:
+def _alone(odd: Sequence[SteadyState], trials: int) -> Hit:
+    """What single trials do, each at another age: a matter of the machine, or not to be told from one."""
+    why = next((state.reason for state in odd if state.reason), "its level changed early")
+    which = f"{len(odd)} of {counted(trials, 'trial')} swing{'s' if len(odd) == 1 else ''} by itself ({why})"
+    if trials < FEWEST_TRIALS:
+        said = f"{which}; {FEWEST_TRIALS} trials would tell the server from the machine"
+    else:
+        said = f"{which}; the trials share no such course, so it is not the server's"
+    return Hit("note", said, {"trials": float(len(odd))})
+
+
+def _bounds_reached(loads: Sequence[Load]) -> Hit | None:
     """What was measured is steady, so this is a note; but nobody has seen the warm-up end."""
+    reached = [load.warm_up for load in loads if load.warm_up is not None and _at_bound(load)]
+    if not reached:
+        return None
+    most = len(reached) * 2 > len(loads) > 1
+    fault = "; that bound is too short for this server" if most else ""
     return Hit(
         "note",
-        f"the warm-up was ended at its bound of {duration(warm_up.bound_ns)} ({warm_up.reason}); what was "
-        "measured after it is steady",
-        figures,
+        f"the warm-up was ended at its bound of {duration(reached[0].bound_ns)} in {len(reached)} of "
+        f"{counted(len(loads), 'trial')} ({reached[0].reason}); what was measured after it is steady{fault}",
+        {"trials": float(len(reached))},
+        remedy="raise the study's warm_up_max_s" if most else "",
     )
 
 
-S2 = LoadRule(
+def _at_bound(load: Load) -> bool:
+    return load.warm_up is not None and load.warm_up.bound_ns > 0 and not load.warm_up.steady
+
+
+_LEVEL = 0.01
+"""A course that ends this near to its mean neither rises nor falls."""
+
+_RISING = Effects("at least", because="it was still getting faster", when="rising with age")
+_FALLING = Effects("at most", because="it was still getting slower", when="falling with age")
+_SWINGING = Effects(when="swinging at the same age in every trial")
+
+S2 = TrialsRule(
     code="S2",
     title="no steady state",
     severities=("flagged", "note"),
+    effects=(_RISING, _FALLING, _SWINGING),
     thresholds=(
         Threshold("included", 0.05, "share", "what warm-up within the measured time may do to the mean"),
     ),
     meaning=(
-        "Throughput was still changing while it was measured, so the figure depends on when one looked: a"
-        " mixture of warm-up, or of states that the server moves between."
+        "Throughput was still changing with the server's age while it was measured, so the figure is that of "
+        "the age it was looked at: a mixture of warm-up, or of states that the server moves between."
     ),
     remedy="allow a longer warm-up, measure for longer, or look at the throughput over time for what changes",
-    source="Barrett et al., OOPSLA'17 (changepoints); pyperf (halves, quartiles)",
-    example="A JVM that compiles its hot path six seconds into a run of ten.",
-    passing=True,
+    source="Barrett et al., OOPSLA'17 (changepoints); pyperf (halves, quartiles); averaged by age: ours",
+    example="A JVM that compiles its hot path six seconds into each run of ten.",
     exempt=frozenset({"ceiling"}),
     check=unsteady,
 )

@@ -1,0 +1,93 @@
+"""The common course of a case's trials: silent about the machine, sure about the server. Simulated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from judged import windowed
+from numpy.typing import NDArray
+
+from assay.stats.ageing import ageing
+from assay.values.measurement import Window
+
+Numbers = NDArray[np.float64]
+LEVEL = 7000.0
+
+
+def restless(rng: np.random.Generator, n: int = 100) -> Numbers:
+    """What a disturbed core does to 10 s of windows: correlated noise, and for seconds another level."""
+    noise = np.zeros(n)
+    for place in range(1, n):
+        noise[place] = 0.6 * noise[place - 1] + rng.normal(0, 0.03 * 0.8)
+    course = 1 + noise
+    for _ in range(rng.poisson(1.0)):
+        begin, length = rng.integers(0, n), rng.integers(10, 50)
+        course[begin : begin + length] *= rng.uniform(0.75, 1.05)
+    return course
+
+
+def trials(
+    rng: np.random.Generator, server: Callable[[Numbers], Numbers], count: int = 6
+) -> list[tuple[Window, ...]]:
+    """So many trials of a server that does `server(seconds)` by itself, each on a machine of its own mood."""
+    age = np.arange(100) / 10
+    return [
+        windowed([round(x) for x in LEVEL * rng.uniform(0.9, 1.1) * server(age) * restless(rng)])
+        for _ in range(count)
+    ]
+
+
+def speaks(made: list[tuple[Window, ...]]) -> bool:
+    found = ageing(made)
+    return found is not None and found.shared and (not found.state.steady or found.state.from_ns > 0)
+
+
+@pytest.mark.parametrize("count", [3, 6, 10])
+def test_a_restless_machine_is_not_blamed_on_its_servers(count: int) -> None:
+    rng = np.random.default_rng(count)
+    cases = 150
+    spoke = sum(speaks(trials(rng, np.ones_like, count)) for _ in range(cases))
+    assert spoke / cases <= 0.05 / 3 + 0.01  # a run of three servers: at most one of twenty
+
+
+def warms(age: Numbers) -> Numbers:
+    return np.where(age < 8, 0.6 + 0.05 * age, 1.0)
+
+
+def tires(age: Numbers) -> Numbers:
+    return np.where(age < 2, 1.0, 0.7)
+
+
+@pytest.mark.parametrize(("server", "rises"), [(warms, True), (tires, False)])
+@pytest.mark.parametrize("count", [5, 8])
+def test_a_server_that_warms_or_tires_is_seen_with_its_direction(
+    server: Callable[[Numbers], Numbers], rises: bool, count: int
+) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        found = ageing(trials(rng, server, count))
+        assert found is not None and found.shared
+        assert (found.added > 0) == rises and abs(found.added) > 0.01
+
+
+def test_the_error_shrinks_with_the_trials() -> None:
+    """A slow rise of 12 % is lost in three restless trials and seen in sixteen."""
+    rng = np.random.default_rng(3)
+
+    def rise(age: Numbers) -> Numbers:
+        return 0.94 + 0.012 * age
+
+    few = sum(speaks(trials(rng, rise, 3)) for _ in range(40))
+    many = sum(speaks(trials(rng, rise, 16)) for _ in range(40))
+    assert many > few + 10
+
+
+def test_too_few_trials_or_windows_tell_nothing() -> None:
+    rng = np.random.default_rng(1)
+    assert ageing(trials(rng, np.ones_like, 2)) is None
+    assert ageing([one[:9] for one in trials(rng, np.ones_like, 3)]) is None
+    assert ageing([windowed([0] * 20)] * 3) is None
+    assert math.isfinite(getattr(ageing(trials(rng, np.ones_like, 3)), "added", math.nan))
