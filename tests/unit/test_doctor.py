@@ -32,8 +32,8 @@ def fitness(folder: Path, connections: int = 16, split: CoreSplit = SPLIT) -> di
 
 def test_servers_tell_what_they_need_and_whether_they_are_built(tmp_path: Path) -> None:
     settings, _ = study(tmp_path)
-    null = tmp_path / "servers" / "mine" / "null" / "server.toml"
-    null.write_text(null.read_text() + '\n[build]\ncommand = ["true"]\n')
+    manifest = tmp_path / "servers" / "mine" / "null" / "server.toml"
+    manifest.write_text(manifest.read_text() + '\n[build]\ncommand = ["true"]\n')
     resolved = resolve(load_study("mine", settings), settings, split=SPLIT)
     needs = {need.name: need for need in doctor.server_needs(resolved.servers, settings)}
     example = needs["mine/example (fair)"]
