@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+import made_servers
 import made_studies
 import msgspec
 import pytest
 from interrupting import interrupted
 
+from assay import store
 from assay.values.run import Run
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
@@ -96,6 +99,40 @@ def test_ctrl_c_keeps_what_is_measured_and_resume_goes_on(tmp_path: Path, how: s
     ended = assay(tmp_path, "run", "--resume", "latest")
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "has ended" in ended.stderr
+
+
+def spoiled(folder: Path, spoil: str) -> subprocess.CompletedProcess[str]:
+    """A run of three trials whose second server, as it starts, does something to the folder of runs."""
+    made_studies.write(folder, ["right"], blocks=3)
+    (folder / "starts").write_text("")
+    (folder / "servers" / "greeting" / "right" / "server.py").write_text(
+        f"import os, pathlib, shutil\nfolder = pathlib.Path({str(folder)!r})\n"
+        "starts = folder / 'starts'\nstarts.write_text(starts.read_text() + 'x')\n"
+        f"if starts.read_text() == 'xx':\n    {spoil}\n" + made_servers.PROGRAM
+    )
+    return assay(folder, "run", "small", "--no-control", "--seed", "1")
+
+
+def test_a_run_whose_folder_is_removed_puts_it_back_with_all_trials(tmp_path: Path) -> None:
+    ended = spoiled(tmp_path, "shutil.rmtree(folder / 'results')")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("the run's folder was removed while the run went on; it is there again") == 1
+    assert "greeting/right" in ended.stdout
+    kept = store.read(the_run(tmp_path))
+    assert kept.notes == ()
+    assert [trial.number for trial in kept.run.trials] == [0, 1, 2]
+    assert kept.run.judgement is not None
+    assert the_run(tmp_path).with_name("report.md").is_file()
+
+
+def test_figures_are_shown_whatever_happens_to_the_files(tmp_path: Path) -> None:
+    ended = spoiled(tmp_path, "shutil.rmtree(folder / 'results'); (folder / 'results').write_text('')")
+    assert ended.returncode == 2
+    assert re.search(r"^ +\S+ +greeting/right +\S", ended.stdout, re.MULTILINE)
+    assert "run.jsonl" not in ended.stdout  # it is not there
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("assay: cannot write ") and "go on with: assay run --resume small-" in last
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize(

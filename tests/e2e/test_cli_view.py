@@ -200,7 +200,14 @@ def test_only_reads_of_known_runs_from_here(
 
 def test_without_the_token_nothing_is_shown(url: str) -> None:
     parts = urlsplit(url)
-    for path in ("/", "/run/franklin-20251121-080000-3f2a", f"/{'x' * 22}/", parts.path[:-2] + "/"):
+    for path in (
+        "*",
+        "/",
+        "//",
+        "/run/franklin-20251121-080000-3f2a",
+        f"/{'x' * 22}/",
+        parts.path[:-2] + "/",
+    ):
         status, text, _ = ask(f"http://{parts.netloc}", path)
         assert status == 403
         assert "franklin" not in text

@@ -21,7 +21,7 @@ import pytest
 from assay import store, trial
 from assay.errors import EnvironmentLacks, InputError
 from assay.store.lines import seal
-from assay.trial import Interrupted, Silent, Slot
+from assay.trial import CutShort, Interrupted, Silent, Slot
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial
 from assay.verdict import see_run
@@ -329,13 +329,14 @@ class FullDiskAfter(Silent):
 def test_a_full_disk_ends_the_run_with_what_is_stored_intact(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], blocks=3)
     try:
-        with pytest.raises(EnvironmentLacks, match="no room left to write .*; make room"):
+        with pytest.raises(CutShort, match="no room left to write .*; make room; go on with") as ending:
             made_studies.run(tmp_path, FullDiskAfter(tmp_path / "results", 1))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     stored = store.read(store.find(tmp_path / "results", "latest"))
     assert stored.notes == ()
     assert [trial.number for trial in stored.run.trials] == [0, 1]
+    assert ending.value.run.trials == stored.run.trials
     assert descendants() == []
     assert [trial.number for trial in made_studies.go_on(tmp_path).trials] == [0, 1, 2]
 

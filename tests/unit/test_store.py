@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 import zlib
@@ -10,7 +12,7 @@ from pathlib import Path
 import made_runs
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import store
@@ -60,6 +62,7 @@ def test_a_judgement_counts_until_another_trial_comes(tmp_path: Path) -> None:
     assert store.load(file.path).judgement is None
 
 
+@settings(deadline=None)  # every line is synced, which takes what the disk takes
 @given(cut=st.integers(1, 5000))
 def test_a_torn_last_line_is_left_out_and_cut_off_on_reopening(
     tmp_path_factory: pytest.TempPathFactory, cut: int
@@ -220,6 +223,56 @@ def test_a_folder_that_cannot_be_written_is_told_and_nothing_is_left(tmp_path: P
     with pytest.raises(EnvironmentLacks, match="cannot write .*; choose another folder with --results"):
         store.create(tmp_path / "results", header())
     assert (tmp_path / "results").read_text() == "a file where the folder should be"
+
+
+def test_a_removed_run_is_put_back_with_all_that_was_written(tmp_path: Path) -> None:
+    told: list[str] = []
+    with written(tmp_path / "results", trials=2) as file:
+        shutil.rmtree(tmp_path / "results")
+        file.append(TrialDone(trial=RUN.trials[2]), told.append)
+        assert file.logs.is_dir()
+        assert store.load(file.path).trials == RUN.trials[:3]
+        with pytest.raises(InputError, match="is being written by another process"):
+            store.reopen(file.path)
+        file.append(TrialDone(trial=RUN.trials[3]), told.append)
+        shutil.rmtree(file.logs)
+        file.append(JUDGEMENT, told.append)
+    assert len(told) == 2
+    assert store.load(file.path) == Run(header=header(), trials=RUN.trials, judgement=JUDGEMENT)
+
+
+def test_another_file_in_the_place_of_a_run_is_left_alone(tmp_path: Path) -> None:
+    with written(tmp_path, trials=1) as file:
+        file.path.unlink()
+        file.path.write_text("somebody's")
+        with pytest.raises(EnvironmentLacks, match="another file lies in its place"):
+            file.append(JUDGEMENT)
+        assert file.path.read_text() == "somebody's"
+
+
+FULL_AT_ONCE = """
+import resource, sys
+sys.path.insert(0, sys.argv[2])
+from pathlib import Path
+from test_store import header
+from assay import store
+resource.setrlimit(resource.RLIMIT_FSIZE, (100, -1))
+try:
+    store.create(Path(sys.argv[1]), header())
+except store.write.EnvironmentLacks as problem:
+    print(problem)
+"""
+
+
+def test_a_disk_that_is_full_at_the_header_says_that_nothing_is_measured(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_AT_ONCE, str(tmp_path), str(Path(__file__).parent)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.search("no room left to write .*run.jsonl: nothing is measured yet; make room$", done.stdout)
+    assert list(tmp_path.iterdir()) == []
 
 
 FULL_DISK = """

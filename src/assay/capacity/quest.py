@@ -14,14 +14,14 @@ from assay.adhoc import likeness
 from assay.adhoc.case import AdHoc, Terms, expecting, planned
 from assay.capacity.objective import Objective
 from assay.capacity.plans import plan_at, range_of
-from assay.errors import InputError, ServerFailed
+from assay.errors import AssayError, InputError, ServerFailed
 from assay.settings import Settings
 from assay.store import RunFile
 from assay.study.resolved import ResolvedStudy
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.trial.controller import on_client_cores, raise_limits
-from assay.trial.observer import Interrupted, Observer
+from assay.trial.observer import CutShort, Interrupted, Observer
 from assay.trial.one_trial import Bench, run_trial, start
 from assay.trial.schedule import Slot
 from assay.values.design import Bounds, RuleSetting, SearchDesign
@@ -120,7 +120,7 @@ def run_capacity(
 ) -> Run:
     """Trial after trial until the search has ended or the budget has; each is stored as it ends.
 
-    Interrupted, with the finished trials, on Ctrl-C. No process is left.
+    Interrupted, with the finished trials, on Ctrl-C; CutShort where one cannot be stored. No process is left.
     """
     trials: list[Trial] = []
     now = answer(bounds, ())
@@ -135,13 +135,16 @@ def run_capacity(
                 if _gone(trials):
                     break
                 trial = _one(quest, rate, len(trials), bench)
-                run_file.append(TrialDone(trial=trial))
+                run_file.append(TrialDone(trial=trial), observer.note)
                 trials.append(trial)
                 spent_ns += _load_ns(trial)
                 now = _told(now, trial, quest, header)
                 observer.trial_finished(trial)
     except KeyboardInterrupt:
         raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None)) from None
+    except AssayError as problem:
+        so_far = Run(header=header, trials=tuple(trials), judgement=None)
+        raise CutShort(so_far, problem.message, problem.remedy) from problem
     finally:
         stop_all()
     return Run(header=header, trials=tuple(trials), judgement=None)

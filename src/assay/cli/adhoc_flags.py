@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from assay.errors import EXIT_INTERRUPTED, AssayError, InputError
 if TYPE_CHECKING:
     from assay.adhoc.case import Terms
     from assay.cli.parser import Parser
+    from assay.cli.stored import Afterwards
     from assay.settings import Settings
     from assay.store import RunFile
     from assay.values.run import Run
@@ -82,35 +84,47 @@ def check_owner(url: str) -> None:
         raise InputError(said, "compare and search on machines of your own; `assay load` asks")
 
 
-def judged(finished: Run, run_file: RunFile) -> Run:
-    """The run with its judgement, which is stored."""
+def judged(measure: Callable[[], Run], run_file: RunFile, later: Afterwards) -> Run:
+    """What was measured, with its judgement, which is stored; what cut it short is kept for later."""
     import msgspec
 
+    from assay.trial import CutShort, Interrupted
     from assay.verdict import judge
 
-    if not finished.trials:
-        raise Interruption("interrupted before the first trial ended")
+    try:
+        finished = measure()
+    except CutShort as cut:
+        finished = cut.run
+        ending = Interruption.of(finished) if isinstance(cut, Interrupted) else cut
+        if not finished.trials:
+            raise ending from None
+        with later.kept():
+            raise ending from None
     judgement = judge(finished)
-    run_file.append(judgement)
+    with later.kept():
+        run_file.append(judgement, console.note)
     return msgspec.structs.replace(finished, judgement=judgement)
 
 
-def show(finished: Run, settings: Settings, args: argparse.Namespace) -> None:
-    """Write the report beside the record, and what was asked for; else the end screen."""
+def show(finished: Run, settings: Settings, args: argparse.Namespace, later: Afterwards) -> None:
+    """Write the report beside the record, and what was asked for; else the end screen.
+
+    A report that cannot be written does not keep the figures from being shown.
+    """
     from assay.cli import report_outputs
-    from assay.cli.one_run import shortest
+    from assay.cli.one_run import files
     from assay.cli.output import OutputFile
     from assay.cli.report import show_json
     from assay.report import markdown, terminal
 
     folder = settings.results / finished.header.run_id
     report = folder / "report.md"
-    OutputFile(str(report), announce=False).write(markdown.render(finished))
+    with later.kept():
+        OutputFile(str(report), announce=False).write(markdown.render(finished))
     if args.json:
         show_json(finished)
     if not report_outputs.write_all(finished, None, args) and not args.json:
-        record = shortest(folder / "run.jsonl")
-        console.show(terminal.summary(finished, (("report", shortest(report)), ("run record", record))))
+        console.show(terminal.summary(finished, files(report, folder / "run.jsonl")))
 
 
 class Interruption(AssayError):
@@ -121,6 +135,8 @@ class Interruption(AssayError):
     @classmethod
     def of(cls, finished: Run) -> Interruption:
         """Say where what was measured is."""
+        if not finished.trials:
+            return cls("interrupted before the first trial ended")
         trials, run_id = len(finished.trials), finished.header.run_id
         ended = f"interrupted after {trials} trial{'' if trials == 1 else 's'}"
         return cls(ended, f"what was measured is kept: `assay report {run_id}`")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from assay import console, credentials
 from assay.cli import adhoc_flags, report_outputs, words
 from assay.cli.address import full_url
+from assay.cli.stored import Afterwards
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
@@ -71,10 +72,10 @@ def run(args: argparse.Namespace) -> int:
 
     quest = _quest(args)
     settings = Settings.resolve(results=args.results)
-    finished, interrupted = _search(quest, settings)
-    adhoc_flags.show(finished, settings, args)
-    if interrupted:
-        raise adhoc_flags.Interruption.of(finished)
+    later = Afterwards()
+    finished = _search(quest, settings, later)
+    adhoc_flags.show(finished, settings, args, later)
+    later.tell()
     return _exit_code(finished)
 
 
@@ -111,11 +112,11 @@ def _quest(args: argparse.Namespace) -> Quest:
     )
 
 
-def _search(quest: Quest, settings: Settings) -> tuple[Run, bool]:
-    """The search as it ended, judged and stored, and whether Ctrl-C ended it."""
+def _search(quest: Quest, settings: Settings, later: Afterwards) -> Run:
+    """The search as it ended, judged and stored."""
     from assay import store
     from assay.capacity.quest import first_look, run_capacity, study_of
-    from assay.trial import Interrupted, header_for, machine_lock
+    from assay.trial import header_for, machine_lock
 
     with _watching() as view, machine_lock(settings):
         quest, bounds = first_look(quest, settings, view)
@@ -123,11 +124,9 @@ def _search(quest: Quest, settings: Settings) -> tuple[Run, bool]:
         header = header_for(study_of(quest, bounds), credentials.command())
         with store.create(settings.results, header) as run_file:
             view.run_started(header)
-            try:
-                found = run_capacity(quest, bounds, run_file, header, settings, view)
-            except Interrupted as ending:
-                return adhoc_flags.judged(ending.run, run_file), True
-            return adhoc_flags.judged(found, run_file), False
+            return adhoc_flags.judged(
+                lambda: run_capacity(quest, bounds, run_file, header, settings, view), run_file, later
+            )
 
 
 def _tell(view: CapacityView, bounds: Bounds) -> None:

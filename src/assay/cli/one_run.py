@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console, credentials
+from assay.cli.stored import Afterwards
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
@@ -84,40 +85,41 @@ def ended(path: Path, *, as_json: bool) -> Ended:
 
     run_file, stored = store.reopen(path)
     with run_file:
-        return _close(stored.run, run_file, as_json=as_json)
+        return _close(stored.run, run_file, Afterwards(), as_json=as_json)
 
 
 def _finish(
     header: Header, run_file: RunFile, before: Sequence[Trial], call: Watched, *, as_json: bool
 ) -> Ended:
     """Run under the eyes of a view, judge what is there, also after Ctrl-C, keep that and show it."""
-    from assay.trial import Interrupted
+    from assay.trial import CutShort
 
-    interrupted: Interrupted | None = None
+    later = Afterwards()
     try:
         with _watching(header, before) as view:
             finished = call(view)
-    except Interrupted as ending:
-        interrupted, finished = ending, ending.run
+    except CutShort as cut:
+        finished = cut.run
+        with later.kept():
+            raise
     if finished.trials:
-        made = _close(finished, run_file, as_json=as_json)
-    else:
-        made = Ended(finished, _exit_code(finished), run_file.folder)
-    if interrupted is not None:
-        raise interrupted
-    return made
+        return _close(finished, run_file, later, as_json=as_json)
+    later.tell()
+    return Ended(finished, _exit_code(finished), run_file.folder)
 
 
-def _close(finished: Run, run_file: RunFile, *, as_json: bool) -> Ended:
-    """Judge, keep the judgement, and show the run."""
+def _close(finished: Run, run_file: RunFile, later: Afterwards, *, as_json: bool) -> Ended:
+    """Judge, keep the judgement, and show the run, whatever happens to its files; then tell of them."""
     import msgspec
 
     from assay.verdict import judge
 
     judgement = judge(finished)
-    run_file.append(judgement)
+    with later.kept():
+        run_file.append(judgement, console.note)
     judged = msgspec.structs.replace(finished, judgement=judgement)
-    _show(judged, run_file.path, as_json=as_json)
+    _show(judged, run_file.path, later, as_json=as_json)
+    later.tell()
     return Ended(judged, _exit_code(judged), run_file.folder)
 
 
@@ -157,17 +159,24 @@ def _watching(header: Header, before: Sequence[Trial]) -> Iterator[RunView]:
         )
 
 
-def _show(finished: Run, path: Path, *, as_json: bool) -> None:
+def _show(finished: Run, path: Path, later: Afterwards, *, as_json: bool) -> None:
     from assay.cli.output import OutputFile
     from assay.cli.report import show_json
     from assay.report import markdown, terminal
 
     report = path.with_name("report.md")
-    OutputFile(str(report), announce=False).write(markdown.render(finished))
+    with later.kept():
+        OutputFile(str(report), announce=False).write(markdown.render(finished))
     if as_json:
         show_json(finished)
         return
-    console.show(terminal.summary(finished, (("report", shortest(report)), ("run record", shortest(path)))))
+    console.show(terminal.summary(finished, files(report, path)))
+
+
+def files(report: Path, record: Path) -> tuple[tuple[str, str], ...]:
+    """What a screen lists of the files that a run has left."""
+    named = (("report", report), ("run record", record))
+    return tuple((name, shortest(path)) for name, path in named if path.is_file())
 
 
 def shortest(path: Path) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console
-from assay.errors import InputError
+from assay.errors import AssayError, InputError
 
 if TYPE_CHECKING:
     from assay.report.profiles import Pair
@@ -39,3 +41,24 @@ def pair_in_series(run: Run, results: Path) -> Pair | None:
     except InputError as problem:
         console.note(f"assay: shown without the other profile: {problem.message}")
         return None
+
+
+class Afterwards:
+    """What went wrong with files while figures were still to be shown: those first, then the error."""
+
+    def __init__(self) -> None:
+        """Nothing went wrong yet."""
+        self._problem: AssayError | None = None
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep what goes wrong within the block; the first counts."""
+        try:
+            yield
+        except AssayError as problem:
+            self._problem = self._problem or problem
+
+    def tell(self) -> None:
+        """Raise what was kept, if anything was."""
+        if self._problem is not None:
+            raise self._problem

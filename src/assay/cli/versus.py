@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay import console, credentials
 from assay.cli import adhoc_flags, report_outputs, words
+from assay.cli.stored import Afterwards
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
@@ -79,10 +80,10 @@ def run(args: argparse.Namespace) -> int:
 
     contest = _contest(args)
     settings = Settings.resolve(results=args.results)
-    finished, interrupted = _meet(contest, settings)
-    adhoc_flags.show(finished, settings, args)
-    if interrupted:
-        raise adhoc_flags.Interruption.of(finished)
+    later = Afterwards()
+    finished = _meet(contest, settings, later)
+    adhoc_flags.show(finished, settings, args, later)
+    later.tell()
     return _exit_code(finished)
 
 
@@ -125,10 +126,10 @@ def _contest(args: argparse.Namespace) -> Contest:
     )
 
 
-def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
-    """The comparison as it ended, judged and stored, and whether Ctrl-C ended it."""
+def _meet(contest: Contest, settings: Settings, later: Afterwards) -> Run:
+    """The comparison as it ended, judged and stored."""
     from assay import store
-    from assay.trial import Interrupted, header_for, machine_lock
+    from assay.trial import header_for, machine_lock
     from assay.versus.meeting import Meeting
 
     command = credentials.command()
@@ -141,10 +142,7 @@ def _meet(contest: Contest, settings: Settings) -> tuple[Run, bool]:
         header = header_for(ready.study(), command)
         with store.create(settings.results, header) as run_file:
             view.run_started(header)
-            try:
-                return adhoc_flags.judged(meeting.run(run_file, header), run_file), False
-            except Interrupted as ending:
-                return adhoc_flags.judged(ending.run, run_file), True
+            return adhoc_flags.judged(lambda: meeting.run(run_file, header), run_file, later)
 
 
 @contextlib.contextmanager

@@ -14,17 +14,24 @@ from assay.values.estimate import Estimate, Known
 UNKNOWN = "–"
 """What stands where there is nothing to say."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
+_BUT_LINES = re.compile(rf"(?![\t\n]){_CONTROL.pattern}")
 _LONGEST_TEXT = 300
 
 
-def safe(text: str, longest: int = _LONGEST_TEXT) -> str:
-    """Make text that came from a server or a file fit for a terminal line.
+def visible(text: str, *, lines: bool = False) -> str:
+    """Show control and direction-changing characters as escapes; with `lines` all but tabs and line ends.
 
-    Control and direction-changing characters would let an answer move the cursor or
-    recolour the screen: they are shown as escapes. Long text is cut in the middle.
+    Text that came from a server or a file could otherwise move the cursor, recolour the screen, or turn
+    round what stands beside it. Every form of a report passes through here.
     """
-    shown = _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    hidden = _BUT_LINES if lines else _CONTROL
+    return hidden.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def safe(text: str, longest: int = _LONGEST_TEXT) -> str:
+    """Make text that came from a server or a file fit for a line: visible, and cut in the middle if long."""
+    shown = visible(text)
     if len(shown) <= longest:
         return shown
     head = longest * 2 // 3

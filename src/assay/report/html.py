@@ -75,11 +75,18 @@ def page(name: str, title: str, base: str, **said: object) -> str:
 
 @functools.cache
 def _pages() -> Environment:
-    """The templates; whatever they are given is escaped."""
+    """The templates; whatever they are given is made visible, and escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("assay.report", "page")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_finalize
+    )
+
+
+def _finalize(value: object) -> object:
+    """What a template prints; its own markup is no plain string."""
+    return fmt.visible(value, lines=True) if type(value) is str else value
 
 
 def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:

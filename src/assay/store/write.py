@@ -7,7 +7,9 @@ import errno
 import fcntl
 import os
 import secrets
+import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
@@ -17,6 +19,7 @@ from assay.store.read import FILE, Stored, read
 from assay.values.run import Header, Judgement, TrialDone
 
 LOGS = "logs"
+_NEW = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
 def new_run_id(study: str, unix_ns: int) -> str:
@@ -25,8 +28,15 @@ def new_run_id(study: str, unix_ns: int) -> str:
     return f"{study}-{when}-{secrets.token_hex(2)}"
 
 
+PUT_BACK = "the run's folder was removed while the run went on; it is there again, with all that was measured"
+
+
 class RunFile:
-    """An open run file, held against any second writer until it is closed."""
+    """An open run file, held against any second writer until it is closed.
+
+    Where someone removes it, or its folder, it is put back before the next line: what it holds can still
+    be read through the open descriptor.
+    """
 
     def __init__(self, path: Path, descriptor: int) -> None:
         """Take over an open, locked descriptor; `create` and `reopen` make one."""
@@ -43,19 +53,49 @@ class RunFile:
         """Where the servers' logs go."""
         return self.folder / LOGS
 
-    def append(self, record: Header | TrialDone | Judgement) -> None:
-        """Write one line and sync it. EnvironmentLacks where it cannot be written whole; the file
-        then ends as it did before."""
-        line = memoryview(seal(record))
+    def append(
+        self, record: Header | TrialDone | Judgement, tell: Callable[[str], object] = lambda text: None
+    ) -> None:
+        """Write one line and sync it; `tell` hears where the file had to be put back.
+
+        EnvironmentLacks where it cannot be written whole; the file then ends as it did before.
+        """
         end = os.fstat(self._descriptor).st_size
         try:
-            while line:
-                line = line[os.write(self._descriptor, line) :]
-            os.fsync(self._descriptor)
+            if not self._is_there():
+                self._put_back()
+                tell(PUT_BACK)
+            _write(self._descriptor, seal(record))
         except OSError as error:
             with contextlib.suppress(OSError):  # the reader drops a torn line too
                 os.ftruncate(self._descriptor, end)
-            raise cannot_write(self.path, error) from error
+            raise cannot_write(self.path, error, nothing_yet=end == 0) from error
+
+    def _is_there(self) -> bool:
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(self._descriptor), self.path.stat()) and self.logs.is_dir()
+        return False
+
+    def _put_back(self) -> None:
+        """The folder, and the file in it with what the open one holds."""
+        self.logs.mkdir(parents=True, exist_ok=True)
+        if self._is_there():  # the logs alone were gone
+            return
+        try:
+            descriptor = os.open(self.path, _NEW, 0o644)
+        except FileExistsError as error:
+            raise OSError(error.errno, "another file lies in its place") from None
+        try:
+            held = os.fstat(self._descriptor).st_size
+            _write(descriptor, os.pread(self._descriptor, held, 0))
+            _lock(self.path, descriptor)
+            _sync_folder(self.folder)
+        except BaseException:
+            os.close(descriptor)
+            self.path.unlink(missing_ok=True)
+            raise
+        os.close(self._descriptor)
+        self._descriptor = descriptor
 
     def close(self) -> None:
         """Give the file free."""
@@ -80,23 +120,32 @@ def create(results: Path, header: Header) -> RunFile:
     EnvironmentLacks where the folder cannot be written.
     """
     folder = results / header.run_id
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise cannot_write(folder, error, nothing_yet=True) from error
+    try:
+        return _created(folder, header)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _created(folder: Path, header: Header) -> RunFile:
     path = folder / FILE
     try:
-        (folder / LOGS).mkdir(parents=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        (folder / LOGS).mkdir()
+        descriptor = os.open(path, _NEW, 0o644)
     except OSError as error:
-        raise cannot_write(path, error) from error
+        raise cannot_write(path, error, nothing_yet=True) from error
     file = RunFile(path, descriptor)
     try:
         _lock(file.path, descriptor)
         file.append(header)
         _sync_folder(folder)
-        _sync_folder(results)
+        _sync_folder(folder.parent)
     except BaseException:
         file.close()
-        path.unlink()
-        (folder / LOGS).rmdir()
-        folder.rmdir()
         raise
     return file
 
@@ -123,6 +172,14 @@ def reopen(path: Path) -> tuple[RunFile, Stored]:
     return file, stored
 
 
+def _write(descriptor: int, content: bytes) -> None:
+    """All of it, and synced."""
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
+
+
 def _lock(path: Path, descriptor: int) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,10 +198,10 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def cannot_write(path: Path, error: OSError) -> EnvironmentLacks:
-    """Why a record could not be written, in a line with its remedy."""
+def cannot_write(path: Path, error: OSError, *, nothing_yet: bool = False) -> EnvironmentLacks:
+    """Why a record could not be written, in a line with its remedy; whether there is `nothing_yet` in it."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        remedy = "make room; what was measured is kept, and `assay run --resume` goes on with it"
-        return EnvironmentLacks(f"no room left to write {path}", remedy)
+        kept = "nothing is measured yet" if nothing_yet else "what was measured until then is kept"
+        return EnvironmentLacks(f"no room left to write {path}: {kept}", "make room")
     reason = (error.strerror or str(error)).lower()
     return EnvironmentLacks(f"cannot write {path}: {reason}", "choose another folder with --results")

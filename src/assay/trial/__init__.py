@@ -17,10 +17,11 @@ from __future__ import annotations
 from assay.trial.controller import run_study
 from assay.trial.header import Resumed, header_for, resume
 from assay.trial.lock import machine_lock
-from assay.trial.observer import Interrupted, Observer, Phase, Silent
+from assay.trial.observer import CutShort, Interrupted, Observer, Phase, Silent
 from assay.trial.schedule import Slot
 
 __all__ = [
+    "CutShort",
     "Interrupted",
     "Observer",
     "Phase",

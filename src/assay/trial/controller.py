@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from assay import host
-from assay.errors import ServerFailed
+from assay.errors import AssayError, ServerFailed
 from assay.settings import Settings
 from assay.store import RunFile
 from assay.store import load as load_run
@@ -17,7 +17,7 @@ from assay.sut.build import Prepared
 from assay.sut.cores import CoreSplit
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
-from assay.trial.observer import Interrupted, Observer, Silent
+from assay.trial.observer import CutShort, Interrupted, Observer, Silent
 from assay.trial.one_trial import Bench, failed_trial, run_trial
 from assay.trial.prepare import prepare_all
 from assay.trial.rates import settled
@@ -40,8 +40,8 @@ def run_study(
     """Run every trial of the study that `before` (a resumed run) does not hold, and store each as it ends.
 
     A server that cannot be had, or fails, is a row with its reason; the study goes on. Interrupted, with
-    the finished trials, on Ctrl-C. EnvironmentLacks where a trial cannot be stored. Whatever happens, no
-    process is left. The run comes back without a judgement: that is the caller's next step.
+    the finished trials, on Ctrl-C; CutShort, with them too, where a trial cannot be stored. Whatever happens,
+    no process is left. The run comes back without a judgement: that is the caller's next step.
     """
     observer = observer or Silent()
     header = before.header if before else load_run(run_file.path).header
@@ -62,11 +62,15 @@ def run_study(
                     if trial is None:
                         observer.trial_spared(slot)
                         continue
-                    run_file.append(TrialDone(trial=trial))
+                    run_file.append(TrialDone(trial=trial), observer.note)
                     trials.append(trial)
                     observer.trial_finished(trial)
     except KeyboardInterrupt:
         raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None, damage=damage)) from None
+    except AssayError as problem:
+        so_far = Run(header=header, trials=tuple(trials), judgement=None, damage=damage)
+        again = f"go on with: assay run --resume {header.run_id}"
+        raise CutShort(so_far, problem.message, f"{problem.remedy}; {again}") from problem
     finally:
         stop_all()
     return Run(header=header, trials=tuple(trials), judgement=None, damage=damage)

@@ -85,8 +85,17 @@ class Silent:
         """Show nothing."""
 
 
-class Interrupted(AssayError):
-    """Ctrl-C: what is finished is stored and in `run`; nothing is left running."""
+class CutShort(AssayError):
+    """The run ended before its time: what is finished is stored and in `run`; nothing is left running."""
+
+    def __init__(self, run: Run, message: str, remedy: str) -> None:
+        """`run` holds the finished trials."""
+        super().__init__(message, remedy)
+        self.run = run
+
+
+class Interrupted(CutShort):
+    """Ctrl-C."""
 
     exit_code = EXIT_INTERRUPTED
 
@@ -94,9 +103,9 @@ class Interrupted(AssayError):
         """`run` holds the finished trials."""
         done, planned = len(run.trials), run.header.trials
         super().__init__(
+            run,
             f"interrupted after {done} trials"
             if planned is None
             else f"interrupted after {done} of {planned} trials",
             f"go on with: assay run --resume {run.header.run_id}",
         )
-        self.run = run

@@ -19,7 +19,7 @@ from assay.store import RunFile
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.trial.controller import on_client_cores, raise_limits
-from assay.trial.observer import Interrupted, Observer
+from assay.trial.observer import CutShort, Interrupted, Observer
 from assay.trial.one_trial import Bench, run_trial, start
 from assay.trial.schedule import Slot
 from assay.trial.warmup import preload
@@ -94,7 +94,7 @@ class Meeting:
     def run(self, run_file: RunFile, header: Header) -> Run:
         """Block after block until the question is settled or the budget ends; each trial is stored.
 
-        Interrupted, with the finished trials, on Ctrl-C.
+        Interrupted, with the finished trials, on Ctrl-C; CutShort where one cannot be stored.
         """
         bench = self._bench(run_file.logs)
         trials: list[Trial] = []
@@ -106,11 +106,14 @@ class Meeting:
                     return run
                 for slot in _slots(entries, block, len(trials), self._contest.seed):
                     trial = self._one(slot, entries, trials, bench)
-                    run_file.append(TrialDone(trial=trial))
+                    run_file.append(TrialDone(trial=trial), self._observer.note)
                     trials.append(trial)
                     self._observer.trial_finished(trial)
         except KeyboardInterrupt:
             raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None)) from None
+        except AssayError as problem:
+            so_far = Run(header=header, trials=tuple(trials), judgement=None)
+            raise CutShort(so_far, problem.message, problem.remedy) from problem
         raise AssertionError("blocks are counted without an end")
 
     def _bench(self, logs: Path) -> Bench:

@@ -56,7 +56,8 @@ class Guard:
             return 403, "another origin asked"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return 403, "another site asked"
-        first = scope["path"].split("/", 2)[1]
+        _, _, below = scope["path"].partition("/")  # "*" names no path, and has no "/"
+        first = below.partition("/")[0]
         if not secrets.compare_digest(first.encode(), self._token):
             return 403, "this address needs its token: open the one that `assay view` printed"
         return None

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from assay.report import format as fmt
+
 Spec = dict[str, Any]
 
 # Okabe and Ito's palette without its yellow and black, which vanish on a white or a dark page:
@@ -38,7 +40,19 @@ def finish(spec: Spec, values: list[dict[str, Any]], height: int) -> Spec:
     done["width"] = "container"
     done["height"] = height
     done["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return done
+    return {key: _visible(value) for key, value in done.items()}
+
+
+def _visible(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
+    """The same with every text in it fit to be shown: names come from studies and records."""
+    match value:
+        case str():
+            return fmt.visible(value, lines=True)
+        case dict():
+            return {key: _visible(one) for key, one in value.items()}
+        case list() | tuple():
+            return [_visible(one) for one in value]
+    return value
 
 
 def config(dark: bool = False) -> Spec:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from assay import stats
+from assay.report import format as fmt
 from assay.report.rows import Row, sections
 from assay.values.estimate import Estimate
 from assay.values.run import Run
@@ -52,7 +53,7 @@ def bmf(run: Run) -> str:
 def _line(row: Row, trial: Trial) -> str:
     measured = trial.measurement
     assert measured is not None  # the caller asked
-    name = re.sub(r"\s+", "_", trial.case)
+    name = fmt.visible(re.sub(r"\s+", "_", trial.case))
     parts = [f"BenchmarkServe/{name}", str(max(1, measured.completed))]
     parts.append(f"{stats.rate_per_s(measured):.2f} req/s")
     times = measured.response_time or measured.service_time
@@ -91,4 +92,4 @@ def _metric(estimate: Estimate) -> dict[str, float]:
 
 def _value(text: str) -> str:
     """A configuration value ends with its line."""
-    return re.sub(r"\s+", " ", text).strip()
+    return fmt.visible(re.sub(r"\s+", " ", text).strip())

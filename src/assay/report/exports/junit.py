@@ -61,4 +61,4 @@ def _case(test: xml.Element, run: Run, row: Row) -> None:
 
 
 def _text(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
+    return _NOT_XML.sub("\ufffd", fmt.visible(text, lines=True))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay import stats
+from assay.report import format as fmt
 from assay.report.rows import sections
 from assay.values.measurement import Histogram
 from assay.values.run import Run
@@ -75,9 +76,9 @@ def as_parquet(run: Run) -> bytes:
 
 def _plain(value: object) -> object:
     """A cell that no spreadsheet takes for a formula: text that came from a server or a file may begin so."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return f"'{value}"
-    return value
+    if not isinstance(value, str):
+        return value
+    return f"'{fmt.visible(value)}" if value[:1] in ("=", "+", "-", "@", "\t", "\r") else fmt.visible(value)
 
 
 def _names(run: Run) -> list[str]:
