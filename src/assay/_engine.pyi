@@ -18,8 +18,8 @@ class Script:
     def complaints(self) -> list[str]:
         """Give why it could not be loaded, once for each state it was tried in."""
 
-    def prepare(self) -> tuple[bytes, str]:
-        """Make the threads' states; give the requests that are sent first, and where to."""
+    def prepare(self) -> tuple[bytes, list[str]]:
+        """Make the threads' states; give the requests that are sent first, and where each thread's go."""
 
     def done(self, end_json: bytes) -> None:
         """Call the script's `done`."""

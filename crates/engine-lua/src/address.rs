@@ -8,6 +8,7 @@ use dns_lookup::{AddrInfoHints, SockType, getaddrinfo};
 use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, UserDataRef};
 
 use crate::error::ScriptError;
+use crate::script::Settings;
 
 /// What getaddrinfo's errors begin with in `dns_lookup`, and not in wrk.
 const LOOKUP_PREFIX: &str = "failed to lookup address information: ";
@@ -28,9 +29,19 @@ impl UserData for Address {
 /// Why the last connection was refused, for the line that says that none was accepted.
 pub(crate) type Refusal = Arc<Mutex<String>>;
 
-/// Puts the two functions into the table `wrk`.
-pub(crate) fn offer(lua: &Lua, wrk: &Table, refusal: &Refusal) -> mlua::Result<()> {
-    let lookup = |_: &Lua, (host, service): (String, Option<String>)| {
+/// Puts the two functions into the table `wrk`. The host of the test has the addresses of the settings.
+pub(crate) fn offer(
+    lua: &Lua,
+    wrk: &Table,
+    settings: &Settings,
+    refusal: &Refusal,
+) -> mlua::Result<()> {
+    let (own_host, own_service) = (settings.host.clone(), settings.service().to_owned());
+    let own: Vec<_> = settings.addresses.iter().copied().map(Address).collect();
+    let lookup = move |_: &Lua, (host, service): (String, Option<String>)| {
+        if host == own_host && service.as_deref() == Some(&own_service) {
+            return Ok(own.clone());
+        }
         look_up(&host, service.as_deref())
             .map_err(|problem| mlua::Error::external(ScriptError::Unresolved(problem)))
     };

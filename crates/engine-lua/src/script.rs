@@ -24,6 +24,8 @@ pub struct Settings {
     pub host: String,
     /// Its port, where it has one.
     pub port: Option<String>,
+    /// The addresses of this host and port. Nobody looks them up again: they are what was asked about.
+    pub addresses: Vec<SocketAddr>,
     /// Its path and what follows.
     pub path: String,
     /// Header fields of the command line.
@@ -34,13 +36,20 @@ pub struct Settings {
     pub arguments: Vec<String>,
 }
 
+impl Settings {
+    /// What the resolver is asked for: the port, or the scheme's name.
+    pub(crate) fn service(&self) -> &str {
+        self.port.as_deref().unwrap_or(&self.scheme)
+    }
+}
+
 /// What is settled once every thread is initialised, by the first of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ready {
     /// The requests that are sent first.
     pub request: Vec<u8>,
-    /// Where they go.
-    pub address: SocketAddr,
+    /// Where each thread's go.
+    pub addresses: Vec<SocketAddr>,
 }
 
 /// What the script defines, by its first thread's state.
@@ -103,6 +112,8 @@ impl Script {
             self.threads.push(thread);
         }
         let unreachable = || ScriptError::Unreachable(self.settings.host.clone());
+        let addresses = self.threads.iter().map(|thread| thread.facts.address());
+        let addresses: Option<Vec<SocketAddr>> = addresses.collect();
         let first = self.threads.first().ok_or_else(unreachable)?;
         self.defined = Defined {
             request: defines(&first.lua, "request")?,
@@ -118,13 +129,13 @@ impl Script {
         };
         Ok(Ready {
             request,
-            address: first.facts.address().ok_or_else(unreachable)?,
+            addresses: addresses.ok_or_else(unreachable)?,
         })
     }
 
     fn resolve(&self) -> Result<(), ScriptError> {
         let settings = &self.settings;
-        let service = settings.port.as_deref().unwrap_or(&settings.scheme);
+        let service = settings.service();
         own(&self.main.lua, "resolve")?.call::<()>((settings.host.as_str(), service))?;
         let found: Table = self.main.lua.globals().get::<Table>("wrk")?.get("addrs")?;
         if found.raw_len() == 0 {

@@ -31,7 +31,7 @@ pub(crate) fn load(settings: &Settings, refusal: &Refusal) -> mlua::Result<State
         headers.set(name.as_str(), value.as_str())?;
     }
     wrk.set("headers", headers)?;
-    address::offer(&lua, &wrk, refusal)?;
+    address::offer(&lua, &wrk, settings, refusal)?;
     let thread_of = lua
         .load(include_str!("prelude.lua"))
         .set_name("=wrk")

@@ -31,6 +31,7 @@ impl Place {
             scheme: "http".into(),
             host: "127.0.0.1".into(),
             port: Some(self.port().to_string()),
+            addresses: vec![self.listener.local_addr().unwrap()],
             path: "/p".into(),
             headers: vec![("A".into(), "b".into())],
             threads,
@@ -90,7 +91,7 @@ fn without_request_every_thread_has_its_own_fixed_bytes() {
     );
     let mut script = place.load(2);
     let ready = script.prepare().unwrap();
-    assert_eq!(ready.address.port(), place.port());
+    assert_eq!(ready.addresses[0].port(), place.port());
     let supplies = script.supplies().unwrap();
     let texts: Vec<_> = supplies
         .iter()
@@ -219,6 +220,7 @@ fn a_host_that_nobody_answers_for_is_told() {
         file,
         host: "127.0.0.1".into(),
         port: Some("1".into()),
+        addresses: vec!["127.0.0.1:1".parse().unwrap()],
         threads: 1,
         ..Settings::default()
     };

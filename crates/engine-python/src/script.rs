@@ -1,5 +1,6 @@
 //! `Script`: wrk's Lua scripts, with what they are told as JSON.
 
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use assay_engine::Supply;
@@ -32,6 +33,7 @@ struct SettingsRead {
     scheme: String,
     host: String,
     port: Option<String>,
+    addresses: Vec<SocketAddr>,
     path: String,
     headers: Vec<(String, String)>,
     threads: u32,
@@ -108,6 +110,7 @@ impl PyScript {
             scheme: given.scheme,
             host: given.host,
             port: given.port,
+            addresses: given.addresses,
             path: given.path,
             headers: given.headers,
             threads: given.threads,
@@ -122,10 +125,11 @@ impl PyScript {
         self.lock().complaints().to_vec()
     }
 
-    /// Makes the threads' states: the first requests that are sent, and where to.
-    fn prepare<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, String)> {
+    /// Makes the threads' states: the first requests that are sent, and where each thread's go.
+    fn prepare<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Vec<String>)> {
         let ready = py.detach(|| self.lock().prepare()).map_err(raised)?;
-        Ok((PyBytes::new(py, &ready.request), ready.address.to_string()))
+        let addresses = ready.addresses.iter().map(ToString::to_string).collect();
+        Ok((PyBytes::new(py, &ready.request), addresses))
     }
 
     /// Calls the script's `done`.

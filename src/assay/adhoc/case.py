@@ -65,11 +65,13 @@ def case_of(rival: Rival, terms: Terms) -> AdHoc:
     host, port, target = _place(rival, terms)
     request = msgspec.structs.replace(terms.plan.requests[0], target=target)
     statuses = request.expect.status if request.expect else ()
+    # Where a name is looked up by us, what asks the server by hand has to be told of the name.
+    named = {"Host": urlsplit(rival.url).netloc} if rival.address not in ("", host) else {}
     route = Route(
         name=target,
         method=request.method,
         target=target,
-        headers=dict(request.headers),
+        headers={**named, **dict(request.headers)},
         body=request.body,
         body_file=request.body_file,
         answer=Answer(status=statuses or tuple(int(code) for code in HTTPStatus)),
@@ -80,13 +82,14 @@ def case_of(rival: Rival, terms: Terms) -> AdHoc:
         terms.plan,
         requests=(request,),
         warmup_max_ns=_engine_bound(terms.warm_up),
+        addresses=(rival.address,) if named else (),
     )
     case = Case(id=rival.name, server=rival.name, variant="", workload=target, load="as given")
     resolved = ResolvedCase(
         case=case, server=spec, contract=contract, routes=(route,), plan=plan, warm_up=terms.warm_up
     )
     if rival.url:
-        return AdHoc(rival=rival, resolved=resolved, server=Standing(host, port))
+        return AdHoc(rival=rival, resolved=resolved, server=Standing(rival.address or host, port, host))
     return AdHoc(rival=rival, resolved=resolved, server=_prepared(spec, terms.split, port))
 
 

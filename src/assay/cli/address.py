@@ -1,17 +1,17 @@
-"""Where a load would go, settled before anything is sent: loopback, a private network, or
-someone else's machine."""
+"""URLs of the command line, and where a plan made of them leads: settled before anything is sent."""
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 from urllib.parse import urlsplit
 
+import msgspec
+
+from assay import reach
 from assay.errors import InputError
 from assay.values.plan import LoadPlan
 
 _FAMILIES = {"any": socket.AF_UNSPEC, "ipv4": socket.AF_INET, "ipv6": socket.AF_INET6}
-_UNIX = "unix:"
 
 
 def full_url(word: str) -> str:
@@ -25,92 +25,37 @@ def target_of(url: str) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def first_hops(plan: LoadPlan) -> tuple[str, ...]:
-    """The addresses that the plan connects to; InputError where a name has none."""
-    if plan.proxy is not None:
-        return resolve(plan.proxy, plan.address_family)
-    if plan.addresses:
-        host_and_port(plan.url)
-        return tuple(_without_port(address) for address in plan.addresses)
-    return resolve(plan.url, plan.address_family)
+def settled(plan: LoadPlan, *, allowed: bool) -> LoadPlan:
+    """The plan with an address in place of the name, which is looked up only here, and with leave to use it.
 
-
-def reached(plan: LoadPlan) -> tuple[str, ...]:
-    """Every address that the load reaches: those it connects to, and what is behind a proxy.
-
-    A name that only the proxy can look up stands for itself.
+    `allowed` gives that leave; else a machine that is not ours is asked about. InputError where a name has
+    no address, or leave is not given.
     """
-    hops = first_hops(plan)
-    if plan.proxy is None:
-        return hops
-    host, _ = host_and_port(plan.url)
-    try:
-        return hops + resolve(plan.url)
-    except InputError:
-        return (*hops, host)
+    host_and_port(plan.url)
+    found = () if plan.addresses else resolve(plan.proxy or plan.url, plan.address_family)
+    reached = [endpoint.ip for endpoint in found] or [reach.without_port(text) for text in plan.addresses]
+    if plan.proxy is not None:
+        reached += reach.behind_proxy(*host_and_port(plan.url))
+    if not allowed:
+        reach.ask_leave(plan.url, reached, "--yes")
+    if not found or found[0].ip == host_and_port(plan.proxy or plan.url)[0]:
+        return plan
+    where = str(reach.first_that_answers(found))
+    if plan.proxy is not None:
+        return msgspec.structs.replace(plan, proxy=f"http://{where}")
+    return msgspec.structs.replace(plan, addresses=(where,))
 
 
-def resolve(url: str, family: str = "any") -> tuple[str, ...]:
+def first_hops(plan: LoadPlan) -> tuple[str, ...]:
+    """The addresses that a settled plan connects to."""
+    if plan.addresses and plan.proxy is None:
+        return tuple(reach.without_port(address) for address in plan.addresses)
+    return (host_and_port(plan.proxy or plan.url)[0],)
+
+
+def resolve(url: str, family: str = "any") -> tuple[reach.Endpoint, ...]:
     """The addresses of the URL's host, in the resolver's order; InputError where there are none."""
-    host, port = host_and_port(url)
-    try:
-        found = socket.getaddrinfo(host, port, family=_FAMILIES[family], type=socket.SOCK_STREAM)
-    except (socket.gaierror, UnicodeError) as problem:
-        reason = problem.strerror if isinstance(problem, socket.gaierror) else "not a host name"
-        raise InputError(f"cannot resolve {host!r}: {reason}", "check the host in the URL") from None
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-def outsiders(addresses: tuple[str, ...]) -> tuple[str, ...]:
-    """Those addresses that are neither loopback nor private: other people's machines."""
-    return tuple(address for address in addresses if not _is_ours(address))
-
-
-def is_this_machine(addresses: tuple[str, ...]) -> bool:
-    """Whether the server would share this machine with the client: its address can be bound here."""
-    return any(address.startswith(_UNIX) or _can_bind(address) for address in addresses)
-
-
-def _without_port(address: str) -> str:
-    """The address itself: 127.0.0.1:80 and [::1]:80 are ways to write one with a port."""
-    if address.startswith(_UNIX):
-        return address
-    if address.startswith("["):
-        return address[1:].partition("]")[0]
-    return address.partition(":")[0] if address.count(":") == 1 else address
-
-
-def _can_bind(address: str) -> bool:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.bind((address, 0))
-        except OSError:
-            return False
-        return True
-
-
-def _is_ours(text: str) -> bool:
-    if text.startswith(_UNIX):
-        return True
-    try:
-        address = ipaddress.ip_address(text.partition("%")[0])
-    except ValueError:
-        # A name that nobody here can look up.
-        return False
-    address = getattr(address, "ipv4_mapped", None) or address
-    # The unspecified address (0.0.0.0) reaches this machine.
-    if address.is_loopback or address.is_link_local or address.is_unspecified:
-        return True
-    return any(address in network for network in _PRIVATE if network.version == address.version)
-
-
-_PRIVATE = tuple(
-    ipaddress.ip_network(text)
-    # RFC 1918, RFC 6598 (shared address space), RFC 4193. Not `is_private`: that also holds
-    # documentation and reserved ranges, which are no one's local network.
-    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7")
-)
+    return reach.look_up(*host_and_port(url), _FAMILIES[family])
 
 
 def host_and_port(url: str) -> tuple[str, int]:

@@ -14,6 +14,7 @@ from assay.errors import EXIT_INTERRUPTED, AssayError, InputError
 
 if TYPE_CHECKING:
     from assay.adhoc.case import Terms
+    from assay.adhoc.rivals import Rival
     from assay.cli.parser import Parser
     from assay.cli.stored import Afterwards
     from assay.settings import Settings
@@ -74,14 +75,24 @@ def terms_from(args: argparse.Namespace, url: str, *, least_warm_up_ns: int, sta
     return Terms(plan=plan, url=url, warm_up=warm_up, ready_timeout_s=args.ready_timeout / 1e9, split=split)
 
 
-def check_owner(url: str) -> None:
-    """Other people's machines are not loaded for half an hour on a word. InputError for one of theirs."""
+def at_address(rival: Rival) -> Rival:
+    """The rival with the address of its URL, which is looked up only here; one to start stays as it is.
+
+    Other people's machines are not loaded for half an hour on a word: InputError for one of theirs.
+    """
+    import msgspec
+
+    from assay import reach
     from assay.cli import address
 
-    outside = address.outsiders(address.resolve(url)) if url else ()
+    if not rival.url:
+        return rival
+    found = address.resolve(rival.url)
+    outside = reach.outsiders(endpoint.ip for endpoint in found)
     if outside:
-        said = f"{url} is {outside[0]}, neither loopback nor private"
+        said = f"{rival.url} is {outside[0]}, neither loopback nor private"
         raise InputError(said, "compare and search on machines of your own; `assay load` asks")
+    return msgspec.structs.replace(rival, address=reach.first_that_answers(found).ip)
 
 
 def judged(measure: Callable[[], Run], run_file: RunFile, later: Afterwards) -> Run:

@@ -94,8 +94,7 @@ def _quest(args: argparse.Namespace) -> Quest:
         command=args.command,
         url="" if args.command else url,
     )
-    server = case_of(given, terms)
-    adhoc_flags.check_owner(given.url)
+    server = case_of(adhoc_flags.at_address(given), terms)
     if args.lowest and args.highest and args.lowest >= args.highest:
         raise InputError(f"--from {args.lowest:g} is not below --to {args.highest:g}", "give a lower --from")
     return Quest(

@@ -7,10 +7,10 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from assay import console, engine
+from assay import console, engine, reach
 from assay.cli import address, load_flags
 from assay.cli.parser import Parser
-from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, InputError
+from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,14 +54,13 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the load and report it."""
     plan = load_flags.plan_from(args)
-    outside = address.outsiders(address.reached(plan))
+    address.host_and_port(plan.url)
     engine.check(plan)
-    if outside and not args.yes and not _allowed(args.url, outside):
-        raise InputError("nothing was sent")
+    plan = address.settled(plan, allowed=args.yes)
     running = engine.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
-    here = address.is_this_machine(address.first_hops(plan))
+    here = reach.is_this_machine(address.first_hops(plan))
     return _report(
         plan,
         running.result(),
@@ -78,11 +77,6 @@ def _look_at_host(plan: LoadPlan) -> Watch:
     from assay.sut.cores import CoreSplit
 
     return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
-
-
-def _allowed(url: str, outside: Sequence[str]) -> bool:
-    where = f"{url} leads to {outside[0]}, neither loopback nor private"
-    return console.confirm(f"{where}: do you have its owner's leave to load it?", "--yes")
 
 
 def _watch(running: EngineRun, plan: LoadPlan, *, quiet: bool) -> bool:

@@ -15,8 +15,9 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from assay import reach
 from assay.cli import words
-from assay.cli.address import full_url, host_and_port, is_this_machine, target_of
+from assay.cli.address import full_url, host_and_port, target_of
 from assay.cli.load_table import (
     DEFAULT_CONNECTIONS,
     DEFAULT_DURATION_NS,
@@ -197,7 +198,7 @@ def _addresses(route: Tree, url: str) -> list[str]:
 
 def _check_sources(sources: Collection[str]) -> None:
     for source in sources:
-        if not is_this_machine((source,)):
+        if not reach.is_this_machine((source,)):
             raise InputError(f"--source: {source} is no address of this machine", "`ip address` lists them")
 
 

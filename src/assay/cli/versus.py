@@ -96,15 +96,13 @@ def _contest(args: argparse.Namespace) -> Contest:
     from assay.versus.contest import Contest
     from assay.versus.warming import LEAST_NS
 
-    found = rivals_of(args.rivals, args.name, args.scan)
+    found = tuple(map(adhoc_flags.at_address, rivals_of(args.rivals, args.name, args.scan)))
     if len(found) < 2:
         given = f"only {found[0].name!r} was given" if found else "nothing was given to compare"
         raise InputError(given, "give two commands or URLs, or one command with a --scan")
     terms = adhoc_flags.terms_from(
         args, args.url, least_warm_up_ns=LEAST_NS, standing=all(rival.url for rival in found)
     )
-    for rival in found:
-        adhoc_flags.check_owner(rival.url)
     trials = FEWEST_BLOCKS * (len(found) + args.control)
     least_ns = trials * (args.measure_ns + terms.warm_up.min_ns)
     if args.budget < least_ns:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay import engine
+from assay import engine, reach
 
 if TYPE_CHECKING:
     from assay.engine import EngineRun
@@ -91,14 +91,13 @@ def _watch_host(plan: LoadPlan) -> Watch:
 
 
 def _judged(plan: LoadPlan, measurement: Measurement, host: Watch | None) -> tuple[Finding, ...]:
-    from assay.cli import address
     from assay.verdict import judge_load
 
     return judge_load(
         plan,
         measurement,
         cores=os.cpu_count() or 1,
-        same_machine=address.is_this_machine(address.first_hops(plan)),
+        same_machine=reach.is_this_machine(map(reach.without_port, plan.addresses)),
         host=None if host is None else host.seen(),
     )
 

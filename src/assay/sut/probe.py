@@ -95,7 +95,8 @@ def _statuses(statuses: tuple[int, ...]) -> str:
 
 def _send(connection: http.client.HTTPConnection, contract: Contract, route: Route) -> None:
     body = contract.body_of(route)
-    connection.putrequest(route.method, route.target, skip_accept_encoding=True)
+    names_host = any(name.lower() == "host" for name in route.headers)
+    connection.putrequest(route.method, route.target, skip_host=names_host, skip_accept_encoding=True)
     for name, value in route.headers.items():
         connection.putheader(name, value)
     connection.putheader("Connection", "close")

@@ -22,17 +22,18 @@ class Unsampled:
 
 @dataclass(frozen=True)
 class StandingServer:
-    """A server at an address that has given a right answer."""
+    """A server at an address that has given a right answer, `named` so in requests."""
 
     host: str
     port: int
+    named: str
     sampler: Unsampled = field(default_factory=Unsampled)
 
     @property
     def url(self) -> str:
-        """Its address, without a path."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}/"
+        """Where it is said to be, without a path."""
+        named = f"[{self.named}]" if ":" in self.named else self.named
+        return f"http://{named}:{self.port}/"
 
     def died(self) -> ServerFailed | None:
         """Nothing is known of its process: that it no longer answers shows in the answers."""
@@ -48,10 +49,11 @@ class StandingServer:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a server stands."""
+    """Where a server stands: at a numeric address, `named` so in requests."""
 
     host: str
     port: int
+    named: str
 
     def meet(self, contract: Contract, route: Route) -> StandingServer:
         """The server, once it has answered `route` rightly.
@@ -67,4 +69,4 @@ class Standing:
             problem = str(error)
         if problem:
             raise ServerFailed("contract", f"no right answer to {route.method} {route.target}: {problem}")
-        return StandingServer(self.host, self.port)
+        return StandingServer(self.host, self.port, self.named)

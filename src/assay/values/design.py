@@ -113,11 +113,12 @@ class StudyDesign(AnyDesign, frozen=True, kw_only=True, tag="study", tag_field="
 
 class Rival(Value, frozen=True, kw_only=True):
     """A server that a command line names. `command` is a shell's, with the scans' `values` filled in; empty
-    where a server stands at `url` already."""
+    where a server stands at `url` already, whose host was looked up as `address`."""
 
     name: str
     command: str = ""
     url: str = ""
+    address: str = ""
     values: dict[str, str] = {}
 
     def fill(self, text: str) -> str:

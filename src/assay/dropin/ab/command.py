@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.dropin import front, reach
+from assay import console, reach
+from assay.dropin import front
 from assay.dropin.ab import flags as command_line
 from assay.dropin.ab import texts
 from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, WITH_A_TIME, Ending, Flags

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Literal
 
-from assay.dropin import reach
+from assay import reach
 from assay.dropin.ab.flags import Flags
 from assay.values.plan import Closed, LoadPlan, Request, StopAtCount, Tls
 
@@ -23,19 +23,21 @@ def endpoint(flags: Flags) -> tuple[str, int]:
 
 
 def address(flags: Flags) -> str:
-    """The address that is connected to; `reach.Unresolved` where there is none."""
+    """The address that is connected to; `reach.Unresolved` where there is none, InputError without leave."""
     host, port = endpoint(flags)
     family = socket.AF_UNSPEC
     if flags.source is not None:
         family = socket.AF_INET6 if ":" in flags.source else socket.AF_INET
-    return reach.address(host, port, family)
+    if flags.proxy is not None:
+        reach.ask_leave(flags.url.text, reach.behind_proxy(flags.url.host, flags.url.port))
+    return reach.address(host, port, named=host if flags.proxy else flags.url.text, family=family)
 
 
 def source(flags: Flags) -> str | None:
     """The address of `-B`, which may be a name; `reach.Unresolved` where it has none."""
     if flags.source is None:
         return None
-    return reach.address(flags.source, 0).rpartition(":")[0].strip("[]")
+    return reach.look_up(flags.source, 0)[0].ip
 
 
 def versions(flags: Flags) -> tuple[Literal["1.2", "1.3"], ...]:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console, engine
-from assay.dropin import front, reach
+from assay import console, engine, reach
+from assay.dropin import front
 from assay.dropin.bombardier import flags as command_line
 from assay.dropin.bombardier import plain
 from assay.dropin.bombardier.flags import VERSION, Asked, Flags, Wrong
@@ -93,10 +93,9 @@ def _read(path: str) -> str:
 
 
 def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
-    load = plan(flags)
     begun_ns = time.monotonic_ns()
     try:
-        reach.addresses(flags.url.hostname or "", flags.url.port or 0)
+        load = plan(flags)
     except reach.Unresolved:
         return _unresolved(flags, nodes, manners, time.monotonic_ns() - begun_ns)
     bars: list[Bar] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from assay import reach
 from assay.dropin.bombardier import request
 from assay.dropin.bombardier.flags import Flags
 from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
@@ -16,7 +17,10 @@ _SHORTEST_TIMEOUT_NS = 1_000
 
 
 def plan(flags: Flags) -> LoadPlan:
-    """The load that the flags ask for. A rate is an open loop: its starts wait for no answer."""
+    """The load that the flags ask for. A rate is an open loop: its starts wait for no answer.
+
+    InputError where the host has no address, or is a machine of others without their leave.
+    """
     body, file = flags.body or None, flags.body_file or None
     is_chunked = request.is_chunked(flags)
     sent = Request(
@@ -38,6 +42,7 @@ def plan(flags: Flags) -> LoadPlan:
         # bombardier tries again at once, whatever failed.
         retry_wait_max_ns=0,
         keep_alive=request.is_kept_alive(flags),
+        addresses=(_address(flags),),
         tls=Tls(
             insecure=flags.insecure,
             certificate_file=flags.certificate or None,
@@ -51,6 +56,12 @@ def _timeout_ns(flags: Flags) -> int:
     if flags.timeout_ns == 0:
         return _LONGEST_TIMEOUT_NS
     return min(max(flags.timeout_ns, _SHORTEST_TIMEOUT_NS), _LONGEST_TIMEOUT_NS)
+
+
+def _address(flags: Flags) -> str:
+    port = flags.url.port or (443 if flags.url.scheme == "https" else 80)
+    host = flags.url.hostname or ""
+    return reach.address(host, port, named=host)
 
 
 def _load(flags: Flags) -> Closed | Open:

@@ -10,7 +10,7 @@ from assay import console, engine
 from assay.dropin import front
 from assay.dropin.wrk import flags as command_line
 from assay.dropin.wrk.flags import VERSION, Flags, Refused
-from assay.dropin.wrk.plan import Unreachable, given_headers, plan, reachable
+from assay.dropin.wrk.plan import Unreachable, addresses, given_headers, plan, reachable
 from assay.dropin.wrk.report import banner
 from assay.errors import EXIT_OK, AssayError
 
@@ -49,7 +49,7 @@ def _say_version() -> None:
 def _test(flags: Flags, manners: front.Manners) -> int:
     script = None if flags.script is None else _script(flags.script, flags, manners)
     if script is None:
-        load, start = plan(flags, reachable(flags.url), strict=manners.strict), engine.start
+        load, start = plan(flags, reachable(flags.url, flags.text), strict=manners.strict), engine.start
     else:
         address, batch = _prepared(script)
         load = plan(flags, address, strict=manners.strict, batch=batch)
@@ -73,7 +73,7 @@ def _script(file: str, flags: Flags, manners: front.Manners) -> Script:
     # Imported where a script is given: most command lines have none.
     from assay.dropin.wrk.script import Script
 
-    script = Script(file, flags, given_headers(flags))
+    script = Script(file, flags, given_headers(flags), addresses(flags.url, flags.text))
     for complaint in script.complaints():
         if not manners.strict:
             instead = f"ASSAY_STRICT=1 goes on without it, as wrk does, with GET {flags.url.path}"
@@ -86,8 +86,8 @@ def _prepared(script: Script) -> tuple[str, int]:
     from assay.dropin.wrk import requests
 
     try:
-        first, address = script.prepare()
-        return address, requests.count(first)
+        first, places = script.prepare()
+        return places[0], requests.count(first)
     except requests.Malformed as problem:
         raise engine.ScriptFailed(str(problem)) from None
     finally:

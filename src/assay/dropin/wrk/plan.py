@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import socket
-
+from assay import reach
 from assay.dropin.wrk.flags import Flags
 from assay.dropin.wrk.url import Url
 from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, Tls
@@ -17,25 +16,30 @@ class Unreachable(Exception):
     """The URL's host has no address, or none that accepts a connection; the line is wrk's."""
 
 
-def reachable(url: Url) -> str:
-    """The first address of the URL's host that accepts a connection, as "ip:port"."""
-    where = f"{url.host}:{url.service}"
+def addresses(url: Url, named: str) -> tuple[reach.Endpoint, ...]:
+    """The addresses of the URL's host; `named` is the URL as typed.
+
+    Raises `Unreachable` where there is none, InputError for a machine of others without their leave.
+    """
     try:
-        found = socket.getaddrinfo(url.host, url.service, type=socket.SOCK_STREAM)
-    except (socket.gaierror, UnicodeError) as problem:
-        reason = problem.strerror if isinstance(problem, socket.gaierror) else str(problem)
-        raise Unreachable(f"unable to resolve {where} {reason}") from None
+        found = reach.look_up(url.host, url.service)
+    except reach.Unresolved as problem:
+        raise Unreachable(f"unable to resolve {url.host}:{url.service} {problem.reason}") from None
+    reach.ask_leave(named, [endpoint.ip for endpoint in found])
+    return found
+
+
+def reachable(url: Url, named: str) -> str:
+    """The first address of the URL's host that accepts a connection, as "ip:port"."""
     reason = ""
-    for family, kind, protocol, _, address in found:
+    for endpoint in addresses(url, named):
         try:
-            with socket.socket(family, kind, protocol) as knock:
-                knock.connect(address)
-                ip, port, *_ = knock.getpeername()
+            endpoint.knock()
         except OSError as problem:
             reason = problem.strerror or str(problem)
             continue
-        return f"[{ip}]:{port}" if family == socket.AF_INET6 else f"{ip}:{port}"
-    raise Unreachable(f"unable to connect to {where} {reason}")
+        return str(endpoint)
+    raise Unreachable(f"unable to connect to {url.host}:{url.service} {reason}")
 
 
 def given_headers(flags: Flags) -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from assay import _engine
+from assay import _engine, reach
 from assay.dropin.wrk.flags import Flags
 from assay.engine import ScriptFailed
 
@@ -22,14 +23,19 @@ class Script:
     It prints through C's buffer of standard output: `flush` before anything of ours is printed.
     """
 
-    def __init__(self, file: str, flags: Flags, headers: dict[str, str]) -> None:
-        """Load `file` for what the command line asks for."""
+    def __init__(
+        self, file: str, flags: Flags, headers: dict[str, str], addresses: Sequence[reach.Endpoint]
+    ) -> None:
+        """Load `file` for what the command line asks for, on a host with these addresses."""
         url = flags.url
+        self._file = file
+        self._asked = {str(endpoint) for endpoint in addresses}
         settings = {
             "file": file,
             "scheme": url.scheme,
             "host": url.host,
             "port": url.port,
+            "addresses": [str(endpoint) for endpoint in addresses],
             "path": url.path,
             "headers": list(headers.items()),
             "threads": flags.threads,
@@ -44,14 +50,19 @@ class Script:
         """Why the script could not be loaded, once for each time it was tried: the test goes on without."""
         return self.engine_script.complaints()
 
-    def prepare(self) -> tuple[bytes, str]:
-        """Set up and initialise every thread; the requests that are sent first, and where to ("ip:port")."""
+    def prepare(self) -> tuple[bytes, list[str]]:
+        """Set up and initialise every thread; the first requests, and where each thread's go ("ip:port").
+
+        InputError where the script leads a thread to a machine of others without their leave.
+        """
         try:
-            return self.engine_script.prepare()
+            first, places = self.engine_script.prepare()
         except _engine.ScriptError as error:
             raise ScriptFailed(str(error)) from None
         finally:
             self.flush()
+        reach.ask_leave(self._file, [reach.without_port(at) for at in places if at not in self._asked])
+        return first, places
 
     def done(self, figures: Figures, strict: bool) -> None:
         """Give the script the figures."""
