@@ -18,6 +18,15 @@ _decode_snapshot = msgspec.json.Decoder(Snapshot).decode
 _decode_measurement = msgspec.json.Decoder(Measurement).decode
 
 
+class PlanRefused(InputError):
+    """The engine does not take the plan: `field` is wrong, `problem` says what would be right."""
+
+    def __init__(self, line: str) -> None:
+        """Take the engine's line apart."""
+        super().__init__(f"load plan: {line}")
+        self.field, _, self.problem = line.partition(": ")
+
+
 class ScriptFailed(Exception):
     """A script that makes the requests cannot go on; the text is the whole line that wrk writes."""
 
@@ -35,23 +44,23 @@ def _encoded(plan: LoadPlan) -> bytes:
 
 
 def check(plan: LoadPlan) -> None:
-    """Check what can be known of a plan before it runs; `InputError` names the field."""
+    """Check what can be known of a plan before it runs; `PlanRefused` names the field."""
     try:
         _engine.validate(_encoded(plan))
     except _engine.PlanError as error:
-        raise InputError(f"load plan: {error}") from None
+        raise PlanRefused(str(error)) from None
 
 
 def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
     """Start the load on threads of the engine. The requests of a `script` take the place of the plan's.
 
-    `InputError` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it
+    `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it
     (a name without an address, too few descriptors); then nothing was sent.
     """
     try:
         return EngineRun(_engine.Run(_encoded(plan), script))
     except _engine.PlanError as error:
-        raise InputError(f"load plan: {error}") from None
+        raise PlanRefused(str(error)) from None
     except _engine.RunError as error:
         raise EnvironmentLacks(str(error)) from None
 

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from wire import Wire, recording
 from wrk_pair import ASSAY, PATIENCE_S
 
@@ -93,15 +94,40 @@ def test_a_fixed_rate_is_an_open_loop_with_a_spectrum() -> None:
         assert last[1] == total[1]
 
 
-def test_a_script_cannot_pipeline_at_a_fixed_rate(tmp_path: Path) -> None:
-    script = tmp_path / "two.lua"
-    script.write_text("function request() return wrk.format() .. wrk.format() end")
+def test_a_script_pipelines_at_a_fixed_rate(tmp_path: Path) -> None:
+    script = tmp_path / "five.lua"
+    script.write_text("function request() return wrk.format():rep(5) end")
     with recording() as wire:
-        done = run("-t1", "-c1", "-d1", "-R", "10", "-s", str(script), wire.url(), quiet=True)
-    assert done.returncode == 1
-    assert (
-        done.stderr == "wrk: load plan: pipeline: must be 1 in an open loop: an arrival sends one request\n"
-    )
+        done = run("-t1", "-c2", "-d1", "-R", "100", "-L", "-s", str(script), wire.url(), quiet=True)
+    assert done.returncode == 0, done.stderr
+    total = re.search(r"  (\d+) requests in", done.stdout)
+    assert total
+    # Batches of five, 20 a second.
+    assert 0 < int(total[1]) <= 100
+    assert int(total[1]) % 5 == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("-c", "5000000000"), "-c: must be between 1 and 1000000"),
+        (("-c", "5000000000", "-R", "5"), "-c: must be between 1 and 1000000"),
+        (("-d", "25h"), "-d: warm-up and measured phase together must be at most 24 hours"),
+        (("-d", "99999999999999h"), "-d: warm-up and measured phase together must be at most 24 hours"),
+        (("-T", "2h"), "-T: must be between 1 microsecond and one hour"),
+        (("-T", "99999999999999h"), "-T: must be between 1 microsecond and one hour"),
+        (("-s", "SCRIPT"), "-s: must be between 1 and 1024"),
+    ],
+)
+def test_what_the_engine_refuses_is_one_line_about_the_flag(
+    tmp_path: Path, words: tuple[str, ...], line: str
+) -> None:
+    script = tmp_path / "many.lua"
+    script.write_text("function request() return wrk.format():rep(1025) end")
+    with recording() as wire:
+        done = run(*(str(script) if word == "SCRIPT" else word for word in words), wire.url())
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"wrk: {line}\n")
+    assert wire.requests == []
 
 
 def test_help_lists_the_verb() -> None:

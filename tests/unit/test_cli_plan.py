@@ -123,7 +123,6 @@ def test_addresses_may_be_written_with_brackets_and_ports() -> None:
         ("--requests", "/dev/null"),  # the URL has a path
         ("--expect-body", "a", "--expect-match", "b"),
         ("--check-every", "5"),
-        ("--pipeline", "2", "--rate", "5"),
         ("--pipeline", "2", "--follow", "1"),
         ("--pipeline", "2", "--no-keep-alive"),
         ("--no-keep-alive", "--requests-per-connection", "2"),

@@ -53,6 +53,7 @@ pub enum Load {
     /// A completion triggers that connection's next request.
     Closed {
         /// How many connections.
+        #[serde(deserialize_with = "saturating")]
         connections: u32,
         /// The pause between a completion and the next request of that connection.
         #[serde(default)]
@@ -63,6 +64,7 @@ pub enum Load {
         /// The intended rate over time. The last rate holds until the stop.
         stages: Vec<Stage>,
         /// The most connections that may be open at once.
+        #[serde(deserialize_with = "saturating")]
         max_connections: u32,
         /// How arrivals follow each other.
         #[serde(default)]
@@ -176,7 +178,7 @@ pub struct LoadPlan {
     #[serde(default)]
     pub warmup_max_ns: u64,
     /// Worker threads, each with its share of the connections.
-    #[serde(default = "one")]
+    #[serde(default = "one", deserialize_with = "saturating")]
     pub threads: u32,
     /// Cores to pin the workers to, round robin; empty pins none.
     #[serde(default)]
@@ -193,8 +195,9 @@ pub struct LoadPlan {
     /// The version the requests claim.
     #[serde(default)]
     pub http_version: HttpVersion,
-    /// Requests sent at once on a connection, before the first answer is in.
-    #[serde(default = "one")]
+    /// Requests sent at once on a connection, before the first answer is in. In an open loop so many
+    /// start together, and the rate is still that of requests.
+    #[serde(default = "one", deserialize_with = "saturating")]
     pub pipeline: u32,
     /// Closes a connection after so many requests.
     #[serde(default)]
@@ -252,11 +255,22 @@ impl LoadPlan {
     /// # Errors
     /// One line naming the field, as [`crate::PlanError`].
     pub fn from_json(json: &[u8]) -> Result<Self, crate::PlanError> {
-        let plan: Self = serde_json::from_slice(json)
-            .map_err(|error| crate::PlanError::new("plan", error.to_string()))?;
+        let plan: Self = serde_json::from_slice(json).map_err(|error| {
+            // Nobody has seen the text of which this would name a line and column.
+            let text = error.to_string();
+            let problem = text
+                .rsplit_once(" at line ")
+                .map_or(&*text, |(problem, _)| problem);
+            crate::PlanError::new("plan", problem)
+        })?;
         plan.validate()?;
         Ok(plan)
     }
+}
+
+/// A number that is far too large stays too large: [`LoadPlan::validate`] then names its field and bounds.
+fn saturating<'de, D: serde::Deserializer<'de>>(given: D) -> Result<u32, D::Error> {
+    u64::deserialize(given).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
 }
 
 fn one_request() -> Vec<Request> {

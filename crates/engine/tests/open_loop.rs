@@ -40,6 +40,25 @@ fn every_start_is_made_or_counted_as_missed() {
 }
 
 #[test]
+fn pipelined_requests_start_together_at_the_rate_of_requests() {
+    let server = Server::answering(HELLO);
+    let batches = json!({"pipeline": 5});
+    let measurement = run(&open(&server, 500.0, 10, for_ms(400), batches.clone()));
+    assert_eq!(measurement.started + measurement.missed_starts, 200);
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!(
+        measurement.send_lag.unwrap().count * 5,
+        measurement.completed
+    );
+    let response_time = measurement.response_time.unwrap();
+    assert_eq!(response_time.count, measurement.completed);
+
+    let silent = Server::start(Peer::hang);
+    let measurement = run(&open(&silent, 500.0, 2, for_ms(400), batches));
+    assert_eq!((measurement.started, measurement.missed_starts), (10, 190));
+}
+
+#[test]
 fn connections_are_opened_as_needed_and_not_beyond_the_limit() {
     let server = Server::start(Peer::hang);
     let measurement = run(&open(&server, 1_000.0, 5, for_ms(100), json!({})));

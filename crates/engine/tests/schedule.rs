@@ -1,10 +1,19 @@
 //! Load shapes as pure functions: no clock, no sleep.
 
 use assay_engine::plan::{Arrivals, Stage};
-use assay_engine::schedule::{Profile, Starts};
+use assay_engine::schedule::{Profile, Share, Starts};
 use proptest::prelude::*;
 
 const SECOND: u64 = 1_000_000_000;
+const ALONE: Share = share(0, 1);
+
+const fn share(number: u32, workers: u32) -> Share {
+    Share {
+        number,
+        workers,
+        batch: 1,
+    }
+}
 
 fn stage(seconds: f64, from_per_s: f64, to_per_s: f64) -> Stage {
     Stage {
@@ -39,7 +48,7 @@ fn intended_until(stages: &[Stage], t: f64) -> f64 {
 #[test]
 fn a_constant_rate_is_even() {
     let profile = Profile::new(&[stage(10.0, 1_000.0, 1_000.0)]);
-    let times = taken(Starts::new(profile, Arrivals::Constant, 0, 0, 1, 0), 4);
+    let times = taken(Starts::new(profile, Arrivals::Constant, 0, ALONE, 0), 4);
     assert_eq!(times, [0, 1_000_000, 2_000_000, 3_000_000]);
 }
 
@@ -48,7 +57,7 @@ fn workers_share_one_even_sequence() {
     let profile = Profile::steady(1_000.0);
     let of = |worker| {
         taken(
-            Starts::new(profile.clone(), Arrivals::Constant, 5, worker, 3, 0),
+            Starts::new(profile.clone(), Arrivals::Constant, 5, share(worker, 3), 0),
             2,
         )
     };
@@ -58,6 +67,20 @@ fn workers_share_one_even_sequence() {
         all,
         [5, 1_000_005, 2_000_005, 3_000_005, 4_000_005, 5_000_005]
     );
+}
+
+#[test]
+fn requests_that_start_together_do_so_less_often() {
+    let of = |number| {
+        let three = Share {
+            batch: 3,
+            ..share(number, 2)
+        };
+        let profile = Profile::steady(1_000.0);
+        taken(Starts::new(profile, Arrivals::Constant, 0, three, 0), 2)
+    };
+    assert_eq!(of(0), [0, 6_000_000]);
+    assert_eq!(of(1), [3_000_000, 9_000_000]);
 }
 
 #[test]
@@ -71,7 +94,7 @@ fn the_last_rate_holds_after_the_last_stage() {
 fn starts_are_counted_without_walking_through_all_of_them() {
     let of = |arrivals, rate: f64| {
         let profile = Profile::new(&[stage(1.0, rate, rate), stage(1.0, rate, 0.0)]);
-        Starts::new(profile, arrivals, 7, 1, 2, 3)
+        Starts::new(profile, arrivals, 7, share(1, 2), 3)
     };
     let even = |rate, end_ns| of(Arrivals::Constant, rate).count_until(7 + end_ns);
     assert_eq!(even(10.0, SECOND), 5);
@@ -90,7 +113,7 @@ fn a_pause_has_no_starts_and_an_end_at_zero_is_the_end() {
         stage(5.0, 0.0, 0.0),
         stage(1.0, 2.0, 0.0),
     ]);
-    let times = taken(Starts::new(profile, Arrivals::Constant, 0, 0, 1, 0), 100);
+    let times = taken(Starts::new(profile, Arrivals::Constant, 0, ALONE, 0), 100);
     assert_eq!(times, [0, SECOND / 2, 6 * SECOND]);
 }
 
@@ -110,8 +133,7 @@ fn poisson_gaps_are_exponential_and_repeatable() {
             Profile::steady(1_000.0),
             Arrivals::Poisson,
             0,
-            worker,
-            workers,
+            share(worker, workers),
             seed,
         )
     };
@@ -165,7 +187,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let arrivals = if is_poisson { Arrivals::Poisson } else { Arrivals::Constant };
-        let times = taken(Starts::new(Profile::new(&stages), arrivals, 3, 1, 2, seed), 300);
+        let times = taken(Starts::new(Profile::new(&stages), arrivals, 3, share(1, 2), seed), 300);
         prop_assert!(times.is_sorted());
         prop_assert!(times.first().is_none_or(|first| *first >= 3));
     }

@@ -14,11 +14,11 @@ from assay.errors import EXIT_INTERRUPTED, AssayError, InputError
 
 if TYPE_CHECKING:
     from assay.adhoc.case import Terms
-    from assay.adhoc.rivals import Rival
     from assay.cli.parser import Parser
     from assay.cli.stored import Afterwards
     from assay.settings import Settings
     from assay.store import RunFile
+    from assay.values.design import Rival
     from assay.values.run import Run
 
 DEFAULT_URL = "http://127.0.0.1:{port}/"

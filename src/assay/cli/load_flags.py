@@ -258,8 +258,6 @@ def _stop(stop: Tree, load: Tree) -> Tree:
 def _check_connections(tree: Tree) -> None:
     """What cannot be had together on a connection."""
     pipelines = tree.get("pipeline", 1) > 1
-    if pipelines and tree["load"]["kind"] == "open":
-        raise InputError("--pipeline belongs to a closed loop", "leave out --rate and --stage")
     if pipelines:
         for key, flag in (("keep_alive", "--no-keep-alive"), ("redirects", "--follow")):
             if key in tree:

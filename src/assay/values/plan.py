@@ -174,7 +174,8 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     connections at that rate instead of all at once. `proxy` is `http://host:port`. `redirects` are
     followed within the URL's scheme, host and port, as part of their request.
     An open loop warms up at the rate its first stage begins with; its stages begin with the
-    measured phase, and the last rate holds until the stop.
+    measured phase, and the last rate holds until the stop. Its rates are of requests: with `pipeline`,
+    so many start together, as much less often.
     A connection that failed is tried again: after the first failure at once, after more in a row when
     1 ms is over, doubled each time, at most `retry_wait_max_ns` (0 never waits). `ends_unreached` ends
     the run where every attempt to connect fails and none ever succeeded.

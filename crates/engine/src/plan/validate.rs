@@ -108,11 +108,6 @@ impl LoadPlan {
                     "load.stages",
                     "at least one rate must be above 0",
                 )?;
-                ensure(
-                    self.pipeline == 1,
-                    "pipeline",
-                    "must be 1 in an open loop: an arrival sends one request",
-                )?;
                 "load.max_connections"
             }
         };

@@ -1,15 +1,27 @@
 //! Intended starts: points on the axis of counted requests, mapped to time by the profile.
 //!
 //! ```text
-//!   constant:  the k-th start of worker w of W is where Λ(t) = kW + w
-//!   Poisson:   the k-th start of a worker is where Λ(t) = W · (E₁ + … + E_k),  E exponential, mean 1
+//!   constant:  the k-th start of worker w of W is where Λ(t) = (kW + w) · B
+//!   Poisson:   the k-th start of a worker is where Λ(t) = WB · (E₁ + … + E_k),  E exponential, mean 1
 //! ```
 //!
+//! B requests start together: those that the plan pipelines.
 //! The first deals one even sequence out to the workers. The second is a Poisson process at
 //! 1/W of the rate for each (time rescaling); the sum of independent ones is Poisson at the whole.
 
 use super::profile::Profile;
 use crate::plan::Arrivals;
+
+/// Whose starts they are: those of worker `number` of `workers`, each of `batch` requests together.
+#[derive(Debug, Clone, Copy)]
+pub struct Share {
+    /// Which worker, from 0.
+    pub number: u32,
+    /// How many there are.
+    pub workers: u32,
+    /// How many requests start together.
+    pub batch: u32,
+}
 
 /// The intended starts of one worker, one after the other.
 #[derive(Debug, Clone)]
@@ -23,27 +35,29 @@ pub struct Starts {
 }
 
 impl Starts {
-    /// Starts for worker `worker` of `workers`, the profile beginning at `from_ns`.
+    /// Starts for one worker, the profile beginning at `from_ns`.
     #[must_use]
     pub fn new(
         profile: Profile,
         arrivals: Arrivals,
         from_ns: u64,
-        worker: u32,
-        workers: u32,
+        share: Share,
         seed: u64,
     ) -> Self {
+        let batch = f64::from(share.batch);
         let mut starts = Self {
             profile,
             from_ns,
-            position: f64::from(worker),
-            stride: f64::from(workers),
+            position: f64::from(share.number) * batch,
+            stride: f64::from(share.workers) * batch,
             random: None,
             next_ns: None,
         };
         if arrivals == Arrivals::Poisson {
             starts.position = 0.0;
-            starts.random = Some(fastrand::Rng::with_seed(seed ^ (u64::from(worker) << 32)));
+            starts.random = Some(fastrand::Rng::with_seed(
+                seed ^ (u64::from(share.number) << 32),
+            ));
             starts.step();
         }
         starts.place();

@@ -6,7 +6,7 @@
 mod arrivals;
 mod profile;
 
-pub use arrivals::Starts;
+pub use arrivals::{Share, Starts};
 pub use profile::Profile;
 
 use crate::plan::Load;
@@ -21,24 +21,24 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// The schedule of worker `worker` of `workers` for a load, before its stages begin: an
-    /// open loop warms up at the rate its first stage begins with.
+    /// The schedule of a worker for a load, before its stages begin: an open loop warms up at
+    /// the rate its first stage begins with.
     #[must_use]
-    pub fn warm_up(load: &Load, worker: u32, workers: u32, seed: u64) -> Self {
+    pub fn warm_up(load: &Load, share: Share, seed: u64) -> Self {
         match load {
             Load::Closed { .. } => Self::Closed,
             Load::Open {
                 stages, arrivals, ..
             } => {
                 let profile = Profile::steady(stages[0].from_per_s);
-                Self::Open(Starts::new(profile, *arrivals, 0, worker, workers, seed))
+                Self::Open(Starts::new(profile, *arrivals, 0, share, seed))
             }
         }
     }
 
-    /// The schedule of worker `worker` of `workers` for a load whose stages begin at `from_ns`.
+    /// The schedule of a worker for a load whose stages begin at `from_ns`.
     #[must_use]
-    pub fn measure(load: &Load, from_ns: u64, worker: u32, workers: u32, seed: u64) -> Self {
+    pub fn measure(load: &Load, from_ns: u64, share: Share, seed: u64) -> Self {
         match load {
             Load::Closed { .. } => Self::Closed,
             Load::Open {
@@ -47,7 +47,7 @@ impl Schedule {
                 let profile = Profile::new(stages);
                 // Another stream of random numbers than the warm-up's.
                 let seed = seed ^ 0x9e37_79b9_7f4a_7c15;
-                let starts = Starts::new(profile, *arrivals, from_ns, worker, workers, seed);
+                let starts = Starts::new(profile, *arrivals, from_ns, share, seed);
                 Self::Open(starts)
             }
         }

@@ -32,7 +32,7 @@ use crate::control::{Control, NEVER, TICK_NS};
 use crate::desk::Desk;
 use crate::plan::{Load, Stop};
 use crate::program::{Picker, Program};
-use crate::schedule::Schedule;
+use crate::schedule::{Schedule, Share};
 use crate::transport::Transport;
 use crate::waiter::Waiter;
 use timekeeping::sweep_interval_ns;
@@ -49,6 +49,17 @@ pub(crate) struct Assignment {
     pub(crate) load: Load,
     pub(crate) stop: Stop,
     pub(crate) seed: u64,
+}
+
+impl Assignment {
+    /// This worker's share of the starts, each of so many requests.
+    pub(crate) fn share(&self, batch: u32) -> Share {
+        Share {
+            number: self.number,
+            workers: self.workers,
+            batch,
+        }
+    }
 }
 
 /// One thread's event loop with its connections.
@@ -123,8 +134,7 @@ impl<T: Transport> Worker<T> {
             picker: Picker::new(&program, seed),
             schedule: Schedule::warm_up(
                 &assignment.load,
-                assignment.number,
-                assignment.workers,
+                assignment.share(program.pipeline),
                 assignment.seed,
             ),
             idle: VecDeque::with_capacity(places),

@@ -88,8 +88,7 @@ impl<T: Transport> Worker<T> {
         self.schedule = Schedule::measure(
             &self.assignment.load,
             from_ns,
-            self.assignment.number,
-            self.assignment.workers,
+            self.assignment.share(self.program.pipeline),
             self.assignment.seed,
         );
     }
@@ -127,7 +126,8 @@ impl<T: Transport> Worker<T> {
         // A counted run wants no more starts than its count.
         if let Stop::After { .. } = self.assignment.stop {
             let missed = self.schedule.missed_until(end_ns);
-            ledger.totals.missed_starts.set(missed);
+            let batch = u64::from(self.program.pipeline);
+            ledger.totals.missed_starts.set(missed * batch);
         }
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
         ledger.left_in_flight.set(left.sum());

@@ -10,7 +10,7 @@ from assay import console, engine
 from assay.dropin import front
 from assay.dropin.wrk import flags as command_line
 from assay.dropin.wrk.flags import VERSION, Flags, Refused
-from assay.dropin.wrk.plan import Unreachable, addresses, given_headers, plan, reachable
+from assay.dropin.wrk.plan import Unreachable, addresses, flag_of, given_headers, plan, reachable
 from assay.dropin.wrk.report import banner
 from assay.errors import EXIT_OK, AssayError
 
@@ -35,6 +35,9 @@ def main(words: Sequence[str]) -> int:
         return _test(flags, manners)
     except (Unreachable, engine.ScriptFailed) as problem:
         console.note(str(problem))
+    except engine.PlanRefused as problem:
+        flag = flag_of(problem.field)
+        console.note(f"wrk: {flag}: {problem.problem}" if flag else f"wrk: {problem}")
     except AssayError as problem:
         console.note(f"wrk: {problem}")
     return EXIT_FAILED
@@ -54,6 +57,7 @@ def _test(flags: Flags, manners: front.Manners) -> int:
         address, batch = _prepared(script)
         load = plan(flags, address, strict=manners.strict, batch=batch)
         start = functools.partial(engine.start, script=script.engine_script)
+    engine.check(load)
     console.write(banner(flags))
     offered = front.offer(load, manners, start=start)
     if script is not None:

@@ -10,6 +10,8 @@ from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter,
 NS_PER_S = 1_000_000_000
 LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
 _MIN_TIMEOUT_NS = 1_000_000
+_MOST_NS = 2**63
+"""Beyond what the engine allows, and still a number that it can read."""
 
 
 class Unreachable(Exception):
@@ -58,7 +60,7 @@ def plan(flags: Flags, address: str, *, strict: bool, batch: int = 1) -> LoadPla
     wrk sends header fields in the order of a Lua table, which differs from run to run; here they come as
     given, after `Host`. wrk looks at no clock until an answer comes, so a late one is late and not
     lost: in strict mode the engine waits as long as it can. wrk also leaves connections that its threads
-    cannot share evenly unopened; so does strict mode.
+    cannot share evenly unopened; so does strict mode. A connection that fails is opened again at once.
     """
     url = flags.url
     connections = flags.connections - (flags.connections % flags.threads if strict else 0)
@@ -67,18 +69,41 @@ def plan(flags: Flags, address: str, *, strict: bool, batch: int = 1) -> LoadPla
         url=f"{'https' if url.tls else 'http'}://{url.authority}",
         requests=(Request(target=url.path, headers=tuple(headers.items())),),
         load=_load(flags, connections),
-        stop=StopAfter(ns=flags.duration_s * NS_PER_S),
+        stop=StopAfter(ns=_ns(flags.duration_s)),
         threads=flags.threads,
-        timeout_ns=LONGEST_TIMEOUT_NS if strict else max(_MIN_TIMEOUT_NS, flags.timeout_s * NS_PER_S),
+        timeout_ns=LONGEST_TIMEOUT_NS if strict else max(_MIN_TIMEOUT_NS, _ns(flags.timeout_s)),
         pipeline=batch,
         addresses=(address,),
+        retry_wait_max_ns=0,
         tls=Tls(insecure=True, alpn=()),
     )
+
+
+def flag_of(field: str) -> str:
+    """The flag that a field of the plan was made from; "" where there is none."""
+    name = field.partition("[")[0]
+    return _FLAGS.get(name, "")
+
+
+_FLAGS = {
+    "load.connections": "-c",
+    "load.max_connections": "-c",
+    "load.stages": "-R",
+    "pipeline": "-s",
+    "stop": "-d",
+    "stop.ns": "-d",
+    "threads": "-t",
+    "timeout_ns": "-T",
+}
+
+
+def _ns(time_s: int) -> int:
+    return min(time_s * NS_PER_S, _MOST_NS)
 
 
 def _load(flags: Flags, connections: int) -> Closed | Open:
     if flags.rate_per_s is None:
         return Closed(connections=connections)
     rate_per_s = float(flags.rate_per_s)
-    stage = Stage(duration_ns=flags.duration_s * NS_PER_S, from_per_s=rate_per_s, to_per_s=rate_per_s)
+    stage = Stage(duration_ns=_ns(flags.duration_s), from_per_s=rate_per_s, to_per_s=rate_per_s)
     return Open(stages=(stage,), max_connections=connections)
