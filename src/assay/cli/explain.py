@@ -20,9 +20,15 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Explain each code."""
+    from assay.audit import AUDIT_RULES
     from assay.report import rules
+    from assay.report.audit.terminal import reporting_rule
     from assay.verdict import explain
 
-    for rule in [explain(code) for code in args.codes]:
-        console.show(rules.in_full(rule))
+    for code in args.codes:
+        reporting = AUDIT_RULES.get(code.strip().upper())
+        if reporting is not None and reporting.code.startswith("R"):
+            console.write(reporting_rule(reporting))
+        else:
+            console.show(rules.in_full(explain(code)))
     return EXIT_OK

@@ -46,6 +46,7 @@ VERBS = (
     Verb("compare", "compare two runs case by case; a gate for CI", "Look at results"),
     Verb("history", "list stored runs, and how a figure moved over them", "Look at results"),
     Verb("view", "browse the runs in a web browser on this machine", "Look at results"),
+    Verb("audit", "say what a published benchmark can be believed for, from its text", "Look at results"),
     Verb("doctor", "say what a study lacks here, and whether the machine is fit", "Prepare"),
     Verb("setup", "install and build what studies and servers need", "Prepare"),
     Verb("init", "write a study and a server of your own to start from", "Prepare"),

@@ -1,0 +1,228 @@
+"""What a text says about how it measured: machine, versions, repetitions, where the client ran."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from assay.audit.document import Block, Document
+from assay.audit.tools import BY_NAME, NAMED
+
+_INSTANCE = (
+    r"\b(?:[acdghimprtxz]\d{1,2}[a-z]{0,4}[.-](?:nano|micro|small|medium|x?large|\d{1,2}xlarge|metal\w*)"
+    r"|[nec]\d[a-z]?-(?:standard|highcpu|highmem|micro|medium)-?\d*|standard_[a-z]\d+\w*|cx\d\d"
+    r"|cpx\d\d|ccx\d\d)\b"
+)
+MACHINE = re.compile(
+    r"\b(?:intel|amd|xeon|ryzen|epyc|threadripper|opteron|pentium|celeron|core\s?(?:\(tm\)"
+    r"|™)?\s?(?:i\d|duo|ultra|2)|i[3579][- ]\d{3,5}\w*"
+    r"|i[3579]\b|apple\s(?:silicon|m\d)|m[1-4]\s(?:pro|max|ultra|chip|mac)|macbook|mac\s?(?:mini|pro"
+    r"|studio|book)|imac|raspberry\s?pi|graviton\d?|thinkpad"
+    r"|neoverse|cortex|ampere|ec2|droplet|digital\s?ocean|hetzner|linode|vultr|azure|gce|heroku"
+    r"|equinix|cloud vm"
+    r"|\d{1,3}(?:\.\d+)?\s?ghz|\d{1,3}[- ]?(?:v?cpus?|(?:physical |logical |virtual |hyper)?-?cores?"
+    r"|threads cpu|vcores?)"
+    r"|(?:single|one|two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?|cpu\s?:"
+    r"|processor\s?:|processor name|\d{1,4}\s?gi?b\s(?:of\s)?(?:ram|memory|ddr)"
+    r"|ram\s?:|dell|lenovo|poweredge|proliant|supermicro|laptop with|techempower)\b|" + _INSTANCE,
+    re.IGNORECASE,
+)
+_VERSION = re.compile(
+    r"(?<![\w.,$€£])(?:v\d{1,4}(?:\.\d{1,6}){0,3}|\d{1,3}\.\d{1,4}\.\d{1,6}(?!\.\d)(?:[-.+]?(?:rc"
+    r"|beta|alpha|snapshot|final|preview|dev|p)[\w.]{0,12})?)\b"
+    r"|\b(?:version|release|commit|revision|node(?:\.?js)?|python|ruby|php|go|golang|java|jdk"
+    r"|openjdk|rust|rustc|elixir|erlang|otp|nginx|\.net|dotnet"
+    r"|django|rails|express|spring(?: boot)?|kotlin|scala|haskell|ghc|perl|bun|deno"
+    r"|pypy)[\s:=/@`_-]{1,3}v?(?:\d{1,3}(?:\.\d{1,4}){1,3}|\d{1,2}\b(?!\s?(?:req|ms|%|k\b)))",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"\b(?:20[012]\d-[01]?\d-[0-3]?\d|20[012]\d/[01]?\d/[0-3]?\d|[0-3]?\d[./][01]?\d[./]20[012]\d"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?:\s[0-3]?\d(?:st|nd|rd"
+    r"|th)?,?)?\s20[012]\d)\b",
+    re.IGNORECASE,
+)
+_COUNT = r"(?P<n>\d{1,5}|one|two|three|four|five|six|seven|eight|nine|ten|several|multiple)"
+_WORDS = {
+    name: at
+    for at, name in enumerate(
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    )
+}
+_RUN = (
+    r"(?:\bruns?\b|\btimes\b|\btrials?\b|\biterations?\b|\brepetitions?\b|\brounds?\b|\battempts?\b"
+    r"|\bpasses\b)"
+)
+_RUNS = (
+    re.compile(
+        rf"\b(?:average|avg|mean|median|averaged|averages?)\s(?:result\s)?(?:of|over|from"
+        rf"|across)\s(?:the\s)?(?:\w+\s)?{_COUNT}\s(?:\w+\s){{0,2}}?{_RUN}",
+        re.I,
+    ),
+    re.compile(
+        rf"\b(?P<best>best|fastest|highest|top|max(?:imum)?)\s(?:result\s|run\s|score\s"
+        rf"|time\s)?(?:out\s)?(?:of|from|over)\s(?:the\s)?{_COUNT}(?:\s(?:\w+\s){{0,2}}?{_RUN})?",
+        re.I,
+    ),
+    re.compile(
+        rf"\b(?:ran|run|repeated|executed|performed|tested|measured|benchmarked"
+        rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs)\b",
+        re.I,
+    ),
+    re.compile(
+        rf"\b{_COUNT}\s(?:consecutive\s|separate\s|independent\s|different\s|test\s"
+        rf"|benchmark\s)?(?:runs|trials|repetitions)\b",
+        re.I,
+    ),
+    re.compile(
+        rf"\b{_COUNT}\s(?:iterations|rounds|passes)\sof\s(?:the\s|each\s|every\s)?(?:benchmark|test"
+        rf"|measurement)",
+        re.I,
+    ),
+    re.compile(
+        r"\b(?P<once>one to measure\b|(?:a |one )?single run\b|ran (?:it |them "
+        r"|each )?(?:only )?once\b|run (?:only )?once\b|one run (?:each|per|only))",
+        re.I,
+    ),
+    re.compile(
+        r"\b(?P<best>(?:(?:i|we) )?(?:took|take|taking|picked|pick|report(?:ed|ing)?|chose|kept|keep"
+        r"|show(?:n|ing)?|using|used)\s(?:only )?the (?:best|fastest|highest))(?: (?:run|result"
+        r"|score|value|of))",
+        re.I,
+    ),
+)
+_REPEATED = re.compile(
+    r"\b(?:averag(?:e|ed|ing)|median|mean)\s(?:of|over|across)\s(?:\w+\s){0,3}(?:runs|tests|trials)"
+    r"|multiple (?:times|runs)|several (?:times|runs)|repeated",
+    re.I,
+)
+_SAME = re.compile(
+    r"\b(?:on|from|using)\s(?:the\s)?(?:very\s)?(?:same|one|a single)\s(?:physical\s)?(?:machine"
+    r"|host|box|computer|laptop|server|instance|system|node|vm)\b"
+    r"|\bnot (?:\w+ ){0,3}(?:on|from) (?:different|separate|two) (?:machines|hosts|boxes|computers)\b"
+    r"|\bsame (?:machine|host|box|computer|laptop|vm|instance) as\b|\b(?:run|ran|running|tested"
+    r"|benchmarked|measured)\slocally\b|\bover (?:the )?(?:loopback|localhost)\b",
+    re.IGNORECASE,
+)
+_LOADER = re.compile(
+    r"\b(?:client|load generator|wrk|ab|hey|bombardier|autocannon|k6|oha|benchmark(?:ing)? tool"
+    r"|load tester|locust|tester)\b",
+    re.IGNORECASE,
+)
+_APART = re.compile(r"\b(?:not|separate|different|another|second|dedicated|two|n't)\b", re.IGNORECASE)
+_CORES = re.compile(
+    r"\b(?P<n>\d{1,3})[- ]?(?:physical |logical |virtual )?(?:v?cpus?|cores?|vcores?)\b", re.IGNORECASE
+)
+_SPREAD = re.compile(r"±|\+/-(?! Stdev)|std\.? ?dev|confidence interval|variance between", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of the text, where they stand, and the number in them if there is one."""
+
+    line: int
+    quote: str
+    number: float = 0.0
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The facts of a whole text; None or empty where it does not say."""
+
+    machine: Said | None
+    version: Said | None
+    runs: tuple[Said, ...]
+    repeated: bool
+    spread: bool
+    same_machine: Said | None
+    cores: tuple[Said, ...]
+    tools: frozenset[str]
+    tool_named: bool
+
+
+def facts(document: Document) -> Facts:
+    """Look once through all text of a document."""
+    machine = version = same = None
+    runs: list[Said] = []
+    cores: list[Said] = []
+    tools: set[str] = set()
+    named = repeated = spread = False
+    for number, text, is_code in _texts(document):
+        machine = machine or _first(MACHINE, number, text)
+        version = version or _version(number, text) or _first(_DATE, number, text)
+        spread = spread or (not is_code and _SPREAD.search(text) is not None)
+        for found in NAMED.finditer(text):
+            named = True
+            tools.add(found[0])
+        cores += [Said(number, found[0], float(found["n"])) for found in _CORES.finditer(text)]
+        if not is_code:
+            runs += _runs(number, text)
+            repeated = repeated or _REPEATED.search(text) is not None
+            same = same or _together(number, text)
+    return Facts(machine, version, tuple(runs), repeated, spread, same, tuple(cores), frozenset(tools), named)
+
+
+def _texts(document: Document) -> list[tuple[int, str, bool]]:
+    found: list[tuple[int, str, bool]] = []
+    for part in document.parts:
+        if isinstance(part, Block):
+            found += [(line.number, line.text, part.kind == "code") for line in part.lines]
+            if part.kind == "prose" and 1 < len(part.lines) < 40:
+                found.append((part.lines[0].number, part.text, False))
+        else:
+            found.append((part.number, " | ".join(part.head), False))
+            found += [(row.number, " | ".join(row.cells), False) for row in part.rows[:500]]
+    return found
+
+
+def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:
+    found = pattern.search(text)
+    return Said(number, found[0]) if found else None
+
+
+def _version(number: int, text: str) -> Said | None:
+    """A version that something had, not one that it requires."""
+    for found in _VERSION.finditer(text):
+        if not _REQUIRED.search(text[max(found.start() - 30, 0) : found.end() + 20]):
+            return Said(number, found[0])
+    return None
+
+
+_REQUIRED = re.compile(
+    r"or (?:higher|later|newer|above)|at least|requires?\b|required|minimum|>=|≥|\d\+", re.IGNORECASE
+)
+
+
+def _runs(number: int, text: str) -> list[Said]:
+    if not re.search(r"run|times|trial|best|average|median|mean|iteration|round|repet", text, re.IGNORECASE):
+        return []
+    said: list[Said] = []
+    for pattern in _RUNS:
+        found = pattern.search(text)
+        if not found or any(one.quote in found[0] or found[0] in one.quote for one in said):
+            continue
+        groups = found.groupdict()
+        count = groups.get("n") or ""
+        value = float(count) if count.isdigit() else float(_WORDS.get(count.lower(), 0))
+        if groups.get("once"):
+            value = 1.0
+        said.append(Said(number, found[0], value, "best" if groups.get("best") else ""))
+    return said
+
+
+def _together(number: int, text: str) -> Said | None:
+    found = _SAME.search(text)
+    if not found:
+        return None
+    if found[0].lower().startswith("not "):
+        return Said(number, found[0])
+    around = text[max(found.start() - 160, 0) : found.end() + 160]
+    if _APART.search(text[max(found.start() - 30, 0) : found.start()]):
+        return None
+    return Said(number, found[0]) if _LOADER.search(around) else None
+
+
+def known_tools(seen: Facts) -> set[str]:
+    """The names of the tools that we know and the text names."""
+    return {BY_NAME[name].name for name in seen.tools if name in BY_NAME}

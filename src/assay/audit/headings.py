@@ -1,0 +1,182 @@
+"""What the heading of a column or row says: which figure, in which unit, in the many wordings there are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_COUNTED = (
+    r"(?:http\s)?(?:req(?:uest)?s?|rq|reqs|requ?êtes|hits|trans(?:actions)?|quer(?:y|ies)|calls|responses"
+    r"|anfragen|solicitudes|peticiones|запросов|请求)"
+)
+RATE = re.compile(
+    rf"\b{_COUNTED}\.?\s{{0,2}}(?:/|\bper\b|\bpro\b|\bpar\b|\bpor\b|\bв\b)\s{{0,2}}(?:s|secs?"
+    rf"|seconds?|sekunde|seconde|segundo|секунду)\b"
+    r"|\b(?:rps|qps|tps|req/s)\b|每秒请求",
+    re.IGNORECASE,
+)
+"""Words for requests a second, in headings, cells and sentences."""
+
+_TIME_WORDS = re.compile(
+    r"latenc|response time|time per request|service time|\brt\b|duration|antwortzeit|delay|ttfb"
+)
+_TIME_UNIT = re.compile(
+    r"(?:\(|\[|,|\bin\b|/|\s)\s{0,2}(ns|us|µs|μs|ms|msec|milliseconds?|s|sec|secs"
+    r"|seconds?)\s{0,2}(?:\)|\]|$|\s)"
+)
+_PERCENTILE = re.compile(
+    r"(?<![\d.])p\.?\s?(\d{2}(?:[.,]?\d{1,3})?)\b|\b(\d{2}(?:\.\d{1,3})?)(?:th|st|nd|rd|-?\s?%"
+    r"|\s?percentile|%ile|%-ile)"
+)
+_SIZE_UNIT = re.compile(r"\b([kmg]?)(i?)(b|bytes)\b")
+
+_DEVIATION = re.compile(r"std\.?\s?dev|stdev|deviation|\bstd\b|σ|±")
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        "ratio",
+        re.compile(
+            r"\bvs\b|relative|speed-?up|ratio|\bdiff|faster|slower|\bgain|improve|overhead|compar"
+            r"|(?<!\d)%\s?(?:of|to)\b|\brank|delta|Δ|factor"
+        ),
+    ),
+    (
+        "transfer",
+        re.compile(
+            r"throughput\W{0,3}[kmg]i?b\b|\b[kmg]i?b(?:ytes)?\s?(?:/|per)\s?s|transfer|bandwidth"
+            r"|bytes\s?/\s?s|\b[kmg]bps\b"
+        ),
+    ),
+    (
+        "error_share",
+        re.compile(
+            r"(?:error|failure|fail)\w{0,3}\s?(?:rate|ratio|%|\(%\)|percent)|% ?(?:errors?|failed)|success"
+        ),
+    ),
+    ("errors", re.compile(r"\berrors?\b|\bfail|non[- ]?2xx|time-?outs?\b")),
+    ("cpu", re.compile(r"\bcpu\b")),
+    ("memory", re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|footprint|\bheap\b")),
+    ("connections", re.compile(r"\bconnections?\b|\bconcurren|\bconns?\b|\bclients?\b|\busers?\b|\bvus\b")),
+    ("threads", re.compile(r"\bthreads?\b")),
+    ("workers", re.compile(r"\bworkers?\b|\bprocess(?:es)?\b|\bcores?\b|\binstances?\b")),
+    ("runs", re.compile(r"\bruns?\b|\biteration|\btrial|\brepetition|\bsample")),
+    ("stdev", _DEVIATION),
+    ("version", re.compile(r"\bversions?\b|\bcommit\b|\brelease\b")),
+)
+_REQUESTS = re.compile(
+    r"^(?:total |# ?|number of |completed |no\. of )?req(?:uest)?s?(?: count| total| completed)?$"
+)
+_MEAN = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\bdurchschnitt|\bmoyen")
+_MAX = re.compile(r"\bmax(?:imum)?\b|\bslowest\b|\bworst\b|\blongest\b")
+_MIN = re.compile(r"\bmin(?:imum)?\b|\bfastest\b|\bshortest\b|\bbest\b")
+_THOUSANDS = re.compile(
+    r"\b(?:k|thousand)\s{0,2}(?:req|rps|qps|/s)|\((?:k|in thousands?|thousands?)\)|[x×]\s?1000"
+    r"|\bkrps\b|\bkreq",
+    re.IGNORECASE,
+)
+_MILLIONS = re.compile(r"\b(?:million|mil)\s{0,2}(?:req|rps)|\(millions?\)|\bmrps\b|\bmreq", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What a column holds: a figure's name or a percentile, and the size of its unit.
+
+    `unit` is 0 where the heading does not say it; a cell may, then. A `time` is a mean or a percentile:
+    the heading says only that it is one.
+    """
+
+    figure: str
+    percentile: float = 0.0
+    unit: float = 0.0
+
+    @property
+    def is_time(self) -> bool:
+        """Whether it is a time of requests."""
+        return self.figure in ("mean", "time", "min", "max", "percentile")
+
+
+@lru_cache(maxsize=4096)
+def heading(text: str) -> Heading | None:
+    """What a heading says; None where it is no figure of a load test."""
+    words = " ".join(text.lower().replace("_", " ").split())[:200]
+    if not words:
+        return None
+    if _KINDS[0][1].search(words):
+        return Heading("ratio")
+    is_time = bool(_TIME_WORDS.search(words))
+    if RATE.search(words) and not is_time:
+        return _rate(words)
+    found_unit = _TIME_UNIT.search(f"{words} ")
+    unit = _seconds(found_unit[1]) if found_unit else 0.0
+    percentile = _percentile(words)
+    if percentile and (
+        is_time or unit or re.fullmatch(r"\W*(?:p\s?[\d.]+|[\d.]+(?:th|st|nd|rd|%| ?percentile)+)\W*", words)
+    ):
+        return Heading("percentile", percentile, unit)
+    for figure, pattern in _KINDS[1:]:
+        if pattern.search(words) and not (is_time and figure not in ("stdev", "transfer")):
+            return Heading(figure, unit=_unit_of(figure, words))
+    if _REQUESTS.fullmatch(words):
+        return Heading("requests", unit=1.0)
+    return _time(words, unit, is_time=is_time)
+
+
+def _rate(words: str) -> Heading | None:
+    if _DEVIATION.search(words):
+        return Heading("rate_stdev", unit=_rate_unit(words))
+    if re.search(r"\bmin\b|\bmax\b|p\d\d", words):
+        return None
+    return Heading("rate", unit=_rate_unit(words))
+
+
+def _time(words: str, unit: float, *, is_time: bool) -> Heading | None:
+    if not (is_time or unit):
+        if re.fullmatch(r"throughput|speed|performance", words):
+            return Heading("throughput")
+        return None
+    if re.search(r"\btotal\b|time taken|elapsed|^duration|start|boot|build|compile|test", words):
+        return Heading("duration", unit=unit) if re.search(r"duration|time taken|elapsed", words) else None
+    if "median" in words or "p50" in words:
+        return Heading("percentile", 50.0, unit)
+    for figure, pattern in (("max", _MAX), ("min", _MIN)):
+        if pattern.search(words):
+            return Heading(figure, unit=unit)
+    if _MEAN.search(words):
+        return Heading("mean", unit=unit)
+    return Heading("time", unit=unit) if is_time else None
+
+
+def _percentile(words: str) -> float:
+    if "median" in words:
+        return 50.0
+    found = _PERCENTILE.search(words)
+    if not found:
+        return 0.0
+    digits = (found[1] or found[2]).replace(",", ".")
+    if "." not in digits and len(digits) > 2:  # p999 is 99.9
+        digits = f"{digits[:2]}.{digits[2:]}"
+    value = float(digits)
+    return value if 0 < value < 100 else 0.0
+
+
+def _rate_unit(words: str) -> float:
+    if _MILLIONS.search(words):
+        return 1e6
+    return 1e3 if _THOUSANDS.search(words) else 1.0
+
+
+def _seconds(unit: str) -> float:
+    from assay.audit.units import SECONDS
+
+    return SECONDS.get(unit, SECONDS.get(unit.rstrip("s"), 0.0))
+
+
+def _unit_of(figure: str, words: str) -> float:
+    if figure in ("memory", "transfer"):
+        found = _SIZE_UNIT.search(words)
+        return {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}[found[1]] if found else 0.0
+    if figure in ("error_share", "cpu"):
+        return 0.01
+    if figure in ("errors", "connections", "threads", "workers", "runs"):
+        return 1.0
+    return 0.0

@@ -1,0 +1,119 @@
+"""Numbers as they are printed: an interval that holds every value that prints like this.
+
+"1.2k" is anything from 1,150 to 1,250. All arithmetic of the audit is arithmetic of intervals, so a
+difference that rounding explains is never a contradiction.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """All that a printed number may have been: low ≤ value ≤ high."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        """The number as it was printed."""
+        return (self.low + self.high) / 2
+
+    def __add__(self, other: Interval) -> Interval:
+        """Every sum."""
+        return Interval(self.low + other.low, self.high + other.high)
+
+    def __sub__(self, other: Interval) -> Interval:
+        """Every difference."""
+        return Interval(self.low - other.high, self.high - other.low)
+
+    def __mul__(self, other: Interval) -> Interval:
+        """Every product of two intervals that are not negative."""
+        return Interval(self.low * other.low, self.high * other.high)
+
+    def __truediv__(self, other: Interval) -> Interval:
+        """Every quotient of two intervals that are not negative; infinite where it may divide by zero."""
+        low = self.low / other.high if other.high > 0 else math.inf
+        return Interval(low, self.high / other.low if other.low > 0 else math.inf)
+
+    def times(self, factor: float) -> Interval:
+        """In another unit."""
+        return Interval(self.low * factor, self.high * factor)
+
+    def widened(self, share: float) -> Interval:
+        """With a tolerance on both sides."""
+        return Interval(self.low * (1 - share), self.high * (1 + share))
+
+    def meets(self, other: Interval) -> bool:
+        """Whether both may be the same value."""
+        return self.low <= other.high and other.low <= self.high
+
+    def below(self, other: Interval) -> bool:
+        """Whether it is less than the other, whatever both were before they were rounded."""
+        return self.high < other.low
+
+
+def exactly(value: float) -> Interval:
+    """A number that is no measurement: a flag's value, a count."""
+    return Interval(value, value)
+
+
+MULTIPLES = {"": 1.0, "k": 1e3, "m": 1e6, "mil": 1e6, "million": 1e6, "thousand": 1e3, "g": 1e9, "b": 1e9}
+
+NUMBER = r"(?:\d{1,3}(?:[ ,.'_\u00a0\u202f]\d{3}){1,5}(?:[.,]\d{1,9})?|\d{1,18}(?:[.,]\d{1,18})?)(?!\d)"
+"""A number in any locale. Every repetition is bounded, so that a search takes linear time."""
+
+_EUROPEAN = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3}){1,5},\d{1,9}|\d{1,3}(?:\.\d{3}){2,5})(?![\d.,]\d)")
+_APART = re.compile(r"[ '_\u00a0\u202f]")
+
+
+def is_european(text: str) -> bool:
+    """Whether some number in the text has the comma as its decimal sign beyond doubt: 1.234,5."""
+    return _EUROPEAN.search(text) is not None
+
+
+def printed(text: str, multiple: str = "", *, european: bool = False) -> Interval | None:
+    """The interval of a printed number; None where its separators may mean two things."""
+    digits = _plain(_APART.sub("", text.strip()), european)
+    scale = MULTIPLES.get(multiple.lower())
+    if digits is None or scale is None:
+        return None
+    value = float(digits)
+    if not math.isfinite(value):
+        return None
+    half = 0.5 * 10.0 ** -len(digits.partition(".")[2])
+    if scale == 1.0 and "." not in digits:
+        half = 0.5 if not multiple and value else 0.0
+    return Interval(max(value - half, 0.0) * scale, (value + half) * scale)
+
+
+def counted(text: str, multiple: str = "") -> Interval | None:
+    """A printed count: a whole number is just that."""
+    found = printed(text, multiple)
+    if found is None:
+        return None
+    return exactly(found.middle) if not multiple and found.high - found.low == 1.0 else found
+
+
+_THOUSANDS = re.compile(r"(?!0)\d{1,3}(?:,\d{3}){1,9}(?:\.\d{1,30})?", re.ASCII)
+_DOTTED = re.compile(r"\d{1,3}(?:\.\d{3}){1,9},\d{1,30}|\d{1,3}(?:\.\d{3}){2,9}", re.ASCII)
+_COMMA = re.compile(r"\d{1,30}(?:,\d{1,30})?", re.ASCII)
+_POINT = re.compile(r"\d{1,30}(?:\.\d{1,30})?", re.ASCII)
+
+
+def _plain(number: str, european: bool) -> str | None:
+    """The number with a decimal point and nothing else; None if it is not one."""
+    if european:
+        number = number.replace(".", "")
+        return number.replace(",", ".") if _COMMA.fullmatch(number) else None
+    if _POINT.fullmatch(number):
+        return number
+    if _THOUSANDS.fullmatch(number):
+        return number.replace(",", "")
+    if _DOTTED.fullmatch(number):  # 1.234,5 says itself what it is
+        return number.replace(".", "").replace(",", ".")
+    return number.replace(",", ".") if _COMMA.fullmatch(number) else None

@@ -1,0 +1,150 @@
+"""From what was found in a document to what it can be believed for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from assay.audit.document import Document
+from assay.audit.finding import AuditRule, Hit, Remark
+from assay.audit.reported import Reported
+from assay.audit.rules import AUDIT_RULES
+from assay.audit.seen import Seen, see
+from assay.audit.weighing import Weight, weighed
+from assay.values.finding import Severity
+
+Belief = Literal["throughput", "times", "throughput and times", "nothing"]
+
+_ONCE = frozenset({"G1", "H1", "M5", "S1", "S2", "S7", "W5"})
+"""Rules whose cause a text usually has everywhere: the first place speaks, and the others are counted."""
+
+_NO_PROOF = frozenset({"S5", "S6", "R5", "R9"})
+"""Rules after which a direction may still be told, and nothing more."""
+
+_GRAVITY: dict[Severity, int] = {"withheld": 2, "flagged": 1, "note": 0}
+_PLAIN = 1.1
+"""A ratio below this is within what the flaws of a single run move; the flagged deviation of S3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Believed:
+    """A result, what it is believable for, and the codes that took the rest away."""
+
+    result: Reported
+    belief: Belief
+    codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that there is to say about a document."""
+
+    name: str
+    document: Document
+    seen: Seen
+    remarks: tuple[Remark, ...]
+    results: tuple[Believed, ...]
+    conclusions: tuple[Weight, ...]
+
+    @property
+    def against(self) -> bool:
+        """Whether something stands against a figure: a remark that is more than a note."""
+        return any(remark.severity != "note" for remark in self.remarks)
+
+
+def audit(document: Document, ignored: frozenset[str] = frozenset()) -> Audit:
+    """Judge a document; rules whose codes are `ignored` are left out."""
+    seen = see(document)
+    if not seen.results:
+        return Audit(document.name, document, seen, (), (), ())
+    remarks = tuple(sorted(_remarks(seen, ignored), key=lambda remark: (remark.line, remark.code)))
+    return Audit(
+        document.name,
+        document,
+        seen,
+        remarks,
+        tuple(_believed(result, remarks) for result in seen.results),
+        tuple(_settled(weight, remarks) for weight in weighed(seen)),
+    )
+
+
+def _remarks(seen: Seen, ignored: frozenset[str]) -> list[Remark]:
+    found: list[Remark] = []
+    for rule in AUDIT_RULES.values():
+        if rule.code in ignored:
+            continue
+        hits = list(dict.fromkeys(rule.check(seen)))
+        if rule.code in _ONCE and hits:
+            about = tuple(sorted({line for hit in hits for line in hit.about}))
+            worst = max(hits, key=lambda hit: (_GRAVITY[hit.severity], -hit.line))
+            also = tuple(sorted({hit.line for hit in hits} - {worst.line}))
+            found.append(replace(_remark(rule, worst), about=about, also=also))
+        else:
+            found += [_remark(rule, hit) for hit in hits]
+    return found
+
+
+def _remark(rule: AuditRule, hit: Hit) -> Remark:
+    return Remark(
+        code=rule.code,
+        title=rule.title,
+        severity=hit.severity,
+        line=hit.line,
+        quote=hit.quote,
+        arithmetic=hit.arithmetic,
+        meaning=rule.meaning,
+        remedy=rule.remedy,
+        source=rule.source,
+        takes=rule.takes,
+        about=hit.about,
+    )
+
+
+def _concerning(result: Reported, remarks: tuple[Remark, ...]) -> list[Remark]:
+    lines = {result.line, result.command.line if result.command else result.line}
+    return [one for one in remarks if not one.about or lines & set(one.about)]
+
+
+def _believed(result: Reported, remarks: tuple[Remark, ...]) -> Believed:
+    """A closed loop tells throughput, an open one times; what is withheld tells neither."""
+    own = [one for one in _concerning(result, remarks) if one.about or one.takes == "everything"]
+    gone = {one.takes for one in own if one.severity == "withheld"}
+    codes = tuple(dict.fromkeys(one.code for one in own if one.severity != "note"))
+    rate = "rate" in result.figures and result.closed is not False
+    times = bool(result.percentiles or result.figures.keys() & {"mean", "time"}) and result.closed is False
+    if "everything" in gone:
+        return Believed(result, "nothing", codes)
+    if gone & {"times"}:
+        times = False
+    if rate:
+        return Believed(result, "throughput", codes)
+    return Believed(result, "times" if times else "nothing", codes)
+
+
+def _settled(weight: Weight, remarks: tuple[Remark, ...]) -> Weight:
+    """The verdict on a conclusion once the flaws of what it rests on are known."""
+    if weight.verdict != "stands":
+        return weight
+    lines = {result.line for result in weight.rests_on}
+    own = [
+        one
+        for result in weight.rests_on
+        for one in _concerning(result, remarks)
+        # What is between two results concerns the conclusion only if it is about just these.
+        if one.takes != "comparison" or not one.about or len(lines & set(one.about)) > 1
+    ]
+    gone = sorted({one.code for one in own if one.severity == "withheld"})
+    if gone:
+        return replace(
+            weight, verdict="untold", why=f"{weight.why}, but {', '.join(gone)} withholds what it rests on"
+        )
+    weak = sorted({one.code for one in own if one.severity == "flagged" or one.code in _NO_PROOF})
+    if not weak:
+        return weight
+    if weight.ratio > _PLAIN and weight.ratio > 0:
+        return replace(
+            weight, verdict="direction", why=f"{weight.why}; the factor is open ({', '.join(weak)})"
+        )
+    return replace(
+        weight, verdict="untold", why=f"{weight.why}, which is within what {', '.join(weak)} can move"
+    )

@@ -1,0 +1,73 @@
+"""Names of what is compared: labels of rows and headings, and the same names in sentences."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+
+_NOISE = re.compile(
+    r"\bv?\d+(?:\.[\dx]+)+[\w.-]*|\([^()]{0,80}\)|\b(?:results?|benchmarks?|test(?:s|ing)?|run|with"
+    r"|using|the|a|an|for|of|on|output"
+    r"|server|framework|version|app|application|example|hello world|http|performance|load|throughput"
+    r"|latency|cluster)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[A-Za-z][\w.+#-]{0,40}")
+
+
+@lru_cache(maxsize=8192)
+def key_of(label: str) -> str:
+    """A label without its version and without words that every label has, in lower case."""
+    words = _WORD.findall(_NOISE.sub(" ", label[:200]))
+    return " ".join(word.strip(".-").lower() for word in words)
+
+
+_SCENARIOS = """
+plaintext text json query queries single multiple fortune fortunes update updates get post put patch
+delete small medium large big tiny kb mb gb bytes byte static file files dynamic empty cached cache
+uncached root index health echo hello world connections connection concurrency concurrent clients
+client users user threads thread req s sec requests request keep-alive keepalive pipeline pipelining
+total average avg mean min max stdev p endpoint route path body payload size read write reads writes
+list create search db database login upload download simple heavy light warm cold scenario case k m
+x workers worker cores core no yes before after metric value
+"""
+_SCENARIO = frozenset(_SCENARIOS.split())
+"""Words that name a workload or a load, not what is measured."""
+
+
+def is_scenario(label: str) -> bool:
+    """Whether a label names a route, a method or a load instead of a thing that is measured."""
+    if re.match(r"\W{0,3}/|\W{0,3}(?:GET|POST|PUT|DELETE|PATCH|HEAD)\b", label):
+        return True
+    return all(word in _SCENARIO for word in re.split(r"[\s/_-]+", key_of(label)))
+
+
+def distinct(a: str, b: str) -> bool:
+    """Whether two labels name two things that are measured, and not two workloads of one."""
+    return key_of(a) != key_of(b) and not is_scenario(a) and not is_scenario(b)
+
+
+@lru_cache(maxsize=8192)
+def _pattern(key: str) -> re.Pattern[str]:
+    words = [re.escape(word) for word in re.split(r"[\s_-]+", key) if word]
+    joined = r"[\s_-]?".join(words)
+    return re.compile(rf"(?<![\w.-]){joined}(?:\.?js)?(?![\w])", re.IGNORECASE)
+
+
+def aliases(labels: Iterable[str]) -> dict[str, str]:
+    """The labels by the names that a sentence may use: the key, or its first word if no other has it."""
+    keys = {key_of(label): label for label in labels if len(key_of(label)) > 1 and not is_scenario(label)}
+    firsts = Counter(key.split()[0] for key in keys)
+    found = dict(keys)
+    for key, label in keys.items():
+        first = key.split()[0]
+        if firsts[first] == 1 and len(first) > 2:
+            found.setdefault(first, label)
+    return found
+
+
+def places(alias: str, sentence: str) -> list[int]:
+    """Where a sentence has the name."""
+    return [found.start() for found in _pattern(alias).finditer(sentence)]

@@ -1,0 +1,56 @@
+"""Readers: bytes of a file to a `Document`, by its kind. Nothing here knows what a benchmark is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from assay.audit.document import Block, Document, Table
+from assay.audit.reading.text import decoded, lines_of
+
+Part = Block | Table
+
+LARGE = 2**20
+"""Characters beyond which Markdown is read as plain text: the library takes a second a megabyte."""
+
+
+def read(name: str, content: bytes) -> Document:
+    """The document that the bytes are; `InputError` where they are no text."""
+    text = decoded(name, content)
+    return Document(name, tuple(_reader(name, text)(text)))
+
+
+def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
+    """How a text of that name is read. Readers are imported when they are needed."""
+    suffix = PurePath(name).suffix.lower()
+    start = text[:500].lstrip().lower()
+    if suffix == ".ipynb":
+        from assay.audit.reading.notebook import notebook
+
+        return notebook
+    if suffix in (".html", ".htm", ".xhtml") or (not suffix and start.startswith(("<!doctype", "<html"))):
+        from assay.audit.reading.html import html
+
+        return html
+    if suffix in (".csv", ".tsv"):
+        from assay.audit.reading.separated import separated
+
+        return separated
+    if suffix in (".rst", ".rest"):
+        from assay.audit.reading.rst import rst
+
+        return rst
+    if suffix == ".json":
+        return _listing
+    if suffix in (".md", ".markdown", ".mdx", ".mkd", "") and len(text) <= LARGE:
+        from assay.audit.reading.markdown import markdown
+
+        return markdown
+    from assay.audit.reading.plain import plain
+
+    return plain
+
+
+def _listing(text: str) -> list[Part]:
+    """A file that is a listing as a whole."""
+    return [Block("code", tuple(lines_of(text)))]

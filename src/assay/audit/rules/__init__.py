@@ -1,0 +1,44 @@
+"""The rules of the audit: one small pure function each, like those of `assay.verdict`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from assay.audit.finding import AuditRule
+from assay.audit.rules import answers, arithmetic, fairness, load, reporting, runs, samples, whole
+
+_ALL: tuple[AuditRule, ...] = (
+    load.G1,
+    load.G3,
+    load.G8,
+    arithmetic.M1,
+    arithmetic.M2,
+    arithmetic.M3,
+    samples.M5,
+    answers.W2,
+    answers.W3,
+    load.W5,
+    fairness.W6,
+    fairness.W7,
+    samples.S1,
+    samples.S2,
+    runs.S5,
+    runs.S6,
+    samples.S7,
+    samples.D3,
+    load.H1,
+    reporting.R1,
+    reporting.R2,
+    whole.R3,
+    whole.R4,
+    runs.R5,
+    reporting.R6,
+    reporting.R7,
+    reporting.R8,
+    runs.R9,
+    whole.R10,
+)
+
+AUDIT_RULES: Mapping[str, AuditRule] = MappingProxyType({rule.code: rule for rule in _ALL})
+"""Every rule of the audit by its code."""

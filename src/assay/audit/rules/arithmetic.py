@@ -1,0 +1,141 @@
+"""M1 to M3: figures of one result that cannot all be true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.audit.finding import AuditRule, Hit
+from assay.audit.reported import Figure, Reported
+from assay.audit.seen import Seen
+from assay.audit.words import between, number, time
+
+_MORE, _FEWER = 1.1, 0.5
+_FAILURES = ("timeouts", "errors1", "errors2", "connect_errors", "failed", "bad", "bad1", "bad2", "broken")
+_COUNTS_ALL = frozenset({"wrk", "ab", "hey", "oha", "h2load", "siege", "loadtest", "table"})
+"""Tools whose rate is the count over the time they print; others average over windows of their own."""
+
+
+def little(seen: Seen) -> Iterator[Hit]:
+    """M1: requests in flight = mean time × throughput, which cannot exceed the connections."""
+    for result in seen.results:
+        rate, mean, connections = result.get("rate"), result.get("mean"), result.get("connections")
+        closed = result.closed if result.tool != "table" else seen.closed
+        if rate is None or mean is None or connections is None or closed is not True or result.tool == "ab":
+            continue
+        pipelining = result.get("pipelining")
+        slots = connections.value.middle * (pipelining.value.middle if pipelining is not None else 1.0)
+        flight = rate.value * mean.value
+        more = flight.low > _MORE * slots
+        fewer = flight.high < _FEWER * slots and not _failed(result)
+        if result.command is not None and "pipeline" in result.command.quote:
+            continue
+        if slots <= 0 or not (more or fewer) or result.get("offered") is not None:
+            continue
+        yield Hit(
+            mean.line,
+            mean.quote,
+            f"{time(mean.value.middle)} × {number(rate.value.middle)}/s = {between(flight)} requests "
+            f"in flight,"
+            f" with {number(slots)} connections",
+            "withheld" if more else "flagged",
+            (result.line,),
+        )
+
+
+def _failed(result: Reported) -> bool:
+    return any(name in result.figures and result.figures[name].value.high > 0 for name in _FAILURES)
+
+
+M1 = AuditRule(
+    code="M1",
+    title="times contradict throughput (Little's law)",
+    takes="times",
+    meaning=(
+        "A connection of a closed loop holds one request at a time, so mean time × throughput is the "
+        "number of busy "
+        "connections. More than there are is impossible; far fewer means that most stood idle, and "
+        "were no load."
+    ),
+    remedy=(
+        "measure again with a tool whose books balance (assay load), and tell connections, mean and "
+        "throughput"
+    ),
+    source="Little's law; tolerances ours",
+    check=little,
+)
+
+
+def impossible(seen: Seen) -> Iterator[Hit]:
+    """M2: minimum ≤ percentiles in their order ≤ maximum, and the mean between the ends."""
+    for result in seen.results:
+        steps: list[tuple[str, Figure]] = []
+        if "min" in result.figures:
+            steps.append(("minimum", result.figures["min"]))
+        for percentile in sorted(result.percentiles):
+            steps.append((f"p{percentile:g}", result.percentiles[percentile]))
+        if "max" in result.figures:
+            steps.append(("maximum", result.figures["max"]))
+        pairs = list(zip(steps, steps[1:], strict=False))
+        if "mean" in result.figures and result.tool != "ab":
+            mean = ("mean", result.figures["mean"])
+            pairs += [(("minimum", result.figures["min"]), mean)] if "min" in result.figures else []
+            pairs += [(mean, ("maximum", result.figures["max"]))] if "max" in result.figures else []
+        for (low_name, low), (high_name, high) in pairs:
+            if low.value.low > high.value.widened(0.01).high:
+                yield Hit(
+                    low.line,
+                    low.quote,
+                    f"{low_name} {low.quote} is above {high_name} {high.quote}",
+                    "withheld",
+                    (result.line,),
+                )
+                break
+
+
+M2 = AuditRule(
+    code="M2",
+    title="times that cannot be",
+    takes="times",
+    meaning=(
+        "A higher percentile is never below a lower one, and a mean lies between minimum and maximum: a "
+        "figure is wrong, or its column is."
+    ),
+    remedy="look at the raw output, and copy the figures again",
+    source="arithmetic",
+    check=impossible,
+)
+
+
+def counted(seen: Seen) -> Iterator[Hit]:
+    """M3: requests ÷ duration = rate."""
+    for result in seen.results:
+        rate, requests, took = (result.figures.get(name) for name in ("rate", "requests", "duration"))
+        if rate is None or requests is None or took is None or result.tool not in _COUNTS_ALL:
+            continue
+        if took.value.low <= 0 or (result.tool in ("hey", "oha", "h2load") and _failed(result)):
+            continue
+        quotient = requests.value / took.value
+        if quotient.widened(0.01).meets(rate.value):
+            continue
+        yield Hit(
+            rate.line,
+            rate.quote,
+            f"{number(requests.value.middle)} requests ÷ {time(took.value.middle)} = {between(quotient)}/s,"
+            f" not {number(rate.value.middle)}/s",
+            "withheld",
+            (result.line,),
+        )
+
+
+M3 = AuditRule(
+    code="M3",
+    title="the rate contradicts the count",
+    takes="everything",
+    meaning=(
+        "Requests divided by the time they took are the rate; where they are not, one of the three "
+        "figures is not of this run."
+    ),
+    remedy="show the raw output of one run as it is",
+    source="arithmetic",
+    check=counted,
+)

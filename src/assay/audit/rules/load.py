@@ -1,0 +1,197 @@
+"""Rules on how the load was made: G1, G3, G8, W5, H1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assay.audit.finding import AuditRule, Hit
+from assay.audit.seen import Seen
+from assay.audit.words import number, percent
+
+_LOOPBACK = re.compile(
+    r"(?:https?://)?(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)", re.IGNORECASE
+)
+
+
+def threads(seen: Seen) -> Iterator[Hit]:
+    """G1: more client threads than the text names cores."""
+    if not seen.facts.cores:
+        return
+    most = max(seen.facts.cores, key=lambda said: said.number)
+    told = [one.figures["threads"] for one in seen.outputs if "threads" in one.figures]
+    told += [one.figures["threads"] for one in seen.commands if "threads" in one.figures]
+    for figure in told:
+        if figure.value.low > most.number:
+            yield Hit(
+                figure.line,
+                figure.quote,
+                f"{number(figure.value.middle)} client threads, and the text names {most.quote} "
+                f"(line {most.line})",
+            )
+
+
+G1 = AuditRule(
+    code="G1",
+    title="more client threads than cores",
+    takes="everything",
+    meaning=(
+        "The client's threads wait for each other's cores: what is measured is the generator, and its "
+        "waiting is in the times."
+    ),
+    remedy="give the client at most one thread a core, on cores of its own",
+    source="Hyperfoil's CPU watchdog; the published franklin study",
+    check=threads,
+)
+
+
+def short_of_rate(seen: Seen) -> Iterator[Hit]:
+    """G3: throughput below the intended rate."""
+    for result in seen.outputs:
+        offered, rate = result.get("offered"), result.get("rate")
+        if offered is None or rate is None or offered.value.low <= 0 or result.tool == "hey":
+            continue
+        failed = result.figures.get("good_share")
+        if failed is not None and failed.value.high < 0.99:
+            continue
+        if rate.value.high < 0.99 * offered.value.low:
+            lacking = 1 - rate.value.middle / offered.value.middle
+            yield Hit(
+                rate.line,
+                rate.quote,
+                f"{number(offered.value.middle)}/s were asked for and {number(rate.value.middle)}/s "
+                f"answered: {percent(lacking)} are missing",
+                "withheld" if lacking > 0.1 else "flagged",
+                (result.line,),
+            )
+
+
+G3 = AuditRule(
+    code="G3",
+    title="less was offered than intended",
+    takes="everything",
+    meaning=(
+        "The server or the client did not keep up with the rate: the times are those of an overload, "
+        "whose length sets them."
+    ),
+    remedy="look for the highest rate that holds (assay capacity), and measure times below it",
+    source="Lancet's tolerance of the offered load",
+    check=short_of_rate,
+)
+
+
+def connections(seen: Seen) -> Iterator[Hit]:
+    """G8: connections that could not be opened."""
+    for result in seen.outputs:
+        missing = result.figures.get("connect_errors")
+        if missing is not None and missing.value.low > 0:
+            asked = result.get("connections")
+            of = f" of {number(asked.value.middle)}" if asked else ""
+            yield Hit(
+                missing.line,
+                f"connect {missing.quote}" if result.tool == "wrk" else missing.quote,
+                f"{number(missing.value.middle)}{of} connections could not be opened",
+                "withheld",
+                (result.line,),
+            )
+
+
+G8 = AuditRule(
+    code="G8",
+    title="connections missing",
+    takes="everything",
+    meaning=(
+        "The load was of fewer connections than the text says, often by a limit of open files on the client."
+    ),
+    remedy=(
+        "raise the limit (ulimit -n), or use fewer connections; a closed loop needs only as many as keep "
+        "the server busy"
+    ),
+    source="the published franklin study: 157 connect errors of 396 connections in every run",
+    check=connections,
+)
+
+
+def unkept(seen: Seen) -> Iterator[Hit]:
+    """W5: a connection for each request."""
+    told: set[int] = set()
+    for result in seen.outputs:
+        call = result.command
+        if result.keep_alive is False or (
+            result.keep_alive is None and call is not None and call.keep_alive is False
+        ):
+            told.update((result.line, call.line if call else 0))
+            place = result.get("connections") or result.get("rate")
+            line, quote = (
+                (call.line, call.quote)
+                if call is not None
+                else (place.line, place.quote)
+                if place
+                else (result.line, "")
+            )
+            yield Hit(
+                line, quote, f"{result.tool} opened a connection for each request", about=(result.line,)
+            )
+    for call in seen.commands:
+        if call.keep_alive is False and call.line not in told:
+            yield Hit(call.line, call.quote, f"{call.tool} opens a connection for each request")
+
+
+W5 = AuditRule(
+    code="W5",
+    title="a connection for each request",
+    takes="everything",
+    meaning=(
+        "Opening and closing a connection costs more than most answers: that is what was measured, and "
+        "servers differ in it less than in what they are compared for."
+    ),
+    remedy="keep connections open (ab -k), or say that connection set-up is meant",
+    source="ours; RFC 9112, 9.3: connections persist by default",
+    check=unkept,
+)
+
+
+_TARGET = re.compile(
+    r"^\W{0,6}Server Hostname:\s+(?:localhost|127\.0\.0\.1)"
+    r"|\b[Tt]arget [Hh]ost:\s+https?://(?:localhost|127\.0\.0\.1)"
+    r"|\b(?:Get|Post|Put) \"?https?://(?:localhost|127\.0\.0\.1)[^\s\"]{0,80}\"?:"
+    r"|^\s{0,8}(?:echo )?[\"']?(?:GET|POST|PUT) https?://(?:localhost|127\.0\.0\.1)|\bhttp\.(?:get"
+    r"|post)\([\"'`]https?://(?:localhost|127\.0\.0\.1)"
+)
+"""Lines that say where a load goes in reports of ab and Locust, and in vegeta's targets and errors."""
+
+
+def together(seen: Seen) -> Iterator[Hit]:
+    """H1: the load goes to the machine that it comes from."""
+    found = False
+    addresses: list[tuple[int, str, tuple[int, ...]]] = [
+        (one.line, one.url, (one.line,)) for one in seen.outputs
+    ]
+    addresses += [(one.line, one.url, ()) for one in seen.commands]
+    for line, url, about in addresses:
+        if url and _LOOPBACK.match(url):
+            yield Hit(line, url, "the address is the client's own machine", about=about)
+            found = True
+    for block in seen.document.blocks if seen.results else ():
+        for each in block.lines:
+            target = _TARGET.search(each.text)
+            if target:
+                found = True
+                yield Hit(each.number, target[0].strip(), "the address is the client's own machine")
+    said = seen.facts.same_machine
+    if said is not None and not found:
+        yield Hit(said.line, said.quote, "the text says that both ran on one machine")
+
+
+H1 = AuditRule(
+    code="H1",
+    title="client and server on one machine",
+    takes="everything",
+    meaning=(
+        "Client and server take cores from each other: a cheaper server leaves more to the client, and "
+        "differences are squeezed or stretched by that."
+    ),
+    remedy="pin each to cores of its own (assay does), or use two machines; then say so",
+    source="the published franklin (12 threads) and frameworks studies, on 4 cores",
+    check=together,
+)

@@ -1,0 +1,247 @@
+"""R1, R2, R6, R7, R8: what a text says against its own figures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from assay.audit.finding import AuditRule, Hit
+from assay.audit.names import key_of
+from assay.audit.reported import Reported
+from assay.audit.seen import Seen
+from assay.audit.weighing import weighed
+from assay.audit.words import number
+
+
+def other_command(seen: Seen) -> Iterator[Hit]:
+    """R1: the command above an output asks for another load than the output tells."""
+    for result in seen.outputs:
+        call = result.command
+        if call is None:
+            continue
+        for name in ("connections", "threads", "duration", "requests"):
+            asked = call.figures.get(name)
+            told = result.figures.get("asked_duration" if name == "duration" else name)
+            if (
+                asked is None
+                or told is None
+                or not _apart(result, name, asked.value.middle, told.value.middle)
+            ):
+                continue
+            yield Hit(
+                told.line,
+                told.quote,
+                f"the command (line {call.line}) asks for {number(asked.value.middle)} {name}, the "
+                f"output tells {number(told.value.middle)}",
+                "withheld",
+                (result.line,),
+            )
+            break
+        else:
+            yield from _elsewhere(result)
+
+
+def _apart(result: Reported, name: str, asked: float, told: float) -> bool:
+    if name == "duration":
+        if result.tool == "ab" or ("requests" in (result.command.figures if result.command else {})):
+            return False
+        return abs(asked - told) > max(1.5, 0.05 * asked)
+    if name == "requests":
+        if (
+            result.command is None
+            or "duration" in result.command.figures
+            or result.tool not in ("ab", "hey", "h2load")
+        ):
+            return False
+        return abs(asked - told) > max(0.01 * asked, 200)
+    if name == "connections" and result.tool == "h2load":
+        return False
+    return asked != told
+
+
+def _elsewhere(result: Reported) -> Iterator[Hit]:
+    call = result.command
+    if (
+        call is None
+        or result.tool not in ("wrk", "bombardier")
+        or "://" not in call.url
+        or "://" not in result.url
+    ):
+        return
+    try:
+        asked, told = urlsplit(call.url), urlsplit(result.url)
+        same = asked.path.rstrip("/") == told.path.rstrip("/") and asked.netloc == told.netloc
+    except ValueError:
+        return
+    if not same and not re.search(r"[$<>{}\[\]]|\.\.\.|…", call.url + result.url):
+        yield Hit(
+            result.line,
+            result.url,
+            f"the command (line {call.line}) asks {call.url}",
+            "withheld",
+            (result.line,),
+        )
+
+
+R1 = AuditRule(
+    code="R1",
+    title="the command does not match the result",
+    takes="everything",
+    meaning="The output is of another run than the one that the text tells how to make.",
+    remedy="show command and output of the same run",
+    source="ours",
+    check=other_command,
+)
+
+
+def other_figure(seen: Seen) -> Iterator[Hit]:
+    """R2: a row of a table that gives another rate than the output of its name; others of it agree."""
+    raw: dict[str, list[Reported]] = {}
+    for result in seen.outputs:
+        if "rate" in result.figures and key_of(result.label):
+            raw.setdefault(key_of(result.label), []).append(result)
+    for grid in seen.grids:
+        pairs = [
+            (row, raw[key_of(row.label)])
+            for row in grid.results
+            if key_of(row.label) in raw and "rate" in row.figures
+        ]
+        wrong = [(row, told) for row, told in pairs if not _agrees(row, told)]
+        if len(wrong) == len(pairs):
+            continue
+        for row, told in wrong:
+            figure = row.figures["rate"]
+            yield Hit(
+                figure.line,
+                figure.quote,
+                f"the output of {row.label!r} (line {told[0].line}) says "
+                f"{number(told[0].figures['rate'].value.middle)}/s",
+                "withheld",
+                (row.line,),
+            )
+
+
+def _agrees(row: Reported, told: list[Reported]) -> bool:
+    return any(row.figures["rate"].value.widened(0.01).meets(one.figures["rate"].value) for one in told)
+
+
+R2 = AuditRule(
+    code="R2",
+    title="the text contradicts its raw output",
+    takes="everything",
+    meaning="One of the two is not of this run, or was copied wrong.",
+    remedy="make the table from the outputs, by a program",
+    source="ours",
+    check=other_figure,
+)
+
+_IDLE = re.compile(
+    r"\bidle\b|\bat rest\b|\bafter (?:start|boot|launch)|\b(?:at|on) start-?up\b"
+    r"|\bstart-?up (?:memory|ram|rss)\b|\bbaseline\b|\bunloaded\b",
+    re.IGNORECASE,
+)
+_COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
+
+
+def outside(seen: Seen) -> Iterator[Hit]:
+    """R6: memory or CPU of an idle server beside results under load."""
+    for grid in seen.grids:
+        texts = [(grid.table.number, text) for text in grid.table.head]
+        texts += [(row.number, row.cells[0]) for row in grid.table.rows if row.cells]
+        heads = " ".join(text for _, text in texts)
+        loaded = re.search(r"under load|peak|loaded|max", heads, re.IGNORECASE)
+        for line, text in texts:
+            found = _IDLE.search(text)
+            if found and _COST.search(text) and not loaded:
+                yield Hit(line, text[:60], "taken while nothing was asked of it")
+
+
+R6 = AuditRule(
+    code="R6",
+    title="figures sampled outside the load",
+    takes="nothing",
+    meaning="What a server uses when nobody asks says nothing of what it uses for the throughput beside it.",
+    remedy="sample CPU and memory while the load goes on, and tell the peak",
+    source="the published heroes study; ours",
+    check=outside,
+)
+
+_AXIS = re.compile(
+    r"^\s*y-axis\s+(?:\"[^\"]{0,200}\"\s+"
+    r"|\w{1,60}\s+)?(\d{1,12}(?:\.\d{1,6})?)\s*-->\s*(\d{1,12}(?:\.\d{1,6})?)"
+)
+_BAR = re.compile(r"([█▇■▓▒#=*]{3,200})\s*[|▏▎▍▌▋▊▉]?\s*\(?(\d[\d,]{0,14}(?:\.\d{1,4})?)\s?(k\b)?")
+
+
+def axis(seen: Seen) -> Iterator[Hit]:
+    """R7: an axis that does not begin at zero, or bars that are not as long as their figures."""
+    raw = {line for result in seen.outputs for line in range(result.line, result.last + PAST_OUTPUT)}
+    for block in seen.document.blocks:
+        if block.kind != "code":
+            continue
+        bars: list[tuple[int, int, float, str]] = []
+        charted = any("xychart" in line.text for line in block.lines)
+        for line in block.lines:
+            found = _AXIS.match(line.text) if charted else None
+            if found and float(found[1]) > 0:
+                yield Hit(
+                    line.number, found[0].strip(), f"the axis begins at {number(float(found[1]))}, not at 0"
+                )
+            bar = _BAR.search(line.text)
+            if bar and line.number not in raw:
+                figure = float(bar[2].replace(",", "")) * (1e3 if bar[3] else 1)
+                bars.append((line.number, len(bar[1]), figure, bar[0]))
+        if seen.results:
+            yield from _crooked(bars)
+
+
+PAST_OUTPUT = 30
+"""Lines behind an output that may still be its histogram."""
+
+
+def _crooked(bars: list[tuple[int, int, float, str]]) -> Iterator[Hit]:
+    if len(bars) < 2:
+        return
+    _, longest, most, _ = max(bars, key=lambda bar: bar[2])
+    for line, length, figure, quote in bars:
+        due = longest * figure / most if most else 0
+        if figure > 0 and abs(length - due) > max(2.0, 0.25 * due):
+            yield Hit(
+                line,
+                quote,
+                f"a bar of {length} signs where {number(due)} would be its share of the longest, {longest}",
+            )
+            return
+
+
+R7 = AuditRule(
+    code="R7",
+    title="an axis that exaggerates",
+    takes="nothing",
+    meaning=(
+        "A bar says its figure by its length. Where the axis begins elsewhere, a difference of a few "
+        "percent looks like a multiple."
+    ),
+    remedy="begin the axis of a bar chart at zero",
+    source="Tufte's lie factor",
+    check=axis,
+)
+
+
+def against_figures(seen: Seen) -> Iterator[Hit]:
+    """R8: a conclusion that the text's own figures contradict."""
+    for weight in weighed(seen):
+        if weight.verdict == "contradicted":
+            yield Hit(weight.conclusion.line, weight.conclusion.quote, weight.why, "withheld")
+
+
+R8 = AuditRule(
+    code="R8",
+    title="a conclusion against its own figures",
+    takes="comparison",
+    meaning="The text says more, or other, than what it measured.",
+    remedy="say what the figures say, with their interval",
+    source="arithmetic",
+    check=against_figures,
+)

@@ -1,0 +1,134 @@
+"""S5, S6, R5, R9: how often it was measured, and what the runs' own spread leaves of a difference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from assay.audit.finding import AuditRule, Hit
+from assay.audit.names import key_of
+from assay.audit.reported import Figure, Reported
+from assay.audit.seen import Seen
+from assay.audit.words import number
+
+_FEW = 5
+
+
+def compares(seen: Seen) -> bool:
+    """Whether the text sets results of different things side by side."""
+    return next(seen.compared(), None) is not None
+
+
+def few(seen: Seen) -> Iterator[Hit]:
+    """S5: one to five runs, by the text's own words."""
+    if not compares(seen):
+        return
+    for said in seen.facts.runs:
+        if 1 <= said.number <= _FEW:
+            runs = "run" if said.number == 1 else "runs"
+            yield Hit(said.line, said.quote, f"{number(said.number)} {runs} a side; a ranking takes six")
+
+
+S5 = AuditRule(
+    code="S5",
+    title="too few runs",
+    takes="comparison",
+    meaning=(
+        "Runs differ from each other by more than people expect; with so few, a difference of some "
+        "percent may be the order they ran in."
+    ),
+    remedy="run each at least six times, in alternating order (assay versus does)",
+    source="benchstat's minimum",
+    check=few,
+)
+
+
+def _spread(result: Reported, name: str) -> Figure | None:
+    return result.figures.get(f"{name}_spread") or (
+        result.figures.get("rate_stdev") if name == "rate" and result.table else None
+    )
+
+
+def within_spread(seen: Seen) -> Iterator[Hit]:
+    """S6: a difference smaller than the ± beside it."""
+    told: set[int] = set()
+    for a, b in seen.compared():
+        for name in ("rate", "mean"):
+            one, other = a.figures.get(name), b.figures.get(name)
+            spreads = [own for each in (a, b) if (own := _spread(each, name)) is not None]
+            if one is None or other is None or len(spreads) < 2 or a.table in told:
+                continue
+            gap = abs(one.value.middle - other.value.middle)
+            spread = max(each.value.low for each in spreads)
+            if gap < spread:
+                told.add(a.table)
+                yield Hit(
+                    other.line,
+                    other.quote,
+                    f"{a.label!r} and {b.label!r} differ by {number(gap)}, and the runs of one by ± "
+                    f"{number(spread)}",
+                    about=(a.line, b.line),
+                )
+
+
+S6 = AuditRule(
+    code="S6",
+    title="a gap smaller than the spread",
+    takes="comparison",
+    meaning="The same thing measured again differs by more than the two do: which is ahead is chance.",
+    remedy="measure in blocks until the interval of the ratio excludes 1 (assay versus), or call them alike",
+    source="pyperf; ours",
+    check=within_spread,
+)
+
+
+def untold(seen: Seen) -> Iterator[Hit]:
+    """R5: a comparison, and nowhere how often it was measured."""
+    facts = seen.facts
+    if not compares(seen) or facts.runs or facts.repeated or facts.spread:
+        return
+    if any(
+        count > 1
+        for count in Counter(key_of(one.label) for one in seen.outputs if key_of(one.label)).values()
+    ):
+        return
+    if any(name.endswith("_spread") for row in seen.rows for name in row.figures):
+        return
+    first, second = next(seen.compared())
+    yield Hit(
+        first.line,
+        first.label,
+        f"{first.label!r} is compared with {second.label!r}; how often was each measured?",
+        "note",
+    )
+
+
+R5 = AuditRule(
+    code="R5",
+    title="the number of runs is not told",
+    takes="comparison",
+    meaning="Without repetitions nobody can tell a difference from chance, the author included.",
+    remedy="tell how many runs there were, in which order, and their spread",
+    source="Kalibera, Jones (ISMM'13)",
+    check=untold,
+)
+
+
+def best(seen: Seen) -> Iterator[Hit]:
+    """R9: the best of several runs."""
+    if not seen.results:
+        return
+    for said in seen.facts.runs:
+        if said.kind == "best":
+            yield Hit(said.line, said.quote, "the maximum of several runs")
+
+
+R9 = AuditRule(
+    code="R9",
+    title="the best of several runs",
+    takes="comparison",
+    meaning="A maximum grows with the number of runs and with their spread: it rewards what scatters.",
+    remedy="tell the mean or median of all runs, with an interval",
+    source="METHODOLOGY.md: nothing is ever the best of n",
+    check=best,
+)

@@ -1,0 +1,230 @@
+"""M5, S1, S2, S7, D3: what few or short samples, and averages, can show."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from assay.audit.conclusions import sentences
+from assay.audit.document import Block
+from assay.audit.finding import AuditRule, Hit
+from assay.audit.headings import heading
+from assay.audit.reported import Figure, Reported
+from assay.audit.seen import Seen
+from assay.audit.units import TIME
+from assay.audit.words import number, percent, time
+
+_TAIL = 90.0
+_IN_PROSE = re.compile(
+    r"\bp(?:9\d(?:\.\d+)?|99\d*)\b|\b9\d(?:\.\d+)?(?:th|%|st|nd|rd)?[ -]percentile|\btail latenc",
+    re.IGNORECASE,
+)
+
+
+def closed_tail(seen: Seen) -> Iterator[Hit]:
+    """M5: a table or a sentence that presents the tail of a closed loop."""
+    if seen.closed is not True:
+        return
+    for grid in seen.grids:
+        if not any(q >= _TAIL for row in grid.results for q in row.percentiles) and not any(
+            "max" in row.figures for row in grid.results
+        ):
+            continue
+        name = next((text for text in grid.table.head if _is_tail(text)), "")
+        lines = tuple(row.line for row in grid.results)
+        yield Hit(grid.table.number, name or "p99", "a tail of times from a closed loop", about=lines)
+    raw = {line for result in seen.outputs for line in range(result.line, result.last + 1)}
+    for block in seen.document.blocks:
+        if block.kind == "prose":
+            for line, sentence in sentences(block):
+                found = _IN_PROSE.search(sentence)
+                if found and TIME.search(sentence) and line not in raw and seen.results:
+                    yield Hit(line, found[0], "a tail of times from a closed loop")
+
+
+def _is_tail(text: str) -> bool:
+    told = heading(text)
+    return told is not None and (told.percentile >= _TAIL or told.figure == "max")
+
+
+M5 = AuditRule(
+    code="M5",
+    title="tail latency from a closed loop",
+    takes="percentiles",
+    meaning=(
+        "At saturation the times are the queue that the client itself makes, and a slow answer holds "
+        "back the very requests that would have shown it."
+    ),
+    remedy="measure latency with arrivals at a rate below capacity (assay load --rate)",
+    source="TailBench (IISWC'16); Schroeder et al., open versus closed (NSDI'06)",
+    check=closed_tail,
+)
+
+
+def enough_for(percentile: float) -> int:
+    """Requests with which the chance that none of them exceeds the percentile is 1 % or less."""
+    return math.ceil(math.log(0.01) / math.log(percentile / 100))
+
+
+def too_few(seen: Seen) -> Iterator[Hit]:
+    """S1: percentiles with too few requests behind them."""
+    calls = {one.figures["requests"].value.middle for one in seen.commands if "requests" in one.figures}
+    for result in seen.results:
+        told = result.get("requests")
+        count = told.value.high if told is not None else None
+        if count is None and result.tool == "table" and len(calls) == 1 and len(seen.commands) > 0:
+            timed = any("duration" in one.figures and "requests" not in one.figures for one in seen.commands)
+            count = None if timed else next(iter(calls))
+        if count is None:
+            continue
+        lacking = [q for q in sorted(result.percentiles) if _TAIL <= q < 100 and count < enough_for(q)]
+        if lacking:
+            worst = lacking[-1]
+            figure = result.percentiles[worst]
+            yield Hit(
+                figure.line,
+                figure.quote,
+                f"p{worst:g} of {number(count)} requests; it takes {number(enough_for(worst))}",
+                "note",
+                (result.line,),
+            )
+
+
+S1 = AuditRule(
+    code="S1",
+    title="too few requests for a percentile",
+    takes="percentiles",
+    meaning=(
+        "With so few requests it is likely that none of the slowest was among them: the figure says how "
+        "lucky the run was."
+    ),
+    remedy="make more requests, or tell a lower percentile",
+    source="MLPerf's early stopping (one-sided binomial, 99 %)",
+    check=too_few,
+)
+
+
+def unsteady(seen: Seen) -> Iterator[Hit]:
+    """S2: a deviation above half of its mean."""
+    for result in seen.outputs:
+        mean = result.figures.get("spread_mean") or result.figures.get("mean")
+        rate = result.figures.get("thread_rate") or result.figures.get("rate")
+        spread = result.figures.get("thread_rate_stdev") or result.figures.get("rate_stdev")
+        yield from _wide(result, mean, result.figures.get("stdev"), "note")
+        yield from _wide(result, rate, spread, "flagged")
+    for row in seen.rows:
+        for name in ("rate", "mean"):
+            spread = row.figures.get(f"{name}_spread") or (
+                row.figures.get("rate_stdev") if name == "rate" else None
+            )
+            yield from _wide(row, row.figures.get(name), spread, "flagged")
+
+
+def _wide(result: Reported, mean: Figure | None, spread: Figure | None, severity: str) -> Iterator[Hit]:
+    if mean is None or spread is None or spread.value.low <= 0.5 * mean.value.high:
+        return
+    share = spread.value.middle / mean.value.middle if mean.value.middle else math.inf
+    yield Hit(
+        spread.line,
+        spread.quote,
+        f"a deviation of {percent(share)} of the mean",
+        "note" if severity == "note" else "flagged",
+        (result.line,),
+    )
+
+
+S2 = AuditRule(
+    code="S2",
+    title="no steady state",
+    takes="everything",
+    meaning=(
+        "What scatters by more than half of its mean has no level that one number could tell: a warm-up, "
+        "pauses or two kinds of answers are in it."
+    ),
+    remedy="warm up until throughput holds its level, and tell percentiles instead of a mean",
+    source="Barrett et al., OOPSLA'17; wrk's own advice on its deviation",
+    check=unsteady,
+)
+
+_SHORT = 10.0
+_WARMING = re.compile(r"warm", re.IGNORECASE)
+
+
+def short(seen: Seen) -> Iterator[Hit]:
+    """S7: measured for less than ten seconds."""
+    told: set[int] = set()
+    for result in seen.outputs:
+        figure = result.figures.get("duration")
+        if result.command is not None:
+            told.add(result.command.line)
+        asked = result.figures.get("asked_duration", figure)
+        if figure is None or asked is None or _warming(seen, result.line):
+            continue
+        if figure.value.high < _SHORT and asked.value.middle < _SHORT - 0.05:
+            yield Hit(
+                figure.line, figure.quote, f"measured for {time(figure.value.middle)}", about=(result.line,)
+            )
+    for call in seen.commands:
+        figure = call.figures.get("duration")
+        if (
+            figure is not None
+            and figure.value.high < _SHORT
+            and call.line not in told
+            and not _warming(seen, call.line)
+        ):
+            yield Hit(call.line, call.quote, f"measured for {time(figure.value.middle)}")
+
+
+def _warming(seen: Seen, line: int) -> bool:
+    texts = seen.document.text_at
+    return any(_WARMING.search(texts.get(at, "")) for at in range(line - 2, line + 1))
+
+
+S7 = AuditRule(
+    code="S7",
+    title="measured for a short time",
+    takes="everything",
+    meaning=(
+        "In a few seconds a compiler, a collector, a cache or the clock of the CPU has not settled: the "
+        "figure is one of the start."
+    ),
+    remedy="warm up, then measure for at least 10 s, several times",
+    source="ours; SPEC and MLPerf ask for minutes",
+    check=short,
+)
+
+_AVERAGED = re.compile(
+    r"\b(?:average|averaged|avg\.?|mean)\s(?:of\s)?(?:the\s)?(?:all\s)?(?:p9\d|p99\.\d+"
+    r"|9\d(?:\.\d+)?th|percentiles?|median|p50)(?:\s(?:latenc|percentile|times?|values?|across|over|of)|\b)",
+    re.IGNORECASE,
+)
+
+
+def averaged(seen: Seen) -> Iterator[Hit]:
+    """D3: a mean of percentiles."""
+    if not seen.results:
+        return
+    for part in seen.document.parts:
+        texts = (
+            [(line.number, line.text) for line in part.lines]
+            if isinstance(part, Block)
+            else [(part.number, " | ".join(part.head))]
+        )
+        if isinstance(part, Block) and part.kind == "code":
+            continue
+        for line, text in texts:
+            found = _AVERAGED.search(text)
+            if found:
+                yield Hit(line, found[0], "percentiles of several runs or servers have no mean")
+
+
+D3 = AuditRule(
+    code="D3",
+    title="averages of what has no average",
+    takes="percentiles",
+    meaning="The mean of two p99s is the p99 of nothing: a percentile belongs to one set of requests.",
+    remedy="tell each run's percentile, or take one of the merged histogram",
+    source="HdrHistogram's documentation; the published petclinic study",
+    check=averaged,
+)

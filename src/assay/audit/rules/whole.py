@@ -1,0 +1,92 @@
+"""R3, R4, R10: what a text with results leaves out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from assay.audit.document import Block
+from assay.audit.finding import AuditRule, Hit
+from assay.audit.seen import Seen
+
+_LOAD = re.compile(
+    r"\b\d{1,6}k?\s(?:concurrent\s|parallel\s|simultaneous\s|open\s|keep-?alive\s)?(?:connections?"
+    r"|clients?|users?|requests in flight|threads)\b",
+    re.IGNORECASE,
+)
+
+
+def no_machine(seen: Seen) -> Iterator[Hit]:
+    """R3: nowhere a machine."""
+    if seen.results and seen.facts.machine is None:
+        first = seen.results[0]
+        yield Hit(
+            first.line,
+            _quote(seen, first.line),
+            "no CPU, number of cores, instance type or model in the whole text",
+            "note",
+        )
+
+
+R3 = AuditRule(
+    code="R3",
+    title="the machine is not named",
+    takes="nothing",
+    meaning="A figure without its machine compares with nothing, and nobody can repeat it.",
+    remedy="name the CPU, the cores that each side had, the memory and the system",
+    source="ACM artifact review; ours",
+    check=no_machine,
+)
+
+
+def no_versions(seen: Seen) -> Iterator[Hit]:
+    """R4: a comparison without any version."""
+    pair = next(seen.compared(), None)
+    if pair is None or seen.facts.version is not None:
+        return
+    yield Hit(
+        pair[0].line,
+        pair[0].label,
+        f"{pair[0].label!r} against {pair[1].label!r}: no version, commit or date in the whole text",
+        "note",
+    )
+
+
+R4 = AuditRule(
+    code="R4",
+    title="versions are not named",
+    takes="nothing",
+    meaning="Software changes: without versions the figures are of something that nobody can install.",
+    remedy="name the version of everything compared and of what it runs on, and the date",
+    source="ACM artifact review; ours",
+    check=no_versions,
+)
+
+
+def no_load(seen: Seen) -> Iterator[Hit]:
+    """R10: results, and nowhere what made them."""
+    if not seen.rows or seen.outputs or seen.commands or seen.facts.tool_named:
+        return
+    for part in seen.document.parts:
+        texts = [line.text for line in part.lines] if isinstance(part, Block) else list(part.head)
+        if any(_LOAD.search(text) for text in texts):
+            return
+    if any(row.figures.keys() & {"connections", "threads"} for row in seen.rows):
+        return
+    first = seen.rows[0]
+    yield Hit(first.line, _quote(seen, first.line), "no tool, no command, no connections in the whole text")
+
+
+def _quote(seen: Seen, line: int) -> str:
+    return seen.document.text_at.get(line, "").strip()[:60]
+
+
+R10 = AuditRule(
+    code="R10",
+    title="the load is not told",
+    takes="everything",
+    meaning="Throughput and times are answers to a load. Without it they are answers to no question.",
+    remedy="show the command, and the raw output",
+    source="ACM artifact review; ours",
+    check=no_load,
+)

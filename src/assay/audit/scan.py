@@ -1,0 +1,158 @@
+"""Finding the outputs of tools in the lines of a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from assay.audit.document import Line
+from assay.audit.interval import Interval
+from assay.audit.reported import Figure, Reported
+from assay.audit.tools import TOOLS
+from assay.audit.tools.pattern import Tool
+
+PATIENCE = 16
+"""Lines without a figure after which an output has ended: comments between its lines are fewer."""
+
+
+@dataclass
+class _Open:
+    """An output that is being read."""
+
+    tool: Tool
+    line: int
+    last: int
+    figures: dict[str, Figure] = field(default_factory=dict)
+    percentiles: dict[float, Figure] = field(default_factory=dict)
+    held: dict[str, list[str]] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
+    url: str = ""
+    silent: int = 0
+
+
+def outputs(lines: Iterable[Line], breaks: frozenset[int] = frozenset()) -> Iterator[Reported]:
+    """Every tool's output among the lines; a line whose number is in `breaks` ends what is open."""
+    now: _Open | None = None
+    for line in lines:
+        if now is not None and line.number in breaks:
+            yield from _closed(now)
+            now = None
+        begun = _begun(now, line)
+        if now is None:
+            now = _opened(begun, [line]) if begun is not None else None
+        elif begun is not None and begun is not now.tool:
+            # Tools share some first lines (autocannon's "Running 10s test @" is wrk's): these go along.
+            shared = now.lines if not set(now.figures) - {"duration"} and not now.percentiles else []
+            if not shared:
+                yield from _closed(now)
+            now = _opened(begun, [*shared, line])
+        elif _says_again(now, line):
+            yield from _closed(now)
+            now = _opened(now.tool, [line])
+        elif not _take(now, line):
+            now.silent += bool(line.text.strip())
+            if now.silent > PATIENCE:
+                yield from _closed(now)
+                now = None
+    if now is not None:
+        yield from _closed(now)
+
+
+def _begun(now: _Open | None, line: Line) -> Tool | None:
+    """The tool whose output begins on the line; the one that is open if it may be that one's."""
+    if now is not None and now.tool.starts(line.text):
+        return now.tool
+    return next((tool for tool in TOOLS if tool.starts(line.text)), None)
+
+
+def _opened(tool: Tool, lines: list[Line]) -> _Open:
+    now = _Open(tool, lines[0].number, lines[0].number)
+    for line in lines:
+        _take(now, line)
+    return now
+
+
+def _read(now: _Open, text: str) -> Iterator[tuple[str | float, Interval, str]]:
+    for pattern in now.tool.patterns:
+        yield from pattern.read(text)
+    if now.tool.extra is not None:
+        yield from now.tool.extra(text, now.held)
+
+
+def _says_again(now: _Open, line: Line) -> bool:
+    """Whether the line tells a figure that the output has told already: then another output has begun."""
+    if now.tool.extra is not None:
+        return now.tool.starts(line.text) and "rate" in now.figures and "requests" in now.figures
+    held = dict(now.held)
+    for key, _, _ in _read(now, line.text):
+        told = now.percentiles if isinstance(key, float) else now.figures
+        if key in told and key not in now.tool.joined and told[key].line != line.number:  # type: ignore[index]
+            return True
+    now.held = held
+    return False
+
+
+def _take(now: _Open, line: Line) -> bool:
+    """Keep the figures of a line; whether there were any."""
+    now.lines.append(line)
+    found = False
+    for key, value, quote in _read(now, line.text):
+        found = True
+        figure = Figure(value, line.number, quote)
+        if isinstance(key, float):
+            now.percentiles.setdefault(key, figure)
+        elif key in now.tool.joined and key in now.figures:
+            now.figures[key] = Figure(
+                now.figures[key].value + value, now.figures[key].line, now.figures[key].quote
+            )
+        else:
+            now.figures.setdefault(key, figure)
+    address = _address(line.text)
+    if (
+        address
+        and not now.url
+        and ("test @" in line.text or "Bombarding" in line.text or "Target URL" in line.text)
+    ):
+        now.url = address
+    if found:
+        now.last, now.silent = line.number, 0
+    return found
+
+
+def _address(text: str) -> str:
+    for word in text.split():
+        if "://" in word:
+            return word.strip("'\"`()<>,;")
+    return ""
+
+
+def _closed(now: _Open) -> Iterator[Reported]:
+    """The result that an output tells, if it tells any."""
+    figures = now.figures
+    for name, percentile in (("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0)):
+        if name in figures:
+            now.percentiles.setdefault(percentile, figures.pop(name))
+    if "took" in figures:
+        figures["asked_duration"] = figures.get("duration", figures["took"])
+        figures["duration"] = figures["took"]
+    good = [figures[name].value for name in ("good", "good1", "good2") if name in figures]
+    wrong = [figures[name] for name in ("bad", "bad1", "bad2", "broken", "failed") if name in figures]
+    if good and "requests" not in figures:
+        total = good[0]
+        for value in [*good[1:], *(one.value for one in wrong)]:
+            total = total + value
+        figures["requests"] = Figure(total, figures[next(iter(figures))].line, "")
+    if figures.keys() & {"rate", "mean", "requests", "took"} or now.percentiles:
+        kept = figures.get("kept")
+        yield Reported(
+            tool=now.tool.name,
+            line=now.line,
+            last=now.last,
+            url=now.url,
+            closed=now.tool.closed and "calibrated" not in figures,  # wrk2 keeps a rate
+            keep_alive=(kept is not None and kept.value.high > 0)
+            if now.tool.name == "ab" and "bytes" in figures
+            else None,
+            figures=figures,
+            percentiles=now.percentiles,
+        )

@@ -1,0 +1,220 @@
+"""Everything that was found in a document: what the rules look at."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from assay.audit.commands import commands
+from assay.audit.document import Block, Document, Table
+from assay.audit.facts import Facts, facts, known_tools
+from assay.audit.interval import exactly
+from assay.audit.json_reports import json_reports
+from assay.audit.names import distinct, key_of
+from assay.audit.reported import Command, Figure, Reported
+from assay.audit.scan import outputs
+from assay.audit.tables import Grid, results
+from assay.audit.tools import BY_NAME
+from assay.audit.units import time_in
+
+NEAR = 8
+"""Lines between a command and the output that is taken to be its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading, and the line from which it holds."""
+
+    line: int
+    level: int
+    title: str
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A document with what was found in it."""
+
+    document: Document
+    outputs: tuple[Reported, ...]
+    grids: tuple[Grid, ...]
+    commands: tuple[Command, ...]
+    facts: Facts
+    sections: tuple[Section, ...]
+
+    @property
+    def rows(self) -> tuple[Reported, ...]:
+        """The results in tables."""
+        return tuple(row for grid in self.grids for row in grid.results)
+
+    @property
+    def results(self) -> tuple[Reported, ...]:
+        """All results, in the order in which they stand."""
+        return tuple(sorted((*self.outputs, *self.rows), key=lambda result: result.line))
+
+    @property
+    def closed(self) -> bool | None:
+        """Whether every load-test tool that the text names has a closed loop; None where none is named."""
+        kinds = {command.closed for command in self.commands} | {result.closed for result in self.outputs}
+        kinds |= {BY_NAME[name].closed for name in known_tools(self.facts)} if not kinds else set()
+        return None if not kinds or None in kinds else kinds == {True}
+
+    def section(self, line: int) -> Section | None:
+        """The section in which a line stands."""
+        at = bisect_right([section.line for section in self.sections], line) - 1
+        return self.sections[at] if at >= 0 else None
+
+    def compared(self) -> Iterator[tuple[Reported, Reported]]:
+        """Results that the text sets side by side: in one table, or in sections that differ by a name."""
+        for grid in self.grids:
+            if len(grid.results) <= 60:
+                yield from (
+                    (a, b)
+                    for a, b in combinations(grid.results, 2)
+                    if a.group == b.group and distinct(a.label, b.label)
+                )
+        if len(self.outputs) <= 60:
+            for a, b in combinations(self.outputs, 2):
+                if a.tool == b.tool and distinct(a.label, b.label) and _siblings(self, a, b):
+                    yield a, b
+
+
+def _siblings(seen: Seen, a: Reported, b: Reported) -> bool:
+    """Whether two outputs stand beside each other: in one section, or in two under the same heading."""
+    one, other = seen.section(a.line), seen.section(b.line)
+    if one is None or other is None:
+        return one is other
+    return one.line == other.line or (one.level == other.level and one.path[:-1] == other.path[:-1])
+
+
+def see(document: Document) -> Seen:
+    """Find everything in a document."""
+    sections = tuple(_sections(document))
+    calls = tuple(commands(document.lines))
+    breaks = frozenset(section.line for section in sections)
+    found = [*outputs(document.lines, breaks), *json_reports(document.blocks)]
+    found.sort(key=lambda result: result.line)
+    told = facts(document)
+    named = tuple(_with_context(document, sections, calls, tuple(found)))
+    grids = tuple(grid for grid in map(results, _captioned(document)) if grid is not None)
+    return Seen(document, named, grids, calls, told, sections)
+
+
+def _captioned(document: Document) -> Iterator[Table]:
+    """The tables, each with the short line before it, which may say what its figures are."""
+    before = ""
+    for part in document.parts:
+        if isinstance(part, Table):
+            yield replace(part, caption=part.caption or before)
+            before = ""
+        else:
+            text = part.lines[-1].text if part.lines and part.kind != "code" else ""
+            before = text if len(text) <= 80 else ""
+
+
+def _sections(document: Document) -> Iterator[Section]:
+    path: list[tuple[int, str]] = []
+    for block in document.blocks:
+        if block.kind == "heading" and block.lines:
+            while path and path[-1][0] >= block.level:
+                path.pop()
+            path.append((block.level, block.text))
+            yield Section(block.lines[0].number, block.level, block.text, tuple(title for _, title in path))
+
+
+def _with_context(
+    document: Document, sections: tuple[Section, ...], calls: tuple[Command, ...], found: tuple[Reported, ...]
+) -> Iterator[Reported]:
+    """Each output with its command and its name: the few words before it, or else its heading."""
+    texts = {line.number: line.text for line in document.lines}
+    starts = [section.line for section in sections]
+    taken = 0
+    before = ""
+    for result in found:
+        at = bisect_right(starts, result.line) - 1
+        begin = max(taken, sections[at].line if at >= 0 else 0)
+        call = _own_command(calls, result, begin)
+        first = call.line if call is not None else result.line
+        label = _words_before(texts, first, begin) or (sections[at].title if at >= 0 else "")
+        label = label or (before if begin == taken else "")
+        before = label
+        figures = dict(_around(texts, result, begin), **result.figures)
+        call = call or _only(calls, result.tool)
+        closed = result.closed if call is None or call.closed else False
+        url = result.url or (call.url if call else "")
+        yield replace(result, figures=figures, closed=closed, label=label, command=call, url=url)
+        taken = result.last
+
+
+def _own_command(calls: tuple[Command, ...], result: Reported, begin: int) -> Command | None:
+    """The command that made an output: the only one of its tool just before it, or the one that fits."""
+    near = [
+        call
+        for call in calls
+        if begin <= call.line <= result.line and call.tool == result.tool and result.line - call.line <= NEAR
+    ]
+    if len(near) < 2:
+        return near[0] if near else None
+    told = result.figures.get("connections")
+    fit = [
+        call for call in near if told and (own := call.figures.get("connections")) and own.value == told.value
+    ]
+    return fit[0] if len(fit) == 1 else None
+
+
+def _only(calls: tuple[Command, ...], tool: str) -> Command | None:
+    """The command that holds for all outputs of a text: the only one, with a place for the address."""
+    own = [call for call in calls if call.tool == tool]
+    return own[0] if len(own) == 1 and not own[0].url else None
+
+
+_BEFORE = re.compile(
+    r"\bduration\W{1,3}(?P<duration>\d{1,6}(?:ms|s|m"
+    r"|h)?)\b(?:.{1,20}\barrivalRate\W{1,3}(?P<offered>\d{1,7}))?",
+    re.IGNORECASE,
+)
+
+
+def _around(texts: dict[int, str], result: Reported, begin: int) -> dict[str, Figure]:
+    """Duration and rate that stand in so many words just before an output whose tool does not print them."""
+    if result.tool not in ("artillery", "vegeta"):
+        return {}
+    for number in range(result.line - 1, max(result.line - 5, begin), -1):
+        found = _BEFORE.search(texts.get(number, ""))
+        if found:
+            length = time_in(found["duration"]) or time_in(f"{found['duration']}s")
+            told = {"duration": Figure(length, number, found[0])} if length else {}
+            if found["offered"]:
+                told["offered"] = Figure(exactly(float(found["offered"])), number, found[0])
+            return told
+    return {}
+
+
+def _words_before(texts: dict[int, str], first: int, begin: int) -> str:
+    """A name on the lines before an output: few words, no figure, no command, no sentence."""
+    for number in range(first - 1, max(first - 5, begin), -1):
+        words = texts.get(number, "").strip(" #*-:`>/$=~\t|")
+        if not words:
+            continue
+        if len(words) > 40 or len(words.split()) > 5 or _NO_NAME.search(words) or not key_of(words):
+            return ""
+        return words
+    return ""
+
+
+_NO_NAME = re.compile(
+    r"^(?:error set|status codes|note\b|output|results?\b|response|summary|benchmark\b|run\b|test\b"
+    r"|for |with |using |now |then |here|iteration|starting)"
+    r"|://|\s-\w\b|[.!?,]$|[=<>{}]|\d{3}|:\s*\d",
+    re.IGNORECASE,
+)
+
+
+def block_of(document: Document, line: int) -> Block | None:
+    """The block in which a line stands."""
+    return next(
+        (b for b in document.blocks if b.lines and b.lines[0].number <= line <= b.lines[-1].number), None
+    )

@@ -1,0 +1,255 @@
+"""Tables of results: rows or columns of figures, found by their headings and the units in their cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assay.audit.document import Row, Table
+from assay.audit.headings import RATE, Heading, heading
+from assay.audit.interval import NUMBER, Interval, is_european, printed
+from assay.audit.names import is_scenario
+from assay.audit.reported import Figure, Reported
+from assay.audit.units import SECONDS
+
+MOST_COLUMNS = 200
+"""Columns of a table that are looked at: no table of results for people has more."""
+MOST_ROWS = 2000
+
+_CELL = re.compile(
+    rf"^[~≈<>≤≥+\s]{{0,4}}(?P<number>{NUMBER})\s{{0,3}}(?P<multiple>k|K|M|mil|million)?"
+    r"(?P<rest>(?:\s|±|\+/-|\+-|%|[a-zA-Zµμ/(\[]).{0,60})?$"
+)
+_SPREAD = re.compile(rf"(?:±|\+/-|\+-)\s{{0,3}}(?P<number>{NUMBER})\s{{0,2}}(?P<sign>%|k)?")
+_UNIT = re.compile(r"^\s{0,3}(ns|us|µs|μs|ms|msec|secs?|seconds?|s)\b")
+_SIZE = re.compile(r"^\s{0,3}([kKMG]?)i?[bB](?:ytes)?\b")
+_SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table in which results were found: which of its lines are results, for rules about tables."""
+
+    table: Table
+    results: tuple[Reported, ...]
+
+
+def results(table: Table) -> Grid | None:
+    """The results in a table; None where it has none."""
+    width = min(len(table.head), MOST_COLUMNS)
+    if width < 2 or not table.rows:
+        return None
+    if width < len(table.head):
+        table = Table(table.number, table.head[:width], table.rows, table.caption)
+    european = any(is_european(cell) for row in table.rows[:200] for cell in row.cells[:width])
+    heads = [_by_cells(heading(text), table, at, european) for at, text in enumerate(table.head)]
+    heads = _by_caption(heads, table)
+    if any(
+        head is not None and _is_result(head, text)
+        for head, text in zip(heads[1:], table.head[1:], strict=True)
+    ):
+        found = tuple(_rows(table, heads, european))
+    else:
+        found = tuple(_columns(table, european)) or tuple(_captioned(table, heads, european))
+    return Grid(table, found) if found else None
+
+
+def _is_result(head: Heading, text: str) -> bool:
+    """A rate, or a time that is said to be one of requests: a mean in ms may be anybody's."""
+    if head.figure == "rate":
+        return True
+    return head.is_time and (head.percentile >= 90 or _OF_REQUESTS.search(text) is not None)
+
+
+def _by_caption(heads: list[Heading | None], table: Table) -> list[Heading | None]:
+    """Columns "mean" and "stddev" of a table whose caption says of what."""
+    whole = heading(table.caption) if table.caption else None
+    if whole is None or whole.figure != "rate":
+        return heads
+    named = {"mean": "rate", "avg": "rate", "average": "rate", "stddev": "rate_stdev", "stdev": "rate_stdev"}
+    return [
+        Heading(named[text.lower()], unit=whole.unit) if text.lower() in named else head
+        for head, text in zip(heads, table.head, strict=True)
+    ]
+
+
+_OF_REQUESTS = re.compile(r"latenc|response|request|\brt\b", re.IGNORECASE)
+
+
+def _by_cells(head: Heading | None, table: Table, at: int, european: bool) -> Heading | None:
+    """What a column holds where its heading leaves it open: the units in its cells say it."""
+    if head is not None and head.figure != "throughput":
+        return head
+    cells = [row.cells[at] for row in table.rows[:20] if at < len(row.cells)]
+    if at and any(RATE.search(cell) and _CELL.match(cell) for cell in cells):
+        return Heading("rate", unit=1.0)
+    if head is not None:
+        plain = [cell for cell in cells if _CELL.match(cell)]
+        said = any(re.search(r"[a-zA-Z]{2}|%|/", cell) for cell in cells)
+        return Heading("rate", unit=1.0) if plain and not said else None
+    return None
+
+
+def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+    """A result a row; several where columns tell the same figure of several loads."""
+    columns: dict[tuple[str, float], list[int]] = {}
+    for place, head in enumerate(heads):
+        if head is not None:
+            columns.setdefault((head.figure, head.percentile), []).append(place)
+    turns = max((len(at) for (figure, _), at in columns.items() if figure in _TURNING), default=1)
+    names = [at for at, head in enumerate(heads) if head is None or head.figure in ("version", "workers")]
+    repeated = next((at for at in columns.values() if len(at) == turns > 1), None)
+    for row in table.rows[:MOST_ROWS]:
+        label = _label(row, names)
+        for turn in range(turns):
+            figures: dict[str, Figure] = {}
+            percentiles: dict[float, Figure] = {}
+            for at in columns.values():
+                own = at[turn] if len(at) == turns else at[0] if len(at) == 1 else None
+                head = heads[own] if own is not None else None
+                if own is not None and head is not None and own < len(row.cells):
+                    _put(figures, percentiles, head, row.cells[own], row.number, european)
+            if figures.keys() & {"rate", "mean", "time"} or percentiles:
+                group = table.head[repeated[turn]] if repeated else ""
+                yield _result(table, row.number, label, group, figures, percentiles)
+
+
+_TURNING = ("rate", "mean", "time")
+"""Figures of which a table may have a column for each load."""
+
+
+def _columns(table: Table, european: bool) -> Iterator[Reported]:
+    """A result a column: the headings are names, and the first cells say what the rows hold."""
+    lines = [(row, heading(row.cells[0])) for row in table.rows[:MOST_ROWS] if row.cells]
+    if not any(head is not None and _is_result(head, row.cells[0]) for row, head in lines):
+        return
+    for at, name in enumerate(table.head[1:], 1):
+        if not name or heading(name) is not None:
+            continue
+        figures: dict[str, Figure] = {}
+        percentiles: dict[float, Figure] = {}
+        number = 0
+        for row, head in lines:
+            if head is not None and at < len(row.cells):
+                before = len(figures) + len(percentiles)
+                if (head.percentile or head.figure) not in (percentiles if head.percentile else figures):
+                    _put(figures, percentiles, head, row.cells[at], row.number, european)
+                number = number or (row.number if len(figures) + len(percentiles) > before else 0)
+        if figures.keys() & {"rate", "mean", "time"} or percentiles:
+            yield _result(table, number, name, "", figures, percentiles)
+
+
+def _captioned(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+    """Results of a table whose caption says what all its figures are: names by loads, or loads by names."""
+    whole = heading(table.caption) if table.caption else None
+    if whole is None or not (whole.figure == "rate" or whole.is_time):
+        return
+    columns = [
+        at
+        for at, head in enumerate(heads)
+        if at and (head is None or head.figure in _LOADS) and table.head[at]
+    ]
+    by_row = all(is_scenario(table.head[at]) for at in columns)
+    for row in table.rows[:MOST_ROWS]:
+        for at in columns:
+            figures: dict[str, Figure] = {}
+            percentiles: dict[float, Figure] = {}
+            if at < len(row.cells):
+                _put(figures, percentiles, whole, row.cells[at], row.number, european)
+            if figures or percentiles:
+                name, group = (row.cells[0], table.head[at]) if by_row else (table.head[at], row.cells[0])
+                yield _result(table, row.number, name[:120], group, figures, percentiles)
+
+
+_LOADS = ("connections", "threads", "requests")
+
+
+def _result(
+    table: Table,
+    number: int,
+    label: str,
+    group: str,
+    figures: dict[str, Figure],
+    percentiles: dict[float, Figure],
+) -> Reported:
+    return Reported(
+        tool="table",
+        line=number,
+        last=number,
+        label=label,
+        group=group,
+        figures=figures,
+        percentiles=percentiles,
+        table=table.number,
+    )
+
+
+def _label(row: Row, names: list[int]) -> str:
+    cells = [row.cells[at] for at in names if at < len(row.cells)]
+    return " ".join(cell for cell in cells if cell)[:120]
+
+
+def _put(
+    figures: dict[str, Figure],
+    percentiles: dict[float, Figure],
+    head: Heading,
+    cell: str,
+    number: int,
+    european: bool,
+) -> None:
+    value = _value(head, cell, european)
+    if value is None:
+        return
+    figure = Figure(value, number, cell[:80])
+    if head.figure == "percentile":
+        percentiles.setdefault(head.percentile, figure)
+        return
+    figures.setdefault(head.figure, figure)
+    spread = _SPREAD.search(cell)
+    if spread and head.figure in ("rate", "mean"):
+        around = _spread(spread, value, head, european)
+        if around is not None:
+            figures.setdefault(f"{head.figure}_spread", Figure(around, number, spread[0]))
+
+
+def _spread(found: re.Match[str], value: Interval, head: Heading, european: bool) -> Interval | None:
+    number = printed(found["number"], european=european)
+    if number is None:
+        return None
+    if found["sign"] == "%":
+        return value.times(number.middle / 100)
+    return number.times(1e3 if found["sign"] == "k" else (head.unit or 1.0))
+
+
+def _value(head: Heading, cell: str, european: bool) -> Interval | None:
+    found = _CELL.match(cell.strip())
+    if found is None:
+        return None
+    rest = found["rest"] or ""
+    number = printed(found["number"], found["multiple"] or "", european=european)
+    if number is None or head.figure in ("ratio", "version"):
+        return None
+    if head.is_time or head.figure in ("stdev", "duration"):
+        unit = _UNIT.match(rest)
+        scale = (
+            SECONDS.get(unit[1].rstrip("s") if unit and unit[1].startswith("sec") else unit[1])
+            if unit
+            else head.unit
+        )
+        return number.times(scale) if scale else None
+    if head.figure in ("memory", "transfer"):
+        size = _SIZE.match((found["multiple"] or "") + rest)
+        plain = printed(found["number"], european=european)
+        scale = _SIZES[size[1].lower()] if size else head.unit
+        return plain.times(scale) if scale and plain else None
+    if head.figure == "rate":
+        if (
+            re.match(r"\s{0,2}(?:%|[kmg]?i?b(?:ytes)?\b|ms\b|ns\b|ops)", rest.lower())
+            or "%" in rest.split("±")[0]
+        ):
+            return None
+        return number if found["multiple"] else number.times(head.unit or 1.0)
+    if head.figure in ("error_share", "cpu"):
+        return number.times(0.01)
+    return number

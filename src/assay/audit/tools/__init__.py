@@ -1,0 +1,56 @@
+"""The load-test tools that the audit knows: a folder a tool, each with its output and its command line.
+
+A tool more is a folder and a line in `TOOLS`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from assay.audit.tools.ab import TOOL as AB
+from assay.audit.tools.artillery import TOOL as ARTILLERY
+from assay.audit.tools.autocannon import TOOL as AUTOCANNON
+from assay.audit.tools.bombardier import TOOL as BOMBARDIER
+from assay.audit.tools.gatling import TOOL as GATLING
+from assay.audit.tools.h2load import TOOL as H2LOAD
+from assay.audit.tools.hey import TOOL as HEY
+from assay.audit.tools.jmeter import TOOL as JMETER
+from assay.audit.tools.k6 import TOOL as K6
+from assay.audit.tools.loadtest import TOOL as LOADTEST
+from assay.audit.tools.locust import TOOL as LOCUST
+from assay.audit.tools.oha import TOOL as OHA
+from assay.audit.tools.pattern import Tool
+from assay.audit.tools.siege import TOOL as SIEGE
+from assay.audit.tools.vegeta import TOOL as VEGETA
+from assay.audit.tools.wrk import TOOL as WRK
+
+TOOLS: tuple[Tool, ...] = (
+    WRK,
+    AB,
+    BOMBARDIER,
+    OHA,
+    HEY,
+    AUTOCANNON,
+    VEGETA,
+    H2LOAD,
+    K6,
+    SIEGE,
+    LOADTEST,
+    JMETER,
+    GATLING,
+    LOCUST,
+    ARTILLERY,
+)
+"""In the order in which a line is offered to them: what several tools print alike is the first one's."""
+
+BY_NAME = {name: tool for tool in TOOLS for name in tool.names}
+"""A tool by each name that its command has."""
+
+NAMED = re.compile(
+    r"(?<![\w./-])(?:wrk2?|ab|ApacheBench|Apache Bench|apachebench|hey|boom|oha|bombardier"
+    r"|autocannon|vegeta|h2load"
+    r"|k6|siege|loadtest|JMeter|jmeter|Gatling|gatling|[Ll]ocust|[Aa]rtillery|httperf|weighttp|plow"
+    r"|drill|nighthawk"
+    r"|fortio|tsung|rewrk|benchmarkdotnet|go-wrk|k6s|cassowary|ghz|YCSB)(?![\w-])"
+)
+"""A tool's name in prose; "hey" and "ab" are words too, so it says only that a load may be named."""

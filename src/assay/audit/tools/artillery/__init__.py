@@ -1,0 +1,15 @@
+"""Artillery."""
+
+from assay.audit.tools.artillery.output import CUES, PATTERNS, START, table
+from assay.audit.tools.pattern import Tool
+
+TOOL = Tool(
+    name="artillery",
+    closed=False,
+    cues=CUES,
+    start=START,
+    patterns=PATTERNS,
+    names=("artillery", "Artillery"),
+    extra=table,
+    joined=frozenset({"bad", "good", "broken"}),
+)

@@ -1,0 +1,8 @@
+"""Gatling."""
+
+from assay.audit.tools.gatling.output import CUES, PATTERNS, START
+from assay.audit.tools.pattern import Tool
+
+TOOL = Tool(
+    name="gatling", closed=None, cues=CUES, start=START, patterns=PATTERNS, names=("gatling", "Gatling")
+)

@@ -1,0 +1,16 @@
+"""h2load."""
+
+from assay.audit.tools.h2load.command import FLAGS
+from assay.audit.tools.h2load.output import CUES, PATTERNS, START
+from assay.audit.tools.pattern import Tool
+
+TOOL = Tool(
+    name="h2load",
+    closed=True,
+    cues=CUES,
+    start=START,
+    patterns=PATTERNS,
+    flags=FLAGS,
+    names=("h2load",),
+    joined=frozenset({"progress"}),
+)

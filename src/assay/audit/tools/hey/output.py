@@ -1,0 +1,20 @@
+"""hey's report: https://github.com/rakyll/hey/blob/master/requester/print.go."""
+
+from assay.audit.tools.pattern import N, Pattern
+
+CUES = ("Summary:",)
+START = r"^\W{0,12}Summary:\s*$"
+
+PATTERNS = (
+    Pattern("Total:", rf"Total:\s+(?P<took__s>{N}) secs"),
+    Pattern("Slowest:", rf"Slowest:\s+(?P<max__s>{N}) secs"),
+    Pattern("Fastest:", rf"Fastest:\s+(?P<min__s>{N}) secs"),
+    Pattern("Average:", rf"Average:\s+(?P<mean__s>{N}) secs"),
+    Pattern("Requests/sec", rf"Requests/sec:\s+(?P<rate__n>{N})"),
+    Pattern("Total data", rf"Total [dD]ata:\s+(?P<bytes__c>{N}) bytes"),
+    Pattern("Size/request", rf"Size/request:\s+(?P<bytes_each__c>{N}) bytes"),
+    Pattern("% in", rf"(?P<q>\d{{1,2}}(?:\.\d{{1,4}})?)%{{1,2}} in (?P<at__s>{N}) secs"),
+    Pattern("responses", r"\[[23]\d\d\]\s+(?P<good__c>\d{1,15}) responses"),
+    Pattern("responses", r"\[[145]\d\d\]\s+(?P<bad__c>\d{1,15}) responses"),
+    Pattern("[", r"^\s{0,12}\[(?P<broken__c>\d{1,15})\]\s+(?!\d+ responses)[A-Za-z]"),
+)

@@ -1,0 +1,6 @@
+"""JMeter's summary."""
+
+from assay.audit.tools.jmeter.output import CUES, PATTERNS, START
+from assay.audit.tools.pattern import Tool
+
+TOOL = Tool(name="jmeter", closed=True, cues=CUES, start=START, patterns=PATTERNS, names=("jmeter", "JMeter"))

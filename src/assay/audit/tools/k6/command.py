@@ -1,0 +1,17 @@
+"""k6's flags."""
+
+from assay.audit.tools.pattern import Flags
+
+FLAGS = Flags(
+    values={
+        "-u": ("vus", "n"),
+        "--vus": ("vus", "n"),
+        "-d": ("duration", "t"),
+        "--duration": ("duration", "t"),
+        "-i": ("requests", "n"),
+        "--iterations": ("requests", "n"),
+    },
+    others=frozenset(["-e", "--env", "-o", "--out", "-s", "--stage", "--summary-export", "--tag"]),
+    alive=True,
+    words=("run",),
+)

@@ -1,0 +1,18 @@
+"""loadtest's flags."""
+
+from assay.audit.tools.pattern import Flags
+
+FLAGS = Flags(
+    values={
+        "-n": ("requests", "n"),
+        "--maxRequests": ("requests", "n"),
+        "-c": ("connections", "n"),
+        "--concurrency": ("connections", "n"),
+        "-t": ("duration", "s"),
+        "--maxSeconds": ("duration", "s"),
+        "--rps": ("offered", "n"),
+    },
+    others=frozenset(["-H", "-T", "-P", "-p", "-m", "-R", "-C"]),
+    keep_alive={"-k": True, "--keepalive": True},
+    opens=frozenset({"--rps"}),
+)

@@ -1,0 +1,16 @@
+"""Locust."""
+
+from assay.audit.tools.locust.command import FLAGS
+from assay.audit.tools.locust.output import CUES, START, table
+from assay.audit.tools.pattern import Tool
+
+TOOL = Tool(
+    name="locust",
+    closed=True,
+    cues=CUES,
+    start=START,
+    patterns=(),
+    flags=FLAGS,
+    names=("locust",),
+    extra=table,
+)

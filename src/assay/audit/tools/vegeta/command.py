@@ -1,0 +1,31 @@
+"""vegeta's flags."""
+
+from assay.audit.tools.pattern import Flags
+
+FLAGS = Flags(
+    values={
+        "-rate": ("offered", "n"),
+        "--rate": ("offered", "n"),
+        "-duration": ("duration", "t"),
+        "--duration": ("duration", "t"),
+        "-connections": ("pool", "n"),
+    },
+    others=frozenset(
+        [
+            "-targets",
+            "-header",
+            "-body",
+            "-output",
+            "-workers",
+            "-max-workers",
+            "-timeout",
+            "-name",
+            "-type",
+            "-format",
+        ]
+    ),
+    keep_alive={"-keepalive=false": False, "--keepalive=false": False},
+    alive=True,
+    opens=frozenset({"attack"}),
+    words=("attack",),
+)

@@ -1,0 +1,16 @@
+"""wrk and wrk2."""
+
+from assay.audit.tools.pattern import Tool
+from assay.audit.tools.wrk.command import FLAGS
+from assay.audit.tools.wrk.output import CUES, PATTERNS, START
+
+TOOL = Tool(
+    name="wrk",
+    closed=True,
+    cues=CUES,
+    start=START,
+    patterns=PATTERNS,
+    flags=FLAGS,
+    names=("wrk", "wrk2"),
+    joined=frozenset({"calibrated"}),
+)

@@ -1,0 +1,104 @@
+"""What each conclusion is worth, by the text's own figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from assay.audit.conclusions import Conclusion, conclusions
+from assay.audit.interval import Interval
+from assay.audit.names import aliases, distinct, key_of
+from assay.audit.reported import Reported
+from assay.audit.seen import Seen
+from assay.audit.words import number, ratio
+
+Verdict = Literal["stands", "direction", "untold", "contradicted"]
+"""Stands; at least in this direction; cannot be told; contradicted by its own figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """A conclusion with its verdict, the arithmetic behind it, and the results that it rests on."""
+
+    conclusion: Conclusion
+    verdict: Verdict
+    why: str
+    rests_on: tuple[Reported, ...] = ()
+    ratio: float = 0.0
+
+
+def weighed(seen: Seen) -> list[Weight]:
+    """Every conclusion about things that the text has results of, by figures alone (flaws come later)."""
+    names = aliases(list(dict.fromkeys(one.label for one in seen.results))[:80])
+    return [_weigh(seen, one) for one in conclusions(seen.document, names) if one.better or one.worse]
+
+
+def _weigh(seen: Seen, one: Conclusion) -> Weight:
+    pairs = _pairs(seen, one)
+    found = [(ratio_, a, b) for a, b in pairs for ratio_ in _ratios(a, b, one)]
+    rests_on = tuple({result.line: result for a, b in pairs for result in (a, b)}.values())
+    if not found or one.metric == "other" or not (one.better and one.worse):
+        return Weight(one, "untold", "the text has no figures of both that this could rest on", rests_on)
+    held = [each for each in found if _holds(one, each[0])]
+    ratio_, a, b = max(held or found, key=lambda each: each[0].middle)
+    told = _told(ratio_, a, b)
+    if held:
+        return Weight(one, "stands", told, rests_on, ratio_.middle)
+    if one.hedged:
+        return Weight(one, "untold", f"{told}, and the sentence is no plain statement", rests_on)
+    return Weight(one, "contradicted", _against(one, ratio_, told), rests_on, ratio_.middle)
+
+
+def _pairs(seen: Seen, one: Conclusion) -> list[tuple[Reported, Reported]]:
+    """Results of the better and of the worse that stand side by side."""
+    better, worse = key_of(one.better), key_of(one.worse)
+    if not distinct(one.better, one.worse):
+        return []
+    found = []
+    for a, b in seen.compared():
+        names = (key_of(a.label), key_of(b.label))
+        if names == (better, worse):
+            found.append((a, b))
+        elif names == (worse, better):
+            found.append((b, a))
+    return found
+
+
+def _ratios(better: Reported, worse: Reported, one: Conclusion) -> list[Interval]:
+    """How many times better, by each figure that both have and that the sentence may mean."""
+    found: list[Interval] = []
+    if one.metric in ("rate", "any") and "rate" in better.figures and "rate" in worse.figures:
+        found.append(better.figures["rate"].value / worse.figures["rate"].value)
+    if one.metric in ("times", "any"):
+        for name in ("mean", "time", "max"):
+            if name in better.figures and name in worse.figures:
+                found.append(worse.figures[name].value / better.figures[name].value)
+        for percentile in better.percentiles.keys() & worse.percentiles.keys():
+            found.append(worse.percentiles[percentile].value / better.percentiles[percentile].value)
+    return [each for each in found if each.low > 0 and each.high < float("inf")]
+
+
+def _holds(one: Conclusion, ratio_: Interval) -> bool:
+    if not one.readings:
+        return ratio_.high >= 1.0
+    if one.bound == "least":
+        return any(ratio_.high >= reading.agrees.low for reading in one.readings)
+    return any(reading.agrees.meets(ratio_) for reading in one.readings)
+
+
+def _told(ratio_: Interval, a: Reported, b: Reported) -> str:
+    one, other = a.figures.get("rate"), b.figures.get("rate")
+    if one is not None and other is not None and ratio_ == one.value / other.value:
+        rates = (
+            f"{number(one.value.middle)}/s for {a.label!r} ÷ {number(other.value.middle)}/s for {b.label!r}"
+        )
+        return f"{rates} = {ratio(ratio_)}"
+    return (
+        f"by its times {a.label!r} is {ratio(ratio_)} times as fast as {b.label!r} (lines {a.line}, {b.line})"
+    )
+
+
+def _against(one: Conclusion, best: Interval, told: str) -> str:
+    if not one.readings or best.high < 1:
+        return f"{told}: the other order"
+    return f"{told}, not {' or '.join(f'{reading.said:.3g}' for reading in one.readings)}"

@@ -1,0 +1,167 @@
+"""`assay audit FILE|FOLDER…`: what a published benchmark can be believed for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+
+if TYPE_CHECKING:
+    from assay.audit import Audit
+    from assay.cli.parser import Parser
+
+_TEXTS = frozenset(
+    [
+        ".md",
+        ".markdown",
+        ".mdx",
+        ".mkd",
+        ".rst",
+        ".rest",
+        ".txt",
+        ".html",
+        ".htm",
+        ".xhtml",
+        ".ipynb",
+        ".csv",
+        ".tsv",
+        ".json",
+    ]
+)
+_PASSED_OVER = frozenset({"node_modules", "vendor", "target", "dist", "build", "__pycache__", "venv"})
+_MOST = 64 * 2**20
+"""Bytes of a file that are read: a text of results has a thousandth of that."""
+
+
+def configure(parser: Parser) -> None:
+    """Add the flags."""
+    parser.add_argument(
+        "paths", metavar="FILE|FOLDER", nargs="+", help="texts with results; - is standard input"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="say what each finding means and where its rule is from"
+    )
+    parser.add_argument(
+        "--ignore",
+        metavar="CODE",
+        action="append",
+        default=[],
+        help="leave a rule out, such as R3; repeatable",
+    )
+    output = parser.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="the audit as JSON on standard output")
+    output.add_argument("--markdown", metavar="PATH", help="a comment for a review; - for standard output")
+    output.add_argument(
+        "--sarif", metavar="PATH", help="annotations of a pull request; - for standard output"
+    )
+    output.add_argument("--study", metavar="PATH", help="write a study that repeats the comparison")
+    parser.examples(
+        ("assay audit README.md", "what its results and conclusions can be believed for"),
+        ("wrk -c 64 http://127.0.0.1:8080/ | assay audit -", "what wrk says, judged"),
+        ("assay audit docs --sarif audit.sarif", "every text in a folder, for a pull request's annotations"),
+        ("assay audit README.md --study studies/again.toml", "a study file that measures it properly"),
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Audit each text; 1 where something stands against a figure."""
+    from assay.audit import AUDIT_RULES
+
+    ignored = frozenset(code.upper() for code in args.ignore)
+    unknown = sorted(ignored - AUDIT_RULES.keys())
+    if unknown:
+        raise InputError(f"there is no rule {unknown[0]!r} in an audit", "docs/audit.md lists them")
+    if args.study and Path(args.study).suffix != ".toml" and args.study != "-":
+        raise InputError(f"--study writes TOML, and {args.study!r} does not end in .toml")
+    audits = list(_audits(args.paths, ignored))
+    _show(args, audits)
+    return EXIT_WITHHELD if any(one.against for one in audits) else EXIT_OK
+
+
+def _show(args: argparse.Namespace, audits: list[Audit]) -> None:
+    from assay.cli.output import OutputFile
+
+    if args.study:
+        _write_study(args.study, audits)
+    if args.sarif:
+        from assay.report.audit import sarif
+
+        OutputFile(args.sarif).write(sarif.text(audits))
+    if args.markdown:
+        from assay.report.audit import markdown
+
+        OutputFile(args.markdown).write(markdown.page(audits, explain=args.explain))
+    if args.json:
+        from assay.report.audit import as_json
+
+        console.write(as_json.text(audits))
+    elif not (args.sarif or args.markdown or args.study):
+        _print(audits, explain=args.explain)
+
+
+def _print(audits: list[Audit], *, explain: bool) -> None:
+    from assay.report.audit import terminal
+    from assay.report.audit.wording import plural
+
+    told = [one for one in audits if one.results]
+    for number, one in enumerate(told if len(audits) > 1 else audits):
+        if number:
+            console.write("")
+        console.show(terminal.shown(one, explain=explain))
+    if len(audits) > 1 and len(told) < len(audits):
+        console.write(f"\n{plural(len(audits) - len(told), 'text')} without a result of a load test")
+
+
+def _write_study(word: str, audits: list[Audit]) -> None:
+    from assay.audit.study_file import study
+    from assay.cli.output import OutputFile
+
+    told = [one for one in audits if one.results]
+    if len(told) != 1:
+        raise InputError(
+            f"a study is of one text, and {len(told)} of these have results", "name that text alone"
+        )
+    name = "audited" if word == "-" else Path(word).stem
+    OutputFile(word).write(study(told[0], name))
+
+
+def _audits(words: list[str], ignored: frozenset[str]) -> Iterator[Audit]:
+    from assay.audit import audit, read
+
+    for word in words:
+        folder = word != "-" and Path(word).is_dir()
+        for name in _texts(Path(word)) if folder else [word]:
+            try:
+                content = _content(name)
+                found = audit(read("stdin" if name == "-" else name, content), ignored)
+            except InputError as problem:
+                if not folder:
+                    raise
+                console.error(problem)
+                continue
+            yield found
+
+
+def _texts(folder: Path) -> Iterator[str]:
+    """The texts below a folder in a fixed order, without hidden ones and what was built or installed."""
+    for where, folders, files in os.walk(folder):
+        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
+        for name in sorted(files):
+            if Path(name).suffix.lower() in _TEXTS and not name.startswith("."):
+                yield str(Path(where) / name)
+
+
+def _content(word: str) -> bytes:
+    if word == "-":
+        return sys.stdin.buffer.read(_MOST)
+    try:
+        with Path(word).open("rb") as file:
+            return file.read(_MOST)
+    except OSError as problem:
+        raise InputError(f"cannot read {word}: {(problem.strerror or str(problem)).lower()}") from None

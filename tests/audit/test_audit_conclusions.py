@@ -1,0 +1,101 @@
+"""Conclusions are tied to the figures that they rest on, and get the verdict that these allow."""
+
+from __future__ import annotations
+
+import pytest
+from auditing import MACHINE, audited
+
+TABLE = """\
+Load by wrk -c 64, on machines apart.
+
+| framework | req/s |
+|---|---|
+| Foo | 30,000 ± 100 |
+| Bar | 10,000 ± 100 |
+| Baz | 9,990 ± 90 |
+
+"""
+
+
+def verdict(sentence: str, text: str = MACHINE + TABLE) -> str | None:
+    found = audited(text + sentence + "\n").conclusions
+    return found[0].verdict if found else None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Foo is 3x faster than Bar.",
+        "Foo is three times as fast as Bar.",
+        "Foo handles 200% more requests than Bar.",
+        "Foo is up to 3 times faster than Bar.",
+        "Foo serves more than 2.5x the requests of Bar.",
+        "Foo outperforms Bar.",
+        "Bar is slower than Foo.",
+        "Foo is about 3 times faster than Bar!",
+        "As you can see, Foo is faster than Bar.",
+    ],
+)
+def test_what_the_figures_say_stands(sentence: str) -> None:
+    assert verdict(sentence) == "stands"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Foo is 10x faster than Bar.",
+        "Foo is 50% faster than Bar.",
+        "Bar outperforms Foo.",
+        "Foo is slower than Bar.",
+        "Foo is twice as fast as Bar.",
+        "Bar is 2x faster than Foo.",
+    ],
+)
+def test_what_they_do_not_say_is_contradicted(sentence: str) -> None:
+    assert verdict(sentence) == "contradicted"
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Foo uses 10x less memory than Bar.",
+        "Foo is 10x faster than Qux.",
+        "Foo should be 10x faster than Bar one day.",
+        "We want Foo to be 10x faster than Bar.",
+    ],
+)
+def test_what_rests_on_no_figure_or_is_no_statement_is_not_contradicted(sentence: str) -> None:
+    assert verdict(sentence) in ("untold", None)
+
+
+def test_a_factor_that_single_runs_cannot_show_leaves_the_direction() -> None:
+    text = MACHINE.replace("Mean of 8 runs", "One run each") + TABLE.replace(" ± 100", "").replace(
+        " ± 90", ""
+    )
+    assert verdict("Foo is 3x faster than Bar.", text) == "direction"
+
+
+def test_a_gap_within_what_the_flaws_move_cannot_be_told() -> None:
+    assert verdict("Bar is faster than Baz.") == "untold"
+
+
+def test_figures_that_are_withheld_carry_nothing() -> None:
+    text = (MACHINE + TABLE).replace("req/s |", "req/s | errors (%) |").replace("---|---|", "---|---|---|")
+    text = text.replace("± 100 |", "± 100 | 5 |").replace("± 90 |", "± 90 | 0 |")
+    assert verdict("Foo is 3x faster than Bar.", text) == "untold"
+
+
+def test_names_of_sections_are_those_of_sentences() -> None:
+    from auditing import wrk
+
+    text = (
+        MACHINE
+        + "Hono is 3.5 times faster than Express.\n\nExpress:\n\n```\n"
+        + wrk(10000.0, mean="39ms", size="40MB")
+    )
+    text += (
+        "```\n\nHono + `@hono/node-server`:\n\n```\n" + wrk(35000.0, mean="11.4ms", size="140MB") + "```\n"
+    )
+    (one,) = audited(text).conclusions
+    assert one.verdict == "stands"
+    assert one.conclusion.better.startswith("Hono") and one.conclusion.worse.startswith("Express")

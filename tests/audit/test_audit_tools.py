@@ -1,0 +1,181 @@
+"""Every tool's output is found and read, however it stands in a text.
+
+The samples are what the tools printed on loopback (wrk, ab, hey, h2load, siege, autocannon, loadtest, Locust,
+Artillery 1), or have the shape that their sources and documentation show (the others).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from auditing import audited, results, wrk
+
+from assay.audit.scan import PATIENCE
+
+SAMPLES = Path(__file__).with_name("samples")
+
+TOLD: dict[str, tuple[str, dict[str | float, float]]] = {
+    "wrk.txt": (
+        "wrk",
+        {"rate": 9489.56, "requests": 19091, "connections": 8, "max": 0.10719, "duration": 2.01},
+    ),
+    "wrk2.txt": ("wrk", {"rate": 2000.28, "mean": 0.00646, 99.9: 0.0123}),
+    "ab.txt": ("ab", {"rate": 630.96, "requests": 500, "connections": 5, 99.0: 0.176, "bytes": 43000}),
+    "hey.txt": ("hey", {"rate": 5914.85, "requests": 1000, "mean": 0.0016, 99.0: 0.007}),
+    "oha.txt": ("oha", {"rate": 27617.9234, "bad": 1381, "requests": 276219, 99.0: 0.0061}),
+    "h2load.txt": ("h2load", {"rate": 10289.2, "requests": 1000, "connections": 10, "mean": 0.000939}),
+    "siege.txt": ("siege", {"rate": 4163.24, "requests": 7702, "in_flight": 4.84}),
+    "autocannon.txt": ("autocannon", {"rate": 7467, "mean": 0.0003, "connections": 5, 97.5: 0.004}),
+    "autocannon.json": ("autocannon", {"rate": 6587, "requests": 13175, 99.0: 0.006}),
+    "bombardier.txt": ("bombardier", {"rate": 48331.46, "connections": 125, "bad2": 12, 99.0: 0.00542}),
+    "bombardier.json": ("bombardier", {"rate": 48331.46, "mean": 0.0025861, "requests": 483131}),
+    "vegeta.txt": ("vegeta", {"rate": 65.87, "offered": 120, "good_share": 0.5542, 99.0: 0.264815}),
+    "vegeta.json": ("vegeta", {"rate": 101.0, "requests": 100, 99.0: 0.00353}),
+    "k6.txt": ("k6", {"rate": 33.12, "requests": 1000, "error_share": 0.015, 95.0: 0.21756}),
+    "loadtest.txt": ("loadtest", {"rate": 775, "requests": 500, "mean": 0.0059, 99.0: 0.024}),
+    "jmeter.txt": ("jmeter", {"rate": 34.5, "requests": 2000, "failed": 30, "mean": 0.276}),
+    "gatling.txt": ("gatling", {"rate": 255.2, "requests": 61503, "failed": 1684, 99.0: 2.9}),
+    "gatling-3.12.txt": ("gatling", {"rate": 255.2, "requests": 10000, "failed": 10, 95.0: 0.17}),
+    "locust.txt": ("locust", {"rate": 472.77, "requests": 1067, "mean": 0.007, 99.0: 0.067}),
+    "artillery.txt": ("artillery", {"rate": 16.6, "requests": 40, 99.0: 0.021}),
+    "artillery-2.txt": (
+        "artillery",
+        {"rate": 100, "requests": 1000, "bad": 10, "mean": 0.0032, 99.0: 0.0191},
+    ),
+}
+"""What a reader sees in each sample: figures by name, times by percentile, in seconds."""
+
+
+def sample(name: str) -> str:
+    return (SAMPLES / name).read_text(encoding="utf-8")
+
+
+def check(text: str, name: str, called: str = "") -> None:
+    tool, figures = TOLD[name]
+    found = [one for one in results(text, called or name) if one.tool == tool]
+    assert found, f"no result of {tool}"
+    last = found[-1]
+    for key, value in figures.items():
+        figure = last.percentiles[key] if isinstance(key, float) else last.figures[str(key)]
+        assert figure.value.low <= value * 1.0001 and value * 0.9999 <= figure.value.high, (key, figure)
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_sample_is_read(name: str) -> None:
+    check(sample(name), name)
+
+
+@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("way", ["fenced", "quoted", "listed", "indented", "coloured", "crlf"])
+def test_it_is_read_however_it_stands_in_markdown(name: str, way: str) -> None:
+    lines = sample(name).splitlines()
+    match way:
+        case "fenced":
+            lines = ["```text", *lines, "```"]
+        case "quoted":
+            lines = ["> ```", *(f"> {line}" for line in lines), "> ```"]
+        case "listed":
+            lines = ["- Here:", "", "  ```", *(f"  {line}" for line in lines), "  ```"]
+        case "indented":
+            lines = ["Here:", "", *(f"    {line}" for line in lines)]
+        case "coloured":
+            lines = ["```", *(f"\x1b[32m{line}\x1b[0m" for line in lines), "```"]
+        case "crlf":
+            lines = ["```\r", *(f"{line}\r" for line in lines), "```"]
+    check("\n".join(lines), name, "README.md")
+
+
+def test_comments_between_the_lines_do_no_harm() -> None:
+    lines = wrk().splitlines()
+    lines.insert(3, "# the mean is what counts here")
+    lines.insert(6, "// and this is what was sent")
+    (found,) = results("```\n" + "\n".join(lines) + "\n```\n")
+    assert {"rate", "mean", "requests", "connections"} <= found.figures.keys()
+
+
+def test_an_output_cut_short_tells_what_is_left() -> None:
+    lines = wrk().splitlines()
+    (found,) = results("```\n" + "\n".join(lines[2:6]) + "\n```\n")
+    assert "mean" in found.figures and "rate" not in found.figures
+
+
+def test_two_outputs_in_a_row_are_two_results() -> None:
+    first, second = results("```\n" + wrk(1000.0) + wrk(2000.0) + "```\n")
+    assert [round(one.figures["rate"].value.middle) for one in (first, second)] == [1000, 2000]
+
+
+def test_an_output_has_ended_when_nothing_of_it_comes_any_more() -> None:
+    text = "```\n" + wrk() + "\n".join(["nothing"] * (PATIENCE + 1)) + "\nRequests/sec: 5.00\n```\n"
+    (found,) = results(text)
+    assert found.figures["rate"].value.middle == pytest.approx(100000)
+
+
+def test_the_line_of_each_figure_is_that_of_the_file() -> None:
+    text = "# A\n\nwords\n\n```\n" + wrk() + "```\n"
+    (found,) = results(text)
+    assert text.splitlines()[found.figures["rate"].line - 1].startswith("Requests/sec")
+    assert text.splitlines()[found.figures["mean"].line - 1].strip().startswith("Latency")
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("wrk -t12 -c400 -d30s http://127.0.0.1/", {"threads": 12, "connections": 400, "duration": 30}),
+        ("$ wrk2 -t 2 -c 100 -d 1m -R 2k http://h/", {"threads": 2, "duration": 60, "offered": 2000}),
+        ("ab -n 10000 -c 100 http://h/", {"requests": 10000, "connections": 100}),
+        ("ab -kc 50 -n 1000 http://h/", {"connections": 50, "requests": 1000}),
+        ("hey -n 200 -c 20 http://h/", {"requests": 200, "connections": 20}),
+        ("oha -z 10s -c 64 -q 500 http://h/", {"duration": 10, "connections": 64, "offered": 500}),
+        ("bombardier -c 125 -n 1000 http://h/", {"connections": 125, "requests": 1000}),
+        (
+            "npx autocannon -c 100 -d 40 -p 10 localhost:3000",
+            {"connections": 100, "duration": 40, "pipelining": 10},
+        ),
+        (
+            'echo "GET http://h/" | vegeta attack -rate=50/s -duration=5s | vegeta report',
+            {"offered": 50, "duration": 5},
+        ),
+        ("h2load -n100000 -c100 -m10 https://h/", {"requests": 100000, "connections": 100, "pipelining": 10}),
+        ("k6 run --vus 10 --duration 30s script.js", {"vus": 10, "duration": 30}),
+        ("siege -c 25 -t 30S http://h/", {"connections": 25, "duration": 30}),
+        ("siege -c25 -t1M http://h/", {"connections": 25, "duration": 60}),
+        ("loadtest -n 1000 -c 10 -k http://h/", {"requests": 1000, "connections": 10}),
+        ("locust -u 100 -t 60s --headless", {"vus": 100, "duration": 60}),
+    ],
+)
+def test_a_command_is_read(line: str, told: dict[str, float]) -> None:
+    (call,) = audited("```\n" + line + "\n```\n").seen.commands
+    for name, value in told.items():
+        assert call.figures[name].value.middle == value, name
+
+
+@pytest.mark.parametrize(
+    ("line", "alive"),
+    [("ab -n 9 -c 1 http://h/", False), ("ab -k -n 9 http://h/", True), ("ab -kc 9 -n 9 http://h/", True),
+     ("wrk -c 9 http://h/", True), ("hey -disable-keepalive -n 9 http://h/", False)],
+)  # fmt: skip
+def test_a_command_says_whether_connections_are_kept(line: str, alive: bool) -> None:
+    (call,) = audited("```\n" + line + "\n```\n").seen.commands
+    assert call.keep_alive is alive
+
+
+def test_lines_that_end_in_a_backslash_are_one_command() -> None:
+    (call,) = audited("```\nwrk -t4 \\\n  -c100 \\\n  http://h/\n```\n").seen.commands
+    assert call.line == 2
+    assert call.figures["connections"].value.middle == 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Say hey to ab and the siege of Troy.",
+        "hey there, wrk is a tool",
+        "The locust plague of 1874.",
+        "apt install wrk -y",
+    ],
+)
+def test_words_are_no_commands(text: str) -> None:
+    assert not [
+        call for call in audited(text).seen.commands if call.figures.keys() & {"connections", "duration"}
+    ]
