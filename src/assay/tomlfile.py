@@ -61,15 +61,21 @@ def read(path: Path, kind: type[T], name: str) -> Document[T]:
             f"{path}: cannot read the {name}: {(error.strerror or str(error)).lower()}"
         ) from error
     try:
+        return Document(path, _decoded(path, text, kind, name), text)
+    except RecursionError:
+        raise InputError(f"{path}: its tables and lists are nested too deeply for any {name}") from None
+
+
+def _decoded(path: Path, text: str, kind: type[T], name: str) -> T:
+    try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise _syntax_error(path, text, error) from error
     _check_format(path, text, data, kind, name)
     try:
-        value = msgspec.convert(data, kind)
+        return msgspec.convert(data, kind)
     except msgspec.ValidationError as error:
         raise _shape_error(path, text, data, kind, str(error)) from error
-    return Document(path, value, text)
 
 
 def nearest(word: str, known: typing.Iterable[str]) -> str:

@@ -126,16 +126,32 @@ def test_a_private_redis_answers_on_its_own_port(tmp_path: Path) -> None:
         made.ensure()
         port = made.env["REDIS_URL"].rpartition(":")[2]
         ask = ["redis-cli", "-p", port, "config", "get", "save"]
-        assert subprocess.run(ask, capture_output=True, text=True, check=True).stdout.split() == ["save"]
+        told = subprocess.run(ask, capture_output=True, text=True, check=True, env=os.environ | made.env)
+        assert told.stdout.split() == ["save"]
         (tree,) = (one.kept.tree() for one in made.running.values())
     assert gone(tree)
+
+
+def test_a_private_redis_is_for_those_who_have_its_password(tmp_path: Path) -> None:
+    """Any user of the machine can reach its port, and read every process's command line."""
+    with services(tmp_path, "redis") as made:
+        made.ensure()
+        ask = ["redis-cli", "-p", made.env["REDIS_URL"].rpartition(":")[2], "get", "a"]
+        refused = subprocess.run(ask, capture_output=True, text=True, check=False)
+        assert "NOAUTH" in refused.stdout + refused.stderr
+        password = made.env["REDISCLI_AUTH"]
+        assert len(password) == 32 and f"redis://default:{password}@" in made.env["REDIS_URL"]
+        (one,) = made.running.values()
+        assert not any(password in " ".join(process.cmdline()) for process in one.kept.tree())
+        for path in Path(one.kept.tree()[0].cwd()).iterdir():
+            assert path.stat().st_mode & 0o077 == 0
 
 
 def test_a_service_tells_the_memory_of_each_trial(tmp_path: Path) -> None:
     """It lives on between them, and what one trial made it take is not the next one's."""
     with services(tmp_path, "redis") as made:
         made.ensure()
-        ask = ["redis-cli", "-p", made.env["REDIS_URL"].rpartition(":")[2]]
+        ask = ["redis-cli", "--no-auth-warning", "-u", made.env["REDIS_URL"]]
         fill = "for i = 1, 100000 do redis.call('set', i, string.rep('x', 500)) end"
         subprocess.run([*ask, "eval", fill, "0"], capture_output=True, check=True)
         full = memory_of_a_trial(made)

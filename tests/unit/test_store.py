@@ -105,6 +105,11 @@ def test_no_flipped_bit_of_a_line_goes_unnoticed(data: st.DataObject) -> None:
     assert unseal(line) == TrialDone(trial=RUN.trials[0])
 
 
+def test_a_line_nested_too_deeply_is_damaged() -> None:
+    with pytest.raises(DamagedLine, match="recursion"):
+        unseal(b'{"x":' + b"[" * 100_000)
+
+
 def test_a_line_without_its_checksum_is_none_of_this_format() -> None:
     with pytest.raises(DamagedLine, match="lacks its checksum"):
         unseal(msgspec.json.encode(TrialDone(trial=RUN.trials[0])))

@@ -87,6 +87,21 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, said: st
     assert problem(tmp_path, text) == said
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"name = {'[' * 3000}{']' * 3000}",
+        f"name = {'{a=' * 3000}1{'}' * 3000}",
+        f"name = {'[' * 100_000}",
+        f"name.{'.'.join('a' * 3000)} = 1",
+        f"[{'.'.join('a' * 3000)}]",
+    ],
+    ids=["lists", "tables", "open", "dotted", "head"],
+)
+def test_deep_nesting_is_told(tmp_path: Path, text: str) -> None:
+    assert problem(tmp_path, text).startswith("x.toml:")
+
+
 def test_a_right_file_is_decoded(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text("name = 'a'\n[inner]\nwords = ['b']\n")

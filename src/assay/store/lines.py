@@ -92,7 +92,7 @@ def unseal(line: bytes) -> Line:
             return _present(rest)
         older: Line = msgspec.convert(migrated(msgspec.json.decode(rest), written), type=Line)
         return older
-    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise DamagedLine(str(error)) from error
 
 

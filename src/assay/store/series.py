@@ -40,7 +40,7 @@ def find_series(results: Path, word: str) -> Series | None:
         return None
     try:
         found = _of_any_format(msgspec.json.decode(path.read_bytes()))
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path}: no series of runs: {error}", "make a new one with `assay run`") from error
     if found.format > FORMAT:
         problem = f"{path}: this series is of format {found.format}; this Assay reads up to {FORMAT}"

@@ -145,7 +145,7 @@ def _wrong_size(rule: BodyRule, size: int) -> str:
 def _wrong_json(wanted: object, text: str) -> str:
     try:
         given = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return f"body {_short(text)!r} is not JSON"
     return _differs(wanted, given, "")
 
