@@ -58,6 +58,13 @@ def test_a_timeout_is_told_the_same() -> None:
     assert ours.masked == theirs.masked
 
 
+def test_broken_connections_are_tried_again_at_once() -> None:
+    with recording(lambda _: None) as wire:
+        # With ten attempts a second it would take 100 s: far more than is waited here.
+        ours = run(ASSAY, ("-r", "-n", "1000"), wire, url=wire.url())
+    assert "Complete requests:      1000\n" in ours.out
+
+
 def test_files_are_laid_out_the_same(tmp_path: Path) -> None:
     kept = {}
     for name in ("theirs", "ours"):

@@ -21,7 +21,7 @@ from wire import HELLO, Cut, recording
 
 SAMPLES = Path(__file__).parents[1] / "golden" / "expected" / "bombardier"
 ASSAY = [sys.executable, "-m", "assay.cli.main", "bombardier"]
-PATIENCE_S = 120
+PATIENCE_S = 60
 PARSING = "Error parsing the arguments: "
 STARTING = "Error initializing bombardier: "
 QUIET = {**os.environ, "ASSAY_QUIET": "1"}
@@ -124,6 +124,12 @@ def test_a_streamed_file_is_sent_in_chunks(tmp_path: Path) -> None:
         1808,
         0,
     ]
+
+
+def test_failed_connections_are_tried_again_at_once() -> None:
+    ended = run("-c", "4", "-n", "4000", "-p", "r", "http://127.0.0.1:1/")
+    # With ten attempts a second and connection it would take 100 s: far more than is waited here.
+    assert "    others - 4000\n" in ended.stdout
 
 
 def test_each_broken_connection_is_counted() -> None:

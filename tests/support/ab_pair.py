@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from wire import Answer, Last, Wire, recording
 
 ASSAY = (sys.executable, "-m", "assay.cli.main", "ab")
-PATIENCE_S = 120
+PATIENCE_S = 60
 _DOUBT = ("WARNING: The median", "ERROR: The median", "        These results", "       deviation apart")
 _COUNTS = (
     "Document Length|Concurrency Level|Complete requests|Failed requests|Non-2xx responses|"

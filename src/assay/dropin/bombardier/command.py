@@ -20,7 +20,7 @@ from assay.errors import EXIT_OK, AssayError
 
 if TYPE_CHECKING:
     from assay.dropin.bombardier.figures import Figures
-    from assay.dropin.bombardier.template.parser import Node
+    from assay.dropin.bombardier.template import Node
     from assay.engine import EngineRun
     from assay.values.measurement import Snapshot
     from assay.values.plan import LoadPlan

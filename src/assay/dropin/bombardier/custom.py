@@ -8,19 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from assay.dropin.bombardier import units
 from assay.dropin.bombardier.figures import Figures, Stats
 from assay.dropin.bombardier.flags import Flags
-from assay.dropin.bombardier.template import parse, render
-from assay.dropin.bombardier.template.functions import CORE, Duration
-from assay.dropin.bombardier.template.parser import Node
+from assay.dropin.bombardier.printing import Duration, equal, printf, sprint
+from assay.dropin.bombardier.template import Node, parse, render
 
 
 def understood(text: str) -> tuple[Node, ...]:
     """Read a template; `TemplateError` where it is wrong or beyond us."""
-    return parse(text, frozenset({*CORE, *_OURS, "WithLatencies"}))
+    return parse(text, frozenset({*_FUNCTIONS, "WithLatencies"}))
 
 
 def report(nodes: Sequence[Node], flags: Flags, figures: Figures) -> str:
     """Fill it in; `TemplateError` where it asks for what is not there."""
-    functions = {**CORE, **_OURS, "WithLatencies": lambda: flags.latencies}
+    functions = {**_FUNCTIONS, "WithLatencies": lambda: flags.latencies}
     return render(nodes, {"Spec": _spec(flags), "Result": _result(figures)}, functions)
 
 
@@ -87,7 +86,11 @@ def _stats(stats: Stats | None, kind: type[int] | type[float]) -> Mapping[str, o
     }
 
 
-_OURS: dict[str, Callable[..., object]] = {
+_FUNCTIONS: dict[str, Callable[..., object]] = {
+    "printf": printf,
+    "print": sprint,
+    "eq": equal,
+    "ne": lambda first, second: not equal(first, second),
     "FormatBinary": lambda value: units.binary(float(value)),
     "FormatTimeUs": lambda value: units.time_us(float(value)),
     "FormatTimeUsUint64": lambda value: units.time_us(float(value)),
