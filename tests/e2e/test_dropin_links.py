@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from ab_pair import closing
-from wire import recording
+from wire import HELLO, recording
 
 PATIENCE_S = 120
 PROGRAM = Path(sys.executable).with_name("assay")
@@ -79,3 +80,30 @@ def test_the_heroes_study_asks_with_bombardier(links: dict[str, str]) -> None:
     assert "2xx - 10000," in ended.stdout
     assert "assay bombardier: " in ended.stderr
     assert len(wire.requests) == 10000
+
+
+@pytest.mark.parametrize(
+    ("line", "last"),
+    [
+        ("wrk -t1 -c1 -d1s --latency {}", r"Transfer/sec: +[\d.]+[KMG]?B"),
+        ("wrk -t1 -c1 -d1s -R 50 -L {}", r"Transfer/sec: +[\d.]+[KMG]?B"),
+        ("ab -n 20 {}", r" 100% +\d+ \(longest request\)"),
+        ("bombardier -c 1 -n 50 {}", r"  Throughput: .*/s"),
+        ("bombardier -c 1 -n 50 -p r -o json {}", r"\{.*\}"),
+    ],
+)
+def test_findings_come_after_the_whole_report(links: dict[str, str], line: str, last: str) -> None:
+    with recording(closing(b"hello") if line.startswith("ab") else hello) as wire:
+        both_outputs = f"{line} 2>&1".format(wire.url())
+        told = subprocess.run(
+            ["/bin/sh", "-c", both_outputs], capture_output=True, text=True, timeout=PATIENCE_S, env=links
+        )
+    report, colon, findings = told.stdout.partition("assay " + line.split()[0] + ": ")
+    assert colon
+    # JSON ends without an end of its line, as bombardier's does.
+    assert re.fullmatch(last, report.rstrip("\n").rpartition("\n")[2])
+    assert all(found.startswith("assay ") for found in findings.splitlines()[1:])
+
+
+def hello(_: bytes) -> bytes:
+    return HELLO
