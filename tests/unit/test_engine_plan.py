@@ -113,6 +113,7 @@ plans = st.builds(
     retry_wait_max_ns=st.integers(0, 3_600 * 10**9),
     ends_unreached=st.booleans(),
     ends_on=st.sampled_from([(), ("reset", "timeout")]),
+    held_body_bytes=positive,
     socket_buffer_bytes=st.none() | positive,
 )
 logged = st.builds(

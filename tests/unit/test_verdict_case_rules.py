@@ -21,7 +21,7 @@ from sample_run import redesigned
 
 from assay.values.design import RuleSetting
 from assay.values.finding import Finding
-from assay.values.measurement import Measurement, Outcome
+from assay.values.measurement import Measurement, Outcome, Stray
 from assay.values.plan import Request
 from assay.values.run import Run
 from assay.values.trial import ServiceSeen, Trial, WarmUpSeen
@@ -45,6 +45,23 @@ class TestFairness:
 
         assert repeated(12_000)["W4"].severity == "flagged"
         assert "W4" not in repeated(10_500)
+
+    @pytest.mark.parametrize(
+        ("stray", "severity"),
+        [
+            (Stray(), None),
+            (Stray(bytes=900, connections=900, example="\\r"), "note"),
+            (Stray(bytes=9_000, connections=1_200, example=" and more"), "withheld"),
+            (Stray(bytes=100, connections=1, example="HTTP/1.1 200 OK"), "withheld"),
+            (Stray(bytes=100, connections=1, example="HTTP/1.1 408 Request Timeout"), "note"),
+        ],
+    )
+    def test_bytes_that_belong_to_no_answer(self, stray: Stray, severity: str | None) -> None:
+        finding = found(changed(stray=stray)).get("W5")
+        assert (finding and finding.severity) == severity
+        if finding:
+            assert f"{stray.bytes:,} bytes came on {stray.connections:,} connection" in finding.evidence
+            assert stray.example in finding.evidence
 
     def test_an_encoding_that_nobody_asked_for(self) -> None:
         assert found(measurement(encodings={"br": 100_000}))["W5"].severity == "withheld"

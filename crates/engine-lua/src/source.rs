@@ -31,20 +31,17 @@ impl ThreadSource {
     }
 
     fn give(&self, answer: Answer<'_>) -> mlua::Result<()> {
-        let headers = self.headers(answer.head)?;
+        let headers = self.headers(answer)?;
         let body = self.lua.create_string(answer.body)?;
         self.response.call((answer.status, headers, body))
     }
 
     /// Header fields by name, as received; the last of a name wins.
-    fn headers(&self, head: &[u8]) -> mlua::Result<Table> {
+    fn headers(&self, answer: Answer<'_>) -> mlua::Result<Table> {
         let table = self.lua.create_table()?;
-        for line in head.split(|byte| *byte == b'\n').skip(1) {
-            let Some(colon) = line.iter().position(|byte| *byte == b':') else {
-                continue;
-            };
-            let name = self.lua.create_string(&line[..colon])?;
-            let value = self.lua.create_string(line[colon + 1..].trim_ascii())?;
+        for (name, value) in answer.fields() {
+            let name = self.lua.create_string(name)?;
+            let value = self.lua.create_string(value)?;
             table.raw_set(name, value)?;
         }
         Ok(table)

@@ -54,6 +54,9 @@ pub(crate) enum Turn {
     },
 }
 
+/// No connection answers so many requests.
+const NONE_STRAYED: u32 = u32::MAX;
+
 /// One connection and the request (or the pipelined requests) it carries.
 #[derive(Debug)]
 pub(crate) struct Connection<T> {
@@ -76,6 +79,9 @@ pub(crate) struct Connection<T> {
     /// Failures in a row, of this connection and those before it in its place.
     pub(crate) failures: u32,
     pub(crate) was_opened: bool,
+    /// How many requests were answered when bytes came that belong to no answer; [`NONE_STRAYED`]
+    /// where none did.
+    strayed_after: u32,
     /// Redirects followed for the request it carries.
     pub(crate) redirects: u32,
     pub(crate) stamps: Stamps,
@@ -111,6 +117,7 @@ impl<T> Connection<T> {
             served: 0,
             failures: 0,
             was_opened: false,
+            strayed_after: NONE_STRAYED,
             redirects: 0,
             stamps: Stamps::default(),
             begun_ns: 0,
@@ -202,12 +209,14 @@ impl<T> Connection<T> {
     ) -> Result<Turn, Broken> {
         let template = &program.templates[self.template as usize];
         loop {
-            if !self.is_answering && !input.is_empty() {
+            // Whatever else comes before an answer is none of it.
+            if !self.is_answering && input.first() == Some(&b'H') {
                 self.is_answering = true;
                 let first_byte_ns = now_ns.saturating_sub(self.since_ns);
                 self.stamps.first_byte_ns = first_byte_ns;
                 desk.ledger.first_byte_time.record(first_byte_ns);
             }
+            let before = input;
             let is_head = template.is_head(&self.rendered);
             match self.decoder.next(&mut input, &mut desk.heads, is_head)? {
                 None => return Ok(Turn::Wait),
@@ -225,19 +234,20 @@ impl<T> Connection<T> {
                     desk.ledger.totals.body_bytes.add(data.len() as u64);
                     self.stamps.body_bytes += data.len() as u64;
                     if self.verdict == Verdict::Pending {
-                        self.take_body(data, template, desk);
+                        self.take_body(data, program, desk);
                     }
                 }
+                Some(Event::Stray(bytes)) => self.note_stray(bytes, before, desk),
                 Some(Event::End { reusable }) => {
-                    if self.outstanding == 1 && !input.is_empty() {
-                        let detail = crate::record::example(input);
-                        return Err(Broken::new(Failure::ExtraBytes, detail));
-                    }
                     if let Some(next) = self.following.take() {
+                        self.note_stray(input.len(), input, desk);
                         return Ok(self.follow(next, reusable, now_ns, program, desk));
                     }
-                    self.end_answer(now_ns, template, desk);
+                    self.end_answer(now_ns, program, desk);
                     if self.outstanding == 0 {
+                        if !input.is_empty() {
+                            self.note_stray(input.len(), input, desk);
+                        }
                         return Ok(self.done(reusable, program));
                     }
                     if !reusable {
@@ -259,20 +269,65 @@ impl<T> Connection<T> {
         if self.decoder.close()?.is_none() {
             return Err(match self.served {
                 0 => Broken::new(Failure::ClosedEarly, "closed before the first answer"),
-                _ => Broken::new(Failure::ClosedIdle, "closed between two answers"),
+                _ => self.missing(Failure::ClosedIdle, "closed between two answers".into()),
             });
         }
         desk.ledger.totals.ended_by_close.add(1);
         if let Some(next) = self.following.take() {
             return Ok(self.follow(next, false, now_ns, program, desk));
         }
-        self.end_answer(now_ns, &program.templates[self.template as usize], desk);
+        self.end_answer(now_ns, program, desk);
         match self.outstanding {
             0 => Ok(Turn::Done { reusable: false }),
             _ => Err(Broken::new(
                 Failure::ClosedEarly,
                 "closed before it answered all it was sent",
             )),
+        }
+    }
+
+    /// Bytes that belong to no answer: those before them count, but nobody can say what comes
+    /// next, so the connection is not used again.
+    #[cold]
+    pub(crate) fn note_stray(&mut self, bytes: usize, seen: &[u8], desk: &Desk) {
+        if bytes > 0 {
+            let is_first = self.strayed_after == NONE_STRAYED;
+            self.strayed_after = self.served;
+            let seen = &seen[..bytes.min(seen.len())];
+            desk.ledger.note_stray(bytes as u64, is_first, seen);
+        }
+    }
+
+    /// Looks at what came after the end of the run: bytes that belong to no answer are noted,
+    /// answers are not.
+    pub(crate) fn look_over(&mut self, mut input: &[u8], program: &Program, desk: &mut Desk) {
+        let template = &program.templates[self.template as usize];
+        while !input.is_empty() {
+            if self.outstanding == 0 {
+                return self.note_stray(input.len(), input, desk);
+            }
+            let before = input;
+            let is_head = template.is_head(&self.rendered);
+            match self.decoder.next(&mut input, &mut desk.heads, is_head) {
+                Ok(Some(Event::Stray(bytes))) => self.note_stray(bytes, before, desk),
+                Ok(Some(Event::End { .. })) => self.outstanding -= 1,
+                Ok(Some(Event::Head(_) | Event::Body(_))) => {}
+                Ok(None) => return,
+                // Whatever it is, it came too late to be told.
+                Err(_) => return self.stage = Stage::Closed,
+            }
+        }
+    }
+
+    /// What failed where the peer ends, or says nothing more, although an answer is missing. Stray
+    /// bytes that no answer follows were what the peer had to say to the request.
+    pub(crate) fn missing(&self, failure: Failure, detail: String) -> Broken {
+        match self.strayed_after == self.served {
+            true => Broken::new(
+                Failure::BadAnswer,
+                "bytes that begin no answer, and none after them",
+            ),
+            false => Broken::new(failure, detail),
         }
     }
 
@@ -287,7 +342,9 @@ impl<T> Connection<T> {
     #[inline]
     fn is_in_step(&self, program: &Program) -> bool {
         // An answer that came before its request was sent leaves the stream out of step.
-        self.is_all_sent(program) && self.served < program.requests_per_connection
+        self.is_all_sent(program)
+            && self.served < program.requests_per_connection
+            && self.strayed_after == NONE_STRAYED
     }
 
     /// Makes the place ready for a new connection.
@@ -297,6 +354,7 @@ impl<T> Connection<T> {
         self.outstanding = 0;
         self.served = 0;
         self.is_answering = false;
+        self.strayed_after = NONE_STRAYED;
         self.verdict = Verdict::Right;
         self.head = None;
         self.following = None;

@@ -8,6 +8,10 @@ use crate::record::ledger::Ledger;
 use crate::record::{Failure, Log};
 use crate::supply::{Supplied, Supply};
 
+const SMALL_BODY_BYTES: usize = 1024;
+/// A buffer for bodies is kept for the next one up to this size.
+const KEPT_BODY_BYTES: usize = 1024 * 1024;
+
 /// What a worker's connections share: its ledger and what they need while reading.
 #[derive(Debug)]
 pub(crate) struct Desk {
@@ -15,6 +19,8 @@ pub(crate) struct Desk {
     pub(crate) heads: Heads,
     /// Buffers for bodies that come in pieces and are checked.
     pub(crate) spare_bodies: Vec<Vec<u8>>,
+    /// Memory of the bodies that are being collected.
+    pub(crate) held_body_bytes: usize,
     /// Answers until the next one that is checked.
     until_check: u64,
     pub(crate) variables: Variables,
@@ -37,11 +43,49 @@ impl Desk {
             ledger,
             heads,
             spare_bodies: Vec::new(),
+            held_body_bytes: 0,
             until_check: 0,
             variables,
             scratch: Vec::new(),
             log: log.map(Box::new),
             supply: supply.map(|supply| Box::new(Supplied::new(supply))),
+        }
+    }
+
+    /// A buffer for a body that comes in pieces, after its head where that is wanted too.
+    pub(crate) fn lend_body(&mut self, with_head: bool) -> Vec<u8> {
+        let mut body = self.spare_bodies.pop().unwrap_or_default();
+        if with_head {
+            body.extend_from_slice(self.heads.last_bytes());
+        }
+        self.held_body_bytes += body.capacity();
+        body
+    }
+
+    /// Adds a piece to a body, where all of them together may then hold no more than `most_bytes`.
+    pub(crate) fn grow_body(&mut self, body: &mut Vec<u8>, data: &[u8], most_bytes: usize) -> bool {
+        let before = body.capacity();
+        if body.len() + data.len() > before {
+            // Twice as much, or only what there is room for.
+            let needed = body.len() + data.len();
+            let spare = most_bytes.saturating_sub(self.held_body_bytes - before);
+            if needed > spare {
+                return false;
+            }
+            let wanted = (2 * before).max(SMALL_BODY_BYTES).clamp(needed, spare);
+            body.reserve_exact(wanted - body.len());
+            self.held_body_bytes += body.capacity() - before;
+        }
+        body.extend_from_slice(data);
+        true
+    }
+
+    /// Takes a buffer back. A large one would be missed by the others.
+    pub(crate) fn take_body_back(&mut self, mut body: Vec<u8>) {
+        self.held_body_bytes -= body.capacity();
+        if body.capacity() <= KEPT_BODY_BYTES {
+            body.clear();
+            self.spare_bodies.push(body);
         }
     }
 

@@ -7,10 +7,8 @@ use flate2::read::{MultiGzDecoder, ZlibDecoder};
 use regex::bytes::Regex;
 
 use crate::plan::{BodyExpected, Expect};
+use crate::protocol::fields::fields;
 use crate::record::example;
-
-/// A checked body is held in memory; a longer one counts as wrong.
-pub(crate) const MAX_CHECKED_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 #[derive(Debug)]
 enum Body {
@@ -71,9 +69,8 @@ impl Check {
 
     /// What is wrong with the header fields of a head, in words.
     pub(crate) fn header_fault(&self, head: &[u8]) -> Option<String> {
-        let fields = || head.split(|byte| *byte == b'\n').skip(1).filter_map(field);
         for (name, pattern) in &self.headers {
-            let mut named = fields().filter(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes()));
+            let mut named = fields(head).filter(|(n, _)| n.eq_ignore_ascii_case(name.as_bytes()));
             let Some(pattern) = pattern else {
                 if named.next().is_none() {
                     return Some(format!("no {name}"));
@@ -82,11 +79,12 @@ impl Check {
             };
             let mut seen = None;
             if !named.any(|(_, value)| {
+                let is_match = pattern.is_match(&value);
                 seen = Some(value);
-                pattern.is_match(value)
+                is_match
             }) {
                 return Some(match seen {
-                    Some(value) => format!("{name}: {}", example(value)),
+                    Some(value) => format!("{name}: {}", example(&value)),
                     None => format!("no {name}"),
                 });
             }
@@ -94,9 +92,15 @@ impl Check {
         None
     }
 
-    /// What is wrong with a body, in words. `encoding` is its content coding.
-    pub(crate) fn body_fault(&self, body: &[u8], encoding: &str) -> Option<String> {
-        let body = match decoded(body, encoding) {
+    /// What is wrong with a body, in words. `encoding` is its content coding, without which it may be
+    /// so long at most.
+    pub(crate) fn body_fault(
+        &self,
+        body: &[u8],
+        encoding: &str,
+        most_bytes: usize,
+    ) -> Option<String> {
+        let body = match decoded(body, encoding, most_bytes as u64) {
             Ok(body) => body,
             Err(reason) => return Some(reason),
         };
@@ -114,23 +118,19 @@ impl Check {
     }
 }
 
-fn field(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let colon = line.iter().position(|byte| *byte == b':')?;
-    Some((&line[..colon], line[colon + 1..].trim_ascii()))
-}
-
 /// The body without its content coding.
-fn decoded<'a>(body: &'a [u8], encoding: &str) -> Result<Cow<'a, [u8]>, String> {
+fn decoded<'a>(body: &'a [u8], encoding: &str, limit: u64) -> Result<Cow<'a, [u8]>, String> {
     let mut plain = Vec::new();
-    let limit = MAX_CHECKED_BODY_BYTES as u64;
     let read = match encoding {
         "identity" => return Ok(Cow::Borrowed(body)),
         // An empty body (of a HEAD or 304 answer) is not coded, whatever the head says.
         _ if body.is_empty() => return Ok(Cow::Borrowed(body)),
         "gzip" | "x-gzip" => MultiGzDecoder::new(body)
-            .take(limit)
+            .take(limit.saturating_add(1))
             .read_to_end(&mut plain),
-        "deflate" => ZlibDecoder::new(body).take(limit).read_to_end(&mut plain),
+        "deflate" => ZlibDecoder::new(body)
+            .take(limit.saturating_add(1))
+            .read_to_end(&mut plain),
         other => {
             return Err(format!(
                 "a body coded as {} cannot be checked",
@@ -138,6 +138,12 @@ fn decoded<'a>(body: &'a [u8], encoding: &str) -> Result<Cow<'a, [u8]>, String> 
             ));
         }
     };
-    read.map_err(|error| format!("the {encoding} body cannot be decoded: {error}"))?;
+    let read =
+        read.map_err(|error| format!("the {encoding} body cannot be decoded: {error}"))? as u64;
+    if read > limit {
+        return Err(format!(
+            "not checked: the {encoding} body is longer than the plan's held_body_bytes"
+        ));
+    }
     Ok(Cow::Owned(plain))
 }

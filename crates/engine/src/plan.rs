@@ -241,6 +241,10 @@ pub struct LoadPlan {
     /// Kinds of failure that end the run the first time one is seen.
     #[serde(default)]
     pub ends_on: Vec<String>,
+    /// The most memory for bodies that come in pieces and are checked, over all connections. A body
+    /// beyond it counts as wrong.
+    #[serde(default = "quarter_gibibyte")]
+    pub held_body_bytes: u64,
     /// Size of the kernel's send and receive buffers of a connection.
     #[serde(default)]
     pub socket_buffer_bytes: Option<u32>,
@@ -283,6 +287,10 @@ fn one() -> u32 {
 
 fn five_seconds() -> u64 {
     5_000_000_000
+}
+
+fn quarter_gibibyte() -> u64 {
+    256 * 1024 * 1024
 }
 
 fn hundred_milliseconds() -> u64 {

@@ -153,6 +153,8 @@ pub(crate) struct Program {
     pub(crate) ends_unreached: bool,
     /// Over how many addresses the connections are spread.
     pub(crate) addresses: usize,
+    /// The most memory for one worker's bodies that come in pieces and are checked.
+    pub(crate) held_body_bytes: usize,
     /// Failures that end the run.
     pub(crate) ends_on: Vec<Failure>,
     pub(crate) waiting: Waiting,
@@ -219,6 +221,8 @@ impl Program {
             retry_wait_max_ns: plan.retry_wait_max_ns,
             ends_unreached: plan.ends_unreached,
             addresses: plan.addresses.len().max(1),
+            held_body_bytes: usize::try_from(plan.held_body_bytes / u64::from(plan.threads))
+                .unwrap_or(usize::MAX),
             ends_on: Failure::ALL
                 .iter()
                 .filter(|failure| plan.ends_on.iter().any(|kind| kind == failure.name()))

@@ -3,11 +3,13 @@
 //! A plan without a supply pays nothing for it: which requests are sent is settled per template
 //! before the run, and the static ones never reach this file.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::error::SourceError;
+use crate::protocol::fields::fields;
 
 /// Makes the requests of one worker, on that worker's thread.
 ///
@@ -44,6 +46,13 @@ pub struct Answer<'a> {
     pub head: &'a [u8],
     /// Its body without any framing; its content coding is left as it is.
     pub body: &'a [u8],
+}
+
+impl<'a> Answer<'a> {
+    /// The header fields by name, in the order received.
+    pub fn fields(&self) -> impl Iterator<Item = (&'a [u8], Cow<'a, [u8]>)> + use<'a> {
+        fields(self.head)
+    }
 }
 
 /// What one worker sends instead of the plan's requests.

@@ -45,6 +45,30 @@ fn kind(text: &str, kind: Value) -> Value {
 }
 
 #[test]
+fn bodies_that_are_checked_share_a_bound() {
+    // Each in two pieces, so that it has to be held; four of them at once are too much.
+    let server = Server::start(|peer| {
+        while peer.request().is_some() {
+            peer.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+            for _ in 0..4 {
+                peer.send([b"6000\r\n".as_slice(), &[b'x'; 0x6000], b"\r\n"].concat());
+            }
+            peer.send(b"0\r\n\r\n");
+        }
+    });
+    let with = |bytes: u64| {
+        let body = json!({"kind": "matches", "pattern": "^x+$"});
+        let requests = json!([{"expect": {"body": body}}]);
+        let more = json!({"requests": requests, "held_body_bytes": bytes});
+        run(&plan(&server, 1, 20, more))
+    };
+    assert_eq!(outcomes(&with(200_000)), Vec::<String>::new());
+    let measurement = with(90_000);
+    assert_eq!(outcomes(&measurement), ["plan/unexpected_body: 20"]);
+    assert!(measurement.outcomes[0].example.contains("held_body_bytes"));
+}
+
+#[test]
 fn status() {
     right(HELLO, json!({"status": [404, 200]}));
     let (failed, example) = wrong(HELLO, json!({"status": [204]}));

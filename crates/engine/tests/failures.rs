@@ -192,7 +192,7 @@ fn a_head_without_end() {
         peer.send(
             [b"X: ", [b'y'; 100].as_slice(), b"\r\n"]
                 .concat()
-                .repeat(1_000),
+                .repeat(10_000),
         );
     });
     assert_eq!(seen, ["peer/bad_answer: 20"]);
@@ -202,15 +202,51 @@ fn a_head_without_end() {
 fn interim_answers_without_end() {
     let seen = failing(|peer| {
         peer.request();
-        peer.send(b"HTTP/1.1 100 Continue\r\n\r\n".repeat(1_000));
+        peer.send(b"HTTP/1.1 100 Continue\r\n\r\n".repeat(30_000));
     });
     assert_eq!(seen, ["peer/bad_answer: 20"]);
 }
 
 #[test]
-fn more_bytes_than_the_answer_has() {
-    let seen = answered(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokEXTRA");
-    assert_eq!(seen, ["peer/extra_bytes: 20"]);
+fn what_is_beyond_the_limits_is_named() {
+    let beyond = |bytes: Vec<u8>| {
+        let server = Server::start(move |peer| {
+            peer.request();
+            peer.send(&bytes);
+        });
+        let measurement = run(&plan(&server, 1, 1, json!({})));
+        measurement.outcomes[0].example.clone()
+    };
+    let head = |fields: Vec<u8>| [b"HTTP/1.1 200 OK\r\n".to_vec(), fields].concat();
+    let long = head([b"X: ".to_vec(), vec![b'y'; 600_000]].concat());
+    assert_eq!(beyond(long), "the head is longer than 512 KiB");
+    let many = head([b"A:b\r\n".repeat(9_000), b"\r\n".to_vec()].concat());
+    assert_eq!(beyond(many), "the head has more than 8192 fields");
+    let interim = b"HTTP/1.1 100 Continue\r\n\r\n".repeat(30_000);
+    assert_eq!(
+        beyond(interim),
+        "interim answers (1xx) of more than 512 KiB"
+    );
+}
+
+#[test]
+fn what_curl_takes_is_taken() {
+    let fields = [b"A: b\r\n".repeat(5_000), vec![b'C'; 1], b": ".to_vec()].concat();
+    let long = [fields, vec![b'd'; 260_000], b"\r\n".to_vec()].concat();
+    let early = b"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000);
+    let answer = [
+        early,
+        b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n".to_vec(),
+        long,
+        b"\r\n".to_vec(),
+    ];
+    let answer = answer.concat();
+    let server = Server::start(move |peer| {
+        while peer.request().is_some() {
+            peer.send(&answer);
+        }
+    });
+    assert_eq!(run(&plan(&server, 1, 5, json!({}))).completed, 5);
 }
 
 #[test]

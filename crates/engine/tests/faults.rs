@@ -174,6 +174,29 @@ fn requests_with_bodies_meet_answers_before_their_end() {
 }
 
 #[test]
+fn bytes_that_belong_to_nobody_are_told_and_fail_nothing() {
+    let _alone = alone();
+    for name in [
+        "length-too-short",
+        "answer-twice",
+        "garbage-after-answer",
+        "answer-on-accept",
+    ] {
+        let fault = fault::find(name).expect("it is in the table");
+        let server = serve(fault, 1);
+        let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}"#);
+        let measurement = load(&server, LONG_TIMEOUT_MS, &stop);
+        assert_eq!(measurement.completed, REQUESTS, "{name}");
+        assert!(
+            measurement.stray.bytes > 0,
+            "{name}: {:?}",
+            measurement.stray
+        );
+        assert!(!measurement.stray.example.is_empty(), "{name}");
+    }
+}
+
+#[test]
 fn faults_in_a_pipeline_lose_no_request() {
     let _alone = alone();
     for name in [

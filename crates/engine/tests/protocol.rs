@@ -10,6 +10,7 @@ enum Seen {
     Head(u16),
     Body(Vec<u8>),
     End(bool),
+    Stray(usize),
     Fault(Fault),
     NeedMore,
     Nothing,
@@ -30,6 +31,10 @@ fn decode(pieces: &[&[u8]], answers_head: bool) -> Vec<Seen> {
                     _ => seen.push(Seen::Body(data.to_vec())),
                 },
                 Ok(Some(Event::End { reusable })) => seen.push(Seen::End(reusable)),
+                Ok(Some(Event::Stray(bytes))) => match seen.last_mut() {
+                    Some(Seen::Stray(before)) => *before += bytes,
+                    _ => seen.push(Seen::Stray(bytes)),
+                },
                 Ok(None) => break,
                 Err(fault) => {
                     seen.push(Seen::Fault(fault));

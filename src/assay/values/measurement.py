@@ -63,6 +63,18 @@ class Books(Value, frozen=True, kw_only=True):
     in_flight: int
 
 
+class Stray(Value, frozen=True, kw_only=True):
+    """Bytes that belong to no answer: after the end of one, or on a connection that carried nothing.
+
+    The answer counts, the connection is not used again. `connections` are those they came on (one that
+    was opened again counts again), `example` the first of them.
+    """
+
+    bytes: int = 0
+    connections: int = 0
+    example: str = ""
+
+
 class Connections(Value, frozen=True, kw_only=True):
     """Of the whole run, warm-up included: `asked` by the plan, `opened` at least once, `answered` at
     least one request; `reopened` counts reconnects after a close, `peak` the most open at one time.
@@ -103,7 +115,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     from the intended start; send lag is actual minus intended start. `handshakes` counts TLS
     handshakes of the whole run by what was agreed on (version, cipher suite, protocol).
     `ended_by_close` counts answers that only the end of their connection ended: whether they were
-    whole cannot be told.
+    whole cannot be told. `stray` includes what came within 20 ms after the end of the run.
     """
 
     started_at_unix_ns: int
@@ -122,6 +134,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     http_versions: dict[str, int] = {}
     checked: int
     ended_by_close: int = 0
+    stray: Stray = Stray()
     outcomes: tuple[Outcome, ...]
     connections: Connections
     service_time: Histogram

@@ -181,7 +181,9 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     the run where every attempt to connect fails and none ever succeeded.
     `request_log` writes down each request of a counted run ("answers": with the heads of all answers,
     not of the first alone). `ends_on` are kinds of failure (`Outcome.kind`) that end the run the first
-    time one is seen. `socket_buffer_bytes` sizes the kernel's buffers of a connection.
+    time one is seen. `held_body_bytes` bounds the memory of all bodies that come in pieces and are
+    checked (one beyond it counts as wrong). `socket_buffer_bytes` sizes the kernel's buffers of a
+    connection.
 
     `warmup_max_ns` = 0 measures from the first request. Otherwise the run starts in its
     warm-up phase and stays there until `Run.begin_measuring()` is called or the bound is
@@ -214,5 +216,6 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     retry_wait_max_ns: int = 100_000_000
     ends_unreached: bool = False
     ends_on: tuple[str, ...] = ()
+    held_body_bytes: int = 256 * 1024 * 1024
     socket_buffer_bytes: int | None = None
     seed: int = 0

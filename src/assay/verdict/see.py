@@ -56,6 +56,7 @@ def see_load(
         http_asked=plan.http_version,
         http_versions=measurement.http_versions,
         checked=measurement.checked,
+        stray=measurement.stray,
         service_time=see_times(measurement.service_time),
         response_time=see_times(measurement.response_time),
         send_lag=see_times(measurement.send_lag),

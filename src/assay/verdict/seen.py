@@ -14,7 +14,7 @@ from assay.stats import by_block
 from assay.stats.pairing import ALPHA, LEAST_BLOCKS, Manner, Side, pair
 from assay.stats.sequential import per_pair
 from assay.values.estimate import Estimate
-from assay.values.measurement import Books, Outcome, Window
+from assay.values.measurement import Books, Outcome, Stray, Window
 from assay.values.plan import Open
 from assay.values.run import Environment, Header
 from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, ServiceSeen, Trial, WarmUpSeen
@@ -60,6 +60,7 @@ class Load:
     http_asked: str | None = None
     http_versions: Mapping[str, int] | None = None
     checked: int | None = None
+    stray: Stray | None = None
     service_time: Times | None = None
     response_time: Times | None = None
     send_lag: Times | None = None

@@ -10,12 +10,15 @@ struct Answer {
     head: Option<Head>,
     body: Vec<u8>,
     reusable: bool,
+    /// Bytes before it that belong to no answer.
+    stray: usize,
 }
 
 /// Feeds the bytes piece by piece, and then the close. All answers that are complete.
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, answers_head: bool) -> Vec<Answer> {
     let (mut decoder, mut heads) = (Decoder::new(), Heads::new());
     let (mut answers, mut head, mut body) = (Vec::new(), None, Vec::new());
+    let mut stray = 0;
     for mut input in pieces {
         loop {
             let before = input.len();
@@ -33,12 +36,17 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, answers_head: bool) -> Vec<A
                     );
                     body.extend_from_slice(data);
                 }
+                Ok(Some(Event::Stray(bytes))) => {
+                    assert!(bytes > 0 && body.is_empty(), "stray bytes inside an answer");
+                    stray += bytes;
+                }
                 Ok(Some(Event::End { reusable })) => {
                     let body = std::mem::take(&mut body);
                     answers.push(Answer {
                         head: head.take(),
                         body,
                         reusable,
+                        stray: std::mem::take(&mut stray),
                     });
                 }
             }
@@ -49,6 +57,7 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>, answers_head: bool) -> Vec<A
             head,
             body,
             reusable,
+            stray,
         });
     }
     answers

@@ -2,8 +2,8 @@
 
 use super::{Connection, Turn, Verdict, bytes_of};
 use crate::desk::Desk;
-use crate::expect::{Check, MAX_CHECKED_BODY_BYTES};
-use crate::program::{Inspection, Program, Template};
+use crate::expect::Check;
+use crate::program::{Inspection, Program};
 use crate::protocol::redirect::Next;
 use crate::protocol::{Framing, Head};
 use crate::record::Failure;
@@ -26,8 +26,7 @@ impl<T> Connection<T> {
 
     /// Keeps the head with the body that follows it: other connections' heads come in between.
     fn keep_head(&mut self, desk: &mut Desk) -> Verdict {
-        self.body = desk.spare_bodies.pop().unwrap_or_default();
-        self.body.extend_from_slice(desk.heads.last_bytes());
+        self.body = desk.lend_body(true);
         self.head_bytes = self.body.len();
         Verdict::Pending
     }
@@ -61,36 +60,37 @@ impl<T> Connection<T> {
             return Verdict::Wrong(wrong);
         }
         if check.wants_body() {
-            self.body = desk.spare_bodies.pop().unwrap_or_default();
+            self.body = desk.lend_body(false);
             return Verdict::Pending;
         }
         Verdict::Right
     }
 
-    pub(super) fn take_body(&mut self, data: &[u8], template: &Template, desk: &mut Desk) {
+    pub(super) fn take_body(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
         let is_whole = self.body.is_empty()
             && self
                 .head
                 .is_some_and(|head| head.framing == Framing::Length(data.len() as u64));
         if is_whole {
-            self.check_body(Some(data), template, desk);
-        } else if self.body.len() + data.len() <= MAX_CHECKED_BODY_BYTES {
-            self.body.extend_from_slice(data);
-        } else {
+            self.check_body(Some(data), program, desk);
+        } else if !desk.grow_body(&mut self.body, data, program.held_body_bytes) {
             let wrong = Failure::UnexpectedBody;
-            desk.ledger
-                .note_example(wrong, || "too long to be checked".into());
+            desk.ledger.note_example(wrong, || {
+                "not checked: bodies that are checked take more memory than the plan's held_body_bytes"
+                    .into()
+            });
             self.verdict = Verdict::Wrong(wrong);
         }
     }
 
     /// Checks `whole`, or what was collected.
-    fn check_body(&mut self, whole: Option<&[u8]>, template: &Template, desk: &mut Desk) {
+    fn check_body(&mut self, whole: Option<&[u8]>, program: &Program, desk: &mut Desk) {
+        let template = &program.templates[self.template as usize];
         let number = self.head.map_or(0, |head| head.encoding);
         let encoding = &desk.heads.encodings()[usize::from(number)];
         let body = whole.unwrap_or(&self.body);
         let fault = match &template.inspection {
-            Inspection::Check(check) => check.body_fault(body, encoding),
+            Inspection::Check(check) => check.body_fault(body, encoding, program.held_body_bytes),
             Inspection::Nothing | Inspection::HandOver => None,
         };
         self.verdict = match fault {
@@ -103,11 +103,11 @@ impl<T> Connection<T> {
     }
 
     #[inline]
-    pub(super) fn end_answer(&mut self, now_ns: u64, template: &Template, desk: &mut Desk) {
+    pub(super) fn end_answer(&mut self, now_ns: u64, program: &Program, desk: &mut Desk) {
         if self.verdict == Verdict::Pending {
-            match template.inspection {
+            match program.templates[self.template as usize].inspection {
                 Inspection::HandOver => self.hand_over(desk),
-                Inspection::Check(_) | Inspection::Nothing => self.check_body(None, template, desk),
+                Inspection::Check(_) | Inspection::Nothing => self.check_body(None, program, desk),
             }
         }
         if self.body.capacity() > 0 {
@@ -159,9 +159,7 @@ impl<T> Connection<T> {
     }
 
     pub(super) fn give_body_back(&mut self, desk: &mut Desk) {
-        let mut body = std::mem::take(&mut self.body);
-        body.clear();
-        desk.spare_bodies.push(body);
+        desk.take_body_back(std::mem::take(&mut self.body));
     }
 
     /// Turns to the request that follows a redirect. All of them together are one request, whose

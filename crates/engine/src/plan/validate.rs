@@ -2,6 +2,7 @@
 
 use super::{BodyExpected, Expect, Load, LoadPlan, Request, RequestLog, Stop, Tls};
 use crate::error::PlanError;
+use crate::protocol::is_token_byte;
 use crate::record::Failure;
 use crate::target::{Scheme, Target};
 
@@ -65,6 +66,11 @@ impl LoadPlan {
                 &format!("'{kind}' is no kind of failure"),
             )?;
         }
+        ensure(
+            self.held_body_bytes > 0,
+            "held_body_bytes",
+            "must be above 0",
+        )?;
         ensure(
             self.socket_buffer_bytes
                 .is_none_or(|bytes| (1..=i32::MAX as u32).contains(&bytes)),
@@ -376,9 +382,4 @@ fn compiles(pattern: &str, field: &str) -> Checked {
             ))
         }
     }
-}
-
-/// RFC 9110, 5.6.2: `tchar`.
-fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

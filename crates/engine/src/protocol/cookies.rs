@@ -2,6 +2,8 @@
 //!
 //! A load has one origin, so domains and paths are not looked at (RFC 6265 without its scopes).
 
+use super::fields::fields;
+
 /// The cookies of one connection, kept when it is opened again.
 #[derive(Debug, Default)]
 pub(crate) struct Jar {
@@ -16,12 +18,9 @@ impl Jar {
 
     /// Takes the cookies that the head of an answer sets; `Max-Age=0` takes one away.
     pub(crate) fn take_from(&mut self, head: &[u8]) {
-        for line in head.split(|byte| *byte == b'\n') {
-            let Some(colon) = line.iter().position(|byte| *byte == b':') else {
-                continue;
-            };
-            if line[..colon].eq_ignore_ascii_case(b"set-cookie") {
-                self.set(line[colon + 1..].trim_ascii());
+        for (name, value) in fields(head) {
+            if name.eq_ignore_ascii_case(b"set-cookie") {
+                self.set(&value);
             }
         }
     }

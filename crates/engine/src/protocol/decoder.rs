@@ -1,15 +1,19 @@
 //! One connection's stream of answers.
 //!
 //! ```text
-//!   Head ──▶ Body(length | chunks | until close) ──▶ End ──▶ Head …
-//!     └─ 1xx: back to Head            └─ close ends a body that has no other end
+//!   First ──▶ Body(length | chunks | until close) ──▶ End ──▶ Between ──▶ Body …
+//!     └─ 1xx: back to it        └─ close ends a body that has no other end
 //! ```
+//!
+//! Bytes between two answers that begin none belong to nobody: a peer that sends more than it
+//! announced, or an empty line after a body. They are stray, told as such and passed over, so
+//! that an answer means the same whether they came with its end, or later, or byte by byte.
 
 use super::chunked::{Chunks, Part};
 use super::{Fault, Framing, Head, Heads, MAX_HEAD_BYTES};
 
-/// Interim answers before a final one. A server sends one or two (100, 103).
-const MAX_INTERIM: u8 = 32;
+/// What every answer begins with that httparse takes.
+const BEGINNING: &[u8] = b"HTTP/1.";
 /// A buffer for split heads is kept for the next one up to this size.
 const KEPT_BYTES: usize = 1024;
 
@@ -20,6 +24,8 @@ pub enum Event<'a> {
     Head(Head),
     /// A piece of the body, without its framing.
     Body(&'a [u8]),
+    /// So many bytes that belong to no answer.
+    Stray(usize),
     /// The answer is complete; whether the connection can carry another one.
     End {
         /// False when the peer closes, or the end was the close.
@@ -29,7 +35,10 @@ pub enum Event<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Head,
+    /// No answer has begun on this connection.
+    First,
+    /// An answer has ended.
+    Between,
     Length(u64),
     Chunked(Chunks),
     UntilClose,
@@ -40,8 +49,12 @@ enum State {
 pub struct Decoder {
     state: State,
     keep_alive: bool,
-    interim: u8,
+    /// Bytes of interim answers before the final one.
+    interim_bytes: usize,
+    /// The beginning of a head, where it came in pieces.
     held: Vec<u8>,
+    /// How much was held when it was last parsed.
+    parsed_bytes: usize,
 }
 
 impl Default for Decoder {
@@ -55,24 +68,26 @@ impl Decoder {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            state: State::Head,
+            state: State::First,
             keep_alive: true,
-            interim: 0,
+            interim_bytes: 0,
             held: Vec::new(),
+            parsed_bytes: 0,
         }
     }
 
     /// Forgets the connection, for use on a new one.
     pub fn reset(&mut self) {
-        self.state = State::Head;
-        self.interim = 0;
+        self.state = State::First;
+        self.interim_bytes = 0;
         self.held.clear();
     }
 
     /// Whether part of an answer has been seen and its end has not.
     #[must_use]
     pub fn is_inside_answer(&self) -> bool {
-        self.state != State::Head || !self.held.is_empty() || self.interim > 0
+        let is_waiting = matches!(self.state, State::First | State::Between);
+        !is_waiting || !self.held.is_empty() || self.interim_bytes > 0
     }
 
     /// The next event, taking its bytes off the front of `input`; None once more are needed
@@ -88,8 +103,8 @@ impl Decoder {
         answers_head: bool,
     ) -> Result<Option<Event<'a>>, Fault> {
         match &mut self.state {
-            State::Head if input.is_empty() => Ok(None),
-            State::Head => self.head(input, heads, answers_head),
+            State::First | State::Between if input.is_empty() => Ok(None),
+            State::First | State::Between => self.head(input, heads, answers_head),
             State::Length(0) => Ok(Some(self.end(self.keep_alive))),
             _ if input.is_empty() => Ok(None),
             State::Length(remaining) => {
@@ -115,15 +130,19 @@ impl Decoder {
     pub fn close(&mut self) -> Result<Option<Event<'static>>, Fault> {
         match self.state {
             State::UntilClose => Ok(Some(self.end(false))),
-            State::Head if !self.is_inside_answer() => Ok(None),
-            State::Head => Err(Fault::ClosedInHead),
+            State::First | State::Between if !self.is_inside_answer() => Ok(None),
+            // What was wrong with it may not have been looked for yet.
+            State::First | State::Between => match Heads::new().parse(&self.held) {
+                Err(fault) => Err(fault),
+                Ok(_) => Err(Fault::ClosedInHead),
+            },
             State::Length(_) | State::Chunked(_) => Err(Fault::ClosedInBody),
         }
     }
 
     fn end<'a>(&mut self, reusable: bool) -> Event<'a> {
-        self.state = State::Head;
-        self.interim = 0;
+        self.state = State::Between;
+        self.interim_bytes = 0;
         Event::End { reusable }
     }
 
@@ -135,34 +154,92 @@ impl Decoder {
         answers_head: bool,
     ) -> Result<Option<Event<'a>>, Fault> {
         loop {
-            let found = if self.held.is_empty() {
-                let found = heads.read(input)?;
-                match found {
-                    Some((_, length)) => *input = &input[length..],
-                    None => self.held.extend_from_slice(std::mem::take(input)),
-                }
-                found
-            } else {
-                self.complete_held(input, heads)?
+            let remembered = match self.held.is_empty() {
+                true => heads.recall(input),
+                false => None,
             };
-            let Some((head, _)) = found else {
-                return Ok(None);
+            let (head, length) = match remembered {
+                Some((head, length)) => {
+                    *input = &input[length..];
+                    (head, length)
+                }
+                None => match self.new_head(input, heads)? {
+                    Found::Head(head, length) => (head, length),
+                    Found::Stray(bytes) => return Ok(Some(Event::Stray(bytes))),
+                    Found::More => return Ok(None),
+                },
             };
             if head.status >= 200 {
                 self.keep_alive = head.keep_alive;
                 self.state = body_state(&head, answers_head);
                 return Ok(Some(Event::Head(head)));
             }
-            self.interim_answer(&head)?;
+            self.interim_answer(&head, length)?;
             if input.is_empty() {
                 return Ok(None);
             }
         }
     }
 
-    /// Adds input to a head that came in pieces, up to its empty line and not beyond. Parsing
-    /// at line ends only keeps a head that comes byte by byte from costing its square, and
-    /// still finds a bad line at once.
+    /// A head that is not the one before, or comes in pieces; or bytes that begin none.
+    #[cold]
+    fn new_head(&mut self, input: &mut &[u8], heads: &mut Heads) -> Result<Found, Fault> {
+        if self.interim_bytes == 0 {
+            let stray = match self.state {
+                State::Between => self.pass_over(input),
+                _ if self.held.is_empty() => pass_over_line_ends(input),
+                _ => 0,
+            };
+            if stray > 0 {
+                return Ok(Found::Stray(stray));
+            }
+            if input.is_empty() {
+                return Ok(Found::More);
+            }
+        }
+        let found = if self.held.is_empty() {
+            let found = heads.parse(input)?;
+            match found {
+                Some((_, length)) => *input = &input[length..],
+                None => self.held.extend_from_slice(std::mem::take(input)),
+            }
+            self.parsed_bytes = self.held.len();
+            found
+        } else {
+            self.complete_held(input, heads)?
+        };
+        Ok(found.map_or(Found::More, |(head, length)| Found::Head(head, length)))
+    }
+
+    /// Takes bytes off the input up to the next that may begin an answer, and holds the beginning
+    /// of one that is not all there. How many it took that begin none.
+    fn pass_over(&mut self, input: &mut &[u8]) -> usize {
+        let mut stray = 0;
+        while self.held.len() < BEGINNING.len() {
+            if self.held.is_empty() && input.starts_with(BEGINNING) {
+                break;
+            }
+            let Some((&byte, rest)) = input.split_first() else {
+                break;
+            };
+            if byte == BEGINNING[self.held.len()] {
+                self.held.push(byte);
+                *input = rest;
+            } else if self.held.is_empty() {
+                stray += 1;
+                *input = rest;
+            } else {
+                // None of what is held can begin an answer: its first letter is in it once only.
+                stray += self.held.len();
+                self.held.clear();
+            }
+        }
+        stray
+    }
+
+    /// Adds input to a head that came in pieces, up to its empty line and not beyond. It is parsed
+    /// there, and once where each piece ends, so that a fault is seen as soon as its bytes are
+    /// here; a long head only where it has doubled, so that it never costs its square.
     #[cold]
     fn complete_held(
         &mut self,
@@ -172,7 +249,12 @@ impl Decoder {
         while let Some((&byte, rest)) = input.split_first() {
             self.held.push(byte);
             *input = rest;
-            if byte == b'\n' {
+            let is_end =
+                byte == b'\n' && (self.held.ends_with(b"\n\n") || self.held.ends_with(b"\n\r\n"));
+            let is_check_due = rest.is_empty()
+                && (self.held.len() <= KEPT_BYTES || self.held.len() >= 2 * self.parsed_bytes);
+            if is_end || is_check_due {
+                self.parsed_bytes = self.held.len();
                 if let Some(found) = heads.read(&self.held)? {
                     self.held.clear();
                     self.held.shrink_to(KEPT_BYTES);
@@ -186,16 +268,35 @@ impl Decoder {
         Ok(None)
     }
 
-    fn interim_answer(&mut self, head: &Head) -> Result<(), Fault> {
+    fn interim_answer(&mut self, head: &Head, length: usize) -> Result<(), Fault> {
         if head.status == 101 {
             return Err(Fault::Upgrade);
         }
-        self.interim += 1;
-        if self.interim > MAX_INTERIM {
+        self.interim_bytes += length;
+        if self.interim_bytes > MAX_HEAD_BYTES {
             return Err(Fault::TooManyInterim);
         }
         Ok(())
     }
+}
+
+/// Takes line ends off the input. Before the first answer nothing else can be passed over: who
+/// speaks something else than HTTP must not seem silent.
+fn pass_over_line_ends(input: &mut &[u8]) -> usize {
+    let is_line_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let count = input.iter().take_while(|byte| is_line_end(byte)).count();
+    *input = &input[count..];
+    count
+}
+
+/// What [`Decoder::new_head`] found.
+enum Found {
+    /// A head and its length.
+    Head(Head, usize),
+    /// So many bytes that begin none.
+    Stray(usize),
+    /// All input is used up.
+    More,
 }
 
 /// RFC 9112, 6.3: answers to HEAD and those with status 204 or 304 have no body, whatever

@@ -6,9 +6,12 @@
 
 use super::Fault;
 
-/// A longer head is a fault of the peer.
-pub const MAX_HEAD_BYTES: usize = 64 * 1024;
-const MAX_FIELDS: usize = 128;
+/// A longer head is a fault of the peer. (curl takes 300 KiB.)
+pub const MAX_HEAD_BYTES: usize = 512 * 1024;
+/// More fields are a fault of the peer. (curl takes 5,000.)
+const MAX_FIELDS: usize = 8_192;
+/// Room on the stack for the fields of all heads but strange ones.
+const COMMON_FIELDS: usize = 128;
 
 /// How the end of a body is found (RFC 9112, 6.3), for an answer that may have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,22 +101,46 @@ impl Heads {
     /// A [`Fault`] where no continuation could make a head of it.
     #[inline]
     pub fn read(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+        match self.recall(input) {
+            Some(found) => Ok(Some(found)),
+            None => self.parse(input),
+        }
+    }
+
+    /// The head that was read last, where `input` begins with it.
+    #[inline]
+    pub(super) fn recall(&self, input: &[u8]) -> Option<(Head, usize)> {
         let length = self.last_bytes.len();
         // A head ends at its first empty line, so a prefix that equals a whole head is one.
-        if length > 0 && input.len() >= length && input[..length] == self.last_bytes[..] {
-            return Ok(Some((self.last, length)));
-        }
-        self.parse(input)
+        (length > 0 && input.len() >= length && input[..length] == self.last_bytes[..])
+            .then_some((self.last, length))
     }
 
     #[cold]
-    fn parse(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
-        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
-        let mut answer = httparse::Response::new(&mut fields);
-        let length = match answer.parse(input) {
+    pub(super) fn parse(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+        let mut fields = [httparse::EMPTY_HEADER; COMMON_FIELDS];
+        match self.parse_into(input, &mut fields) {
+            Err(Fault::TooManyFields) => {
+                self.parse_into(input, &mut vec![httparse::EMPTY_HEADER; MAX_FIELDS])
+            }
+            other => other,
+        }
+    }
+
+    fn parse_into<'a>(
+        &mut self,
+        input: &'a [u8],
+        fields: &mut [httparse::Header<'a>],
+    ) -> Result<Option<(Head, usize)>, Fault> {
+        let mut answer = httparse::Response::new(fields);
+        // RFC 9112, 5.2: a user agent takes a value that goes on in the next line.
+        let mut config = httparse::ParserConfig::default();
+        config.allow_obsolete_multiline_headers_in_responses(true);
+        let length = match config.parse_response(&mut answer, input) {
             Ok(httparse::Status::Complete(length)) if length <= MAX_HEAD_BYTES => length,
             Ok(httparse::Status::Partial) if input.len() <= MAX_HEAD_BYTES => return Ok(None),
-            Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(Fault::HeadTooLarge),
+            Ok(_) => return Err(Fault::HeadTooLarge),
+            Err(httparse::Error::TooManyHeaders) => return Err(Fault::TooManyFields),
             Err(error) => return Err(Fault::BadHead(reason(error))),
         };
         let head = self.interpret(&answer)?;
@@ -132,13 +159,19 @@ impl Heads {
         let mut close = false;
         let mut keep_alive = false;
         let mut length: Option<u64> = None;
-        let mut transfer: Option<bool> = None;
+        let mut has_transfer = false;
+        let mut is_chunked: Option<bool> = None;
         let mut encoding = 0;
         for field in answer.headers.iter() {
             if field.name.eq_ignore_ascii_case("content-length") {
                 length = Some(agreeing_length(length, field.value)?);
             } else if field.name.eq_ignore_ascii_case("transfer-encoding") {
-                transfer = last_element(field.value).map(|c| c.eq_ignore_ascii_case(b"chunked"));
+                // Several fields are one list, whose empty elements count for nothing
+                // (RFC 9110, 5.3 and 5.6.1).
+                has_transfer = true;
+                is_chunked = last_coding(field.value)
+                    .map(|coding| coding.eq_ignore_ascii_case(b"chunked"))
+                    .or(is_chunked);
             } else if field.name.eq_ignore_ascii_case("connection") {
                 close |= has_element(field.value, b"close");
                 keep_alive |= has_element(field.value, b"keep-alive");
@@ -148,8 +181,8 @@ impl Heads {
         }
         // Both a length and chunks, or chunks in HTTP/1.0, is how answers get smuggled: the
         // chunks count and the connection is not used again (RFC 9112, 6.1 and 6.3).
-        let suspicious = transfer.is_some() && (length.is_some() || !is_http11);
-        let framing = match (transfer, length) {
+        let suspicious = has_transfer && (length.is_some() || !is_http11);
+        let framing = match (is_chunked, length) {
             (Some(true), _) => Framing::Chunked,
             (Some(false), _) | (None, None) => Framing::UntilClose,
             (None, Some(length)) => Framing::Length(length),
@@ -221,6 +254,8 @@ fn has_element(value: &[u8], wanted: &[u8]) -> bool {
     elements(value).any(|element| element.eq_ignore_ascii_case(wanted))
 }
 
-fn last_element(value: &[u8]) -> Option<&[u8]> {
-    elements(value).next_back()
+/// The last transfer coding. "identity" was one that changes nothing (RFC 2616, 3.6), and some
+/// servers still say it.
+fn last_coding(value: &[u8]) -> Option<&[u8]> {
+    elements(value).rfind(|coding| !coding.eq_ignore_ascii_case(b"identity"))
 }

@@ -7,6 +7,7 @@
 mod chunked;
 pub(crate) mod cookies;
 mod decoder;
+pub(crate) mod fields;
 mod head;
 pub(crate) mod redirect;
 pub(crate) mod request;
@@ -21,17 +22,20 @@ pub enum Fault {
     /// The head is no HTTP/1.x head.
     #[error("malformed head: {0}")]
     BadHead(&'static str),
-    /// The head is longer than [`MAX_HEAD_BYTES`] or has more than 128 fields.
-    #[error("the head is too large")]
+    /// The heads of one answer are longer than [`MAX_HEAD_BYTES`] together.
+    #[error("the head is longer than 512 KiB")]
     HeadTooLarge,
+    /// The head has more than 8,192 fields.
+    #[error("the head has more than 8192 fields")]
+    TooManyFields,
     /// `Content-Length` is no number, or there are two that differ.
     #[error("bad Content-Length")]
     BadLength,
     /// The chunked framing is broken.
     #[error("malformed chunk: {0}")]
     BadChunk(&'static str),
-    /// More interim answers than any server has a reason to send.
-    #[error("too many 1xx answers")]
+    /// Interim answers longer than [`MAX_HEAD_BYTES`] together.
+    #[error("interim answers (1xx) of more than 512 KiB")]
     TooManyInterim,
     /// The connection changed to a protocol nobody asked for.
     #[error("101 Switching Protocols without an Upgrade")]
@@ -42,4 +46,9 @@ pub enum Fault {
     /// The connection ended inside a body whose end was announced.
     #[error("the connection closed inside the body")]
     ClosedInBody,
+}
+
+/// RFC 9110, 5.6.2: `tchar`.
+pub(crate) fn is_token_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::fields::fields;
 use crate::plan::LoadPlan;
 use crate::record::Failure;
 use crate::target::Target;
@@ -171,10 +172,11 @@ impl<'a> Parts<'a> {
 }
 
 fn location(head: &[u8]) -> Option<Cow<'_, str>> {
-    head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
-        let colon = line.iter().position(|byte| *byte == b':')?;
-        let is_it = line[..colon].eq_ignore_ascii_case(b"location");
-        is_it.then(|| String::from_utf8_lossy(line[colon + 1..].trim_ascii()))
+    let mut named = fields(head).filter(|(name, _)| name.eq_ignore_ascii_case(b"location"));
+    let (_, value) = named.next()?;
+    Some(match value {
+        Cow::Borrowed(value) => String::from_utf8_lossy(value),
+        Cow::Owned(value) => String::from_utf8_lossy(&value).into_owned().into(),
     })
 }
 

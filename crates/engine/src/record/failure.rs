@@ -67,8 +67,6 @@ failures! {
     Timeout = Peer, "timeout";
     /// The answer breaks the protocol.
     BadAnswer = Peer, "bad_answer";
-    /// More bytes than the answer has came with its end.
-    ExtraBytes = Peer, "extra_bytes";
     /// The TLS handshake failed or the record layer broke.
     Tls = Peer, "tls_error";
     /// More redirects than the plan follows.
@@ -123,6 +121,7 @@ impl Failure {
             Fault::ClosedInHead | Fault::ClosedInBody => Self::ClosedEarly,
             Fault::BadHead(_)
             | Fault::HeadTooLarge
+            | Fault::TooManyFields
             | Fault::BadLength
             | Fault::BadChunk(_)
             | Fault::TooManyInterim

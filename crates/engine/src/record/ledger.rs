@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::counter::Counter;
-use super::failure::Failure;
+use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::log::Log;
 
@@ -24,6 +24,9 @@ pub(crate) struct Totals {
     /// Answers that only the end of their connection ended.
     pub(crate) ended_by_close: Counter,
     pub(crate) missed_starts: Counter,
+    /// Bytes that belong to no answer, and connections given up for them.
+    pub(crate) stray_bytes: Counter,
+    pub(crate) strayed: Counter,
 }
 
 /// The counts a window is the difference of.
@@ -50,6 +53,8 @@ pub(crate) struct Notes {
     /// Windows of the warm-up, then of the measured phase.
     pub(crate) windows: [Vec<Slice>; 2],
     pub(crate) examples: Vec<(Failure, String)>,
+    /// The first bytes that belonged to no answer.
+    pub(crate) stray_example: Option<String>,
     pub(crate) encodings: Vec<String>,
     /// Handshakes by what was agreed on.
     pub(crate) agreements: BTreeMap<String, u64>,
@@ -154,6 +159,15 @@ impl Ledger {
         }
     }
 
+    /// Counts bytes that belong to no answer; `is_first` says that they are a connection's first.
+    #[cold]
+    pub(crate) fn note_stray(&self, bytes: u64, is_first: bool, seen: &[u8]) {
+        self.totals.stray_bytes.add(bytes);
+        self.totals.strayed.add(u64::from(is_first));
+        let mut notes = self.notes();
+        notes.stray_example.get_or_insert_with(|| example(seen));
+    }
+
     /// Counts a handshake.
     pub(crate) fn note_handshake(&self, time_ns: u64, agreement: String) {
         if let Some(histogram) = &self.handshake_time {
@@ -203,6 +217,8 @@ impl Ledger {
             checked,
             ended_by_close,
             missed_starts,
+            stray_bytes,
+            strayed,
         } = &self.totals;
         self.warmup.started.set(started.take());
         self.warmup.completed.set(completed.take());
@@ -214,6 +230,8 @@ impl Ledger {
             checked,
             ended_by_close,
             missed_starts,
+            stray_bytes,
+            strayed,
         ] {
             figure.set(0);
         }
@@ -242,6 +260,7 @@ impl Ledger {
         let mut notes = self.notes();
         notes.closed = Slice::default();
         notes.examples.clear();
+        notes.stray_example = None;
         self.is_measuring.set(1);
     }
 }

@@ -87,6 +87,19 @@ pub struct Books {
     pub in_flight: u64,
 }
 
+/// Bytes that belong to no answer: they came after the end of one, or on a connection that carried
+/// nothing. The answer counts, the connection is not used again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stray {
+    /// How many.
+    pub bytes: u64,
+    /// On how many connections; one that was opened again counts again.
+    pub connections: u64,
+    /// The first of them.
+    pub example: String,
+}
+
 /// What became of the connections, over the whole run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -165,6 +178,9 @@ pub struct Measurement {
     /// Answers that only the end of their connection ended: whether they were whole cannot be told.
     #[serde(default)]
     pub ended_by_close: u64,
+    /// Bytes that belong to no answer, those that came shortly after the end of the run included.
+    #[serde(default)]
+    pub stray: Stray,
     /// Failed requests by way of failing.
     pub outcomes: Vec<Outcome>,
     /// The connections.

@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::histogram::{Histogram, Merged};
 use super::ledger::{Ledger, OpenTimes, Totals};
 use super::measurement::{
-    self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Window, Worker,
+    self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
 };
 use crate::error::RunError;
 
@@ -100,6 +100,11 @@ pub(crate) fn measurement(
         http_versions: http_versions(ledgers),
         checked: total(|t| &t.checked),
         ended_by_close: total(|t| &t.ended_by_close),
+        stray: Stray {
+            bytes: total(|t| &t.stray_bytes),
+            connections: total(|t| &t.strayed),
+            example: stray_example(ledgers),
+        },
         outcomes: outcomes(ledgers),
         connections: Connections {
             asked,
@@ -228,6 +233,11 @@ fn outcomes(ledgers: &Ledgers) -> Vec<Outcome> {
         })
         .filter(|outcome| outcome.count > 0)
         .collect()
+}
+
+fn stray_example(ledgers: &Ledgers) -> String {
+    let of = |ledger: &Arc<Ledger>| ledger.notes().stray_example.clone();
+    ledgers.iter().find_map(of).unwrap_or_default()
 }
 
 fn windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {

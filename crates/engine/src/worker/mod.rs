@@ -14,6 +14,7 @@
 //! duration of that `recv`, and late by at most what the loop spent on the connections before it
 //! in the same turn, which is honest: so much later did this client see the answer.
 
+mod ending;
 mod failing;
 mod reading;
 mod starting;
@@ -171,7 +172,7 @@ impl<T: Transport> Worker<T> {
         loop {
             self.now_ns = self.clock.now_ns();
             if self.keep_time() {
-                return Ok(());
+                return self.look_over(&mut events);
             }
             self.read_ready(&events);
             if self.desk.supply.is_some() {

@@ -76,11 +76,13 @@ impl<T: Transport> Worker<T> {
     #[inline]
     pub(super) fn received(&mut self, slot: u32, read: usize) {
         let connection = &mut self.connections[slot as usize];
+        let input = &self.buffer[..read];
         if connection.outstanding == 0 {
-            // Bytes nobody asked for: often a 408 before the server gives up an idle connection.
+            // Bytes nobody asked for: what an answer had too much, or a 408 before the server gives
+            // up an idle connection.
+            connection.note_stray(read, input, &self.desk);
             return self.close(slot);
         }
-        let input = &self.buffer[..read];
         match connection.receive(input, self.now_ns, &self.program, &mut self.desk) {
             Ok(Turn::Wait) => {}
             Ok(Turn::Done { reusable }) => self.done(slot, reusable),

@@ -1,13 +1,11 @@
 //! Everything a worker does because time passes: phases, windows, timeouts, the end.
 
 use std::cmp::Reverse;
-use std::sync::Arc;
 
 use super::{PhaseTimes, Worker};
 use crate::clock::thread_cpu_ns;
 use crate::connection::Stage;
 use crate::control::NEVER;
-use crate::desk::Broken;
 use crate::plan::Stop;
 use crate::record::Failure;
 use crate::schedule::Schedule;
@@ -119,27 +117,6 @@ impl<T: Transport> Worker<T> {
             .set(now_ns.saturating_sub(self.phase.start_ns));
     }
 
-    pub(super) fn end(&mut self, end_ns: u64, early: bool) {
-        self.close_windows(end_ns);
-        let ledger = Arc::clone(&self.desk.ledger);
-        ledger.ended_ns.set(end_ns);
-        // A counted run wants no more starts than its count.
-        if let Stop::After { .. } = self.assignment.stop {
-            let missed = self.schedule.missed_until(end_ns);
-            let batch = u64::from(self.program.pipeline);
-            ledger.totals.missed_starts.set(missed * batch);
-        }
-        let left = self.connections.iter().map(|c| u64::from(c.outstanding));
-        ledger.left_in_flight.set(left.sum());
-        let mut notes = ledger.notes();
-        notes.encodings = self.desk.heads.encodings().to_vec();
-        notes.log = self.desk.log.take();
-        drop(notes);
-        if early {
-            self.control.note_interrupted();
-        }
-    }
-
     /// Ends what has taken too long. Requests are not kept in order of their age: looking at all
     /// connections from time to time costs less than keeping order on every request.
     pub(super) fn sweep(&mut self) {
@@ -154,7 +131,8 @@ impl<T: Transport> Worker<T> {
                 _ => Failure::Timeout,
             };
             let detail = format!("after {} ms", limit_ns as f64 / 1e6);
-            self.broke(slot, Broken::new(failure, detail));
+            let broken = connection.missing(failure, detail);
+            self.broke(slot, broken);
         }
     }
 

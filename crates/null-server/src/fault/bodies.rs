@@ -4,8 +4,8 @@ use super::Step::{Close, Drip, Hang, Send, Trickle};
 use super::{ANSWERED, At, BAD_ANSWER, CLOSED_EARLY, FINE, Fault, GOOD, Step, TIMEOUT};
 use std::time::Duration;
 
-/// Bytes behind an answer: seen with its end, or taken for the next answer, or lost with the connection.
-const SURPLUS: &[&str] = &["peer/extra_bytes", "peer/bad_answer"];
+/// Bytes behind an answer belong to nobody: it counts, and they are told as stray.
+const SURPLUS: &[&str] = &[ANSWERED];
 
 const fn fault(
     name: &'static str,
@@ -115,7 +115,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "answer-twice",
         "answers each request twice",
         &[Send(GOOD), Send(GOOD)],
-        &[ANSWERED, "peer/extra_bytes", "peer/bad_answer"],
+        SURPLUS,
     ),
     fault(
         "garbage-after-answer",

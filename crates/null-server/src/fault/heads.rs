@@ -149,10 +149,10 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "head-of-many-fields",
-        "sends 5,000 fields",
+        "sends 10,000 fields",
         &[
             Send(b"HTTP/1.1 200 OK\r\n"),
-            SendTimes(b"X-Many: yes\r\n", 5000),
+            SendTimes(b"X-Many: yes\r\n", 10_000),
             Send(b"Content-Length: 0\r\n\r\n"),
             Close,
         ],
@@ -221,9 +221,9 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "interim-flood",
-        "sends 1,000 interim answers before the answer",
+        "sends 30,000 interim answers before the answer",
         &[
-            SendTimes(b"HTTP/1.1 100 Continue\r\n\r\n", 1000),
+            SendTimes(b"HTTP/1.1 100 Continue\r\n\r\n", 30_000),
             Send(GOOD),
             Close,
         ],

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _CONNECT = ("connect_timeout", "unreachable", "no_descriptors", "no_ports", "no_memory", "tls_error")
 _RECEIVE = ("connect_refused", "reset", "io_error", "timeout")
-_LENGTH = ("closed_early", "closed_idle", "extra_bytes")
+_LENGTH = ("closed_early", "closed_idle")
 _BROKEN = ("reset", "io_error")
 
 

@@ -20,7 +20,7 @@ ENTRY = [
 ]
 FAILURES = (
     "connect_refused", "connect_timeout", "unreachable", "reset", "io_error", "closed_early", "closed_idle",
-    "timeout", "bad_answer", "extra_bytes", "tls_error",
+    "timeout", "bad_answer", "tls_error",
 )  # fmt: skip
 """The kinds of failure that the log numbers from 1 on, those first that ab's plans can meet.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.values.measurement import Stray
 from assay.values.trial import Case
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, PairRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
@@ -42,7 +43,7 @@ W4 = CaseRule(
 
 
 def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
-    """W5: encodings that nobody asked for, an older HTTP, and connections that were not kept."""
+    """W5: encodings that nobody asked for, an older HTTP, stray bytes, and connections that were not kept."""
     seen = {name for name, count in (load.encodings or {}).items() if count} - PLAIN
     unasked = seen - load.encodings_asked if "*" not in load.encodings_asked else set()
     if unasked:
@@ -51,6 +52,8 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     older = (load.http_versions or {}).get("1.0", 0)
     if load.http_asked == "1.1" and older:  # the other way round is the rule: RFC 9110, 2.5
         return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
+    if load.stray is not None and load.stray.bytes:
+        return _strayed(load.stray, (load.completed or 0) + (load.failed or 0), limits["reopened"])
     books = load.books  # of the whole run, as the connections are: a cold server's failures cost some too
     if not load.kept_alive or not load.connections_reopened or books is None:
         return None
@@ -68,10 +71,24 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     )
 
 
+def _strayed(stray: Stray, ended: int, limit: float) -> Hit:
+    """W5 of bytes that belong to no answer. A connection that brings them is given up."""
+    figures = {"stray_bytes": float(stray.bytes), "stray_connections": float(stray.connections)}
+    came = f"{counted(stray.bytes, 'byte')} came on {counted(stray.connections, 'connection')}"
+    example = f", for example: {stray.example}" if stray.example else ""
+    share = stray.connections / ended if ended else 1.0
+    # Servers tell an idle connection that its time is up (408): nobody asked, and it answers nothing.
+    if stray.example.startswith("HTTP/1.") and stray.example[8:12] != " 408":
+        evidence = f"answers that nobody asked for: {came}{example}; others passed for requests' own"
+        return Hit("withheld", evidence, figures, gravity=1.0)
+    evidence = f"bytes that belong to no answer: {came}{example}"
+    return Hit("withheld" if share > limit else "note", evidence, figures, gravity=share)
+
+
 W5 = LoadRule(
     code="W5",
     title="not the protocol that was asked for",
-    severities=("withheld",),
+    severities=("withheld", "note"),
     effects=(VOID,),
     thresholds=(
         Threshold(
