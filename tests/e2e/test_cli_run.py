@@ -83,11 +83,13 @@ def test_json_is_the_whole_run_on_standard_output(tmp_path: Path) -> None:
     assert run.header.command[-3:] == ("--json", "--blocks", "2")
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_keeps_what_is_measured_and_resume_goes_on(tmp_path: Path, how: signal.Signals) -> None:
-    """And so does SIGTERM, which is all that a job in the background, a container or a service hears."""
+    """And so do SIGTERM, which is all that a job in the background, a container or a service hears, and
+    SIGHUP, which the end of a terminal sends."""
     made_studies.write(tmp_path, ["right"], blocks=3)
-    stopped = interrupted([*ASSAY, "run", "small"], tmp_path, environment(tmp_path), "[1/3]", how)
+    heard = ["env", "--default-signal=HUP", *ASSAY]  # a suite under nohup hands on that it is ignored
+    stopped = interrupted([*heard, "run", "small"], tmp_path, environment(tmp_path), "[1/3]", how)
     assert stopped.returncode == 130
     assert "go on with: assay run --resume" in stopped.stderr
     assert "Traceback" not in stopped.stderr

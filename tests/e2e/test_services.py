@@ -84,7 +84,7 @@ def wait_until(condition: Callable[[], bool], timeout_s: float = 60) -> None:
 
 
 def folders(name: str) -> list[Path]:
-    return list(Path(tempfile.gettempdir()).glob(f"assay-{name}-*"))
+    return list(Path(tempfile.gettempdir()).glob(f"assay-run-*/{name}-*"))
 
 
 def sql(env: dict[str, str], statement: str) -> str:

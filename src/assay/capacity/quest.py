@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import statistics
-import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import msgspec
 
@@ -18,6 +16,7 @@ from assay.errors import AssayError, InputError, ServerFailed
 from assay.settings import Settings
 from assay.store import RunFile
 from assay.study.resolved import ResolvedStudy
+from assay.sut import leftovers
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.trial.controller import on_client_cores, raise_limits
@@ -59,10 +58,10 @@ def first_look(quest: Quest, settings: Settings, observer: Observer) -> tuple[Qu
 
     InputError where it does not answer rightly.
     """
-    with tempfile.TemporaryDirectory(prefix="assay-capacity-") as folder:
+    with leftovers.folder("capacity") as folder:
         split = quest.terms.split
-        services = Services((), settings, split, Path(folder))
-        bench = Bench(split=split, logs=Path(folder), observer=observer, services=services)
+        services = Services((), settings, split, folder)
+        bench = Bench(split=split, logs=folder, observer=observer, services=services)
         case = quest.server.resolved
         observer.note(f"{quest.server.id}: a first look")
         try:

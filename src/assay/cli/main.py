@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from pathlib import PurePath
+from types import FrameType
 
 import assay
 from assay import console, dropin
@@ -24,8 +26,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever stops a job, a container or a service sends SIGTERM; what runs in the background of a
         # script does not even hear Ctrl-C. All of them want what was measured.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        _hear_hangups()
     console.use_any_encoding()
     return guarded(lambda: _dispatch(words), words)
+
+
+def _hear_hangups() -> None:
+    """A terminal that is closed ends a run in order too, unless `nohup` says otherwise."""
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_DFL:
+        return
+    terminals = [stream.fileno() for stream in (sys.stdout, sys.stderr) if stream.isatty()]
+
+    def hung_up(number: int, frame: FrameType | None) -> None:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in terminals:  # nobody reads there any more, and writing would fail
+            os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGHUP, hung_up)
 
 
 def _spoken(argv: list[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """The process that stands over a program: starts it, watches it, and ends all of it.
 
-Run by path as a script of its own (`python -I -S keeper.py`, so that it starts in milliseconds) and
-therefore imports nothing but light parts of the standard library. It
+Run by path as a script of its own (`python -I -S keeper.py MARK`, so that it starts in milliseconds; the
+mark says whose it is, see leftovers.py) and therefore imports nothing but light parts of the standard
+library. It
 
 - has a session of its own (the terminal's Ctrl-C does not reach it or the program),
 - becomes the child subreaper, so that a descendant that detaches itself (double fork, setsid) comes

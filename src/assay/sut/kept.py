@@ -18,6 +18,7 @@ from pathlib import Path
 import psutil
 
 from assay.errors import ServerFailed
+from assay.sut.leftovers import mark
 
 _KEEPER = Path(__file__).with_name("keeper.py")
 _START_TIMEOUT_S = 30.0
@@ -56,7 +57,7 @@ class Kept:
         self._stopped: int | None = None
         self._unread = b""
         self._keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_KEEPER)],
+            [sys.executable, "-I", "-S", str(_KEEPER), str(mark())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,

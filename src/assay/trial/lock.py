@@ -12,13 +12,14 @@ from pathlib import Path
 
 from assay.errors import EnvironmentLacks
 from assay.settings import Settings
+from assay.sut.leftovers import sweep
 
 _NAME_OTHERWISE = "set ASSAY_LOCK to the path of another lock for all runs here"
 
 
 @contextlib.contextmanager
 def machine_lock(settings: Settings) -> Iterator[None]:
-    """Hold the machine. The lock ends with the process, however that ends.
+    """Hold the machine, free of what killed runs left. The lock ends with the process, however that ends.
 
     EnvironmentLacks where another run holds it, naming its process, and where the lock cannot be had.
 
@@ -28,6 +29,7 @@ def machine_lock(settings: Settings) -> Iterator[None]:
     descriptor = _opened(settings.lock)
     try:
         _lock(descriptor, settings.lock)
+        sweep()
         yield
     finally:
         os.close(descriptor)

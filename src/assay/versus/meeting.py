@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from assay.adhoc.hooks import Hooks
 from assay.errors import EXIT_WITHHELD, AssayError, InputError, ServerFailed
 from assay.settings import Settings
 from assay.store import RunFile
+from assay.sut import leftovers
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.trial.controller import on_client_cores, raise_limits
@@ -53,8 +53,7 @@ class Meeting:
         """Take the cores, and a folder for what is written before there is a run."""
         contest = self._contest
         try:
-            folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="assay-versus-"))
-            self._logs = Path(folder)
+            self._logs = self._open.enter_context(leftovers.folder("versus"))
             self._open.callback(stop_all)
             self._hooks = self._open.enter_context(Hooks(contest.commands, self._logs))
             raise_limits(self._observer)

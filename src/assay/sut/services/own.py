@@ -7,7 +7,6 @@ import pwd
 import secrets
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from assay.errors import ServerFailed
 from assay.sut import requires
 from assay.sut.kept import Kept, Order, exit_in_words, tail
+from assay.sut.leftovers import new_folder
 from assay.sut.requires import Checked
 from assay.sut.sampler import Sampler
 from assay.sut.server import HOST, free_port
@@ -54,7 +54,7 @@ def start_own(
     lacking = [one for one in checked if not one.fulfilled]
     if lacking:
         raise ServerFailed("service", f"{spec.name}: {'; '.join(one.told for one in lacking)}")
-    data = Path(tempfile.mkdtemp(prefix=f"assay-{spec.name}-"))
+    data = new_folder(spec.name)
     try:
         return _Start(spec, manifest, cpus, log, checked, data).run()
     except BaseException:

@@ -1,0 +1,130 @@
+"""What killed runs leave behind is found by its owner's mark and swept; what is in use is not."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.sut import leftovers
+
+HARNESS = """
+import sys
+from pathlib import Path
+from assay.sut.kept import Kept, Order
+from assay.sut.leftovers import new_folder
+made = new_folder("redis")
+(made / "data").write_text("x")
+order = Order(command=["sleep", "1000"], env={}, cwd=made, log=Path(sys.argv[1]), cpus=(), grace_s=1)
+kept = Kept(order)
+print(made.parent, kept.keeper_pid, kept.tree()[0].pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files that no run outside of this test shares."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return folder
+
+
+@contextmanager
+def harness(log: Path) -> Iterator[tuple[subprocess.Popen[str], Path, psutil.Process, psutil.Process]]:
+    """A process with a temporary folder and a program under a keeper."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HARNESS, str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        folder, keeper, program = running.stdout.readline().split()
+        try:
+            yield running, Path(folder), psutil.Process(int(keeper)), psutil.Process(int(program))
+        finally:
+            running.kill()
+
+
+def wait_for_the_end(*processes: psutil.Process) -> None:
+    deadline = time.monotonic() + 30
+    while any(map(leftovers.is_alive, processes)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_the_folder_of_a_killed_run_is_swept_and_that_of_a_living_one_kept(
+    tmp_path: Path, temporary: Path
+) -> None:
+    with harness(tmp_path / "log") as (running, folder, keeper, program):
+        leftovers.sweep()
+        assert (folder / "redis").parent.is_dir() and program.is_running()
+        assert list(temporary.iterdir()) == [folder]
+        running.kill()
+        running.wait()
+        wait_for_the_end(keeper, program)
+        assert folder.is_dir()  # nobody was left to remove it
+        leftovers.sweep()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_stopped_keeper_that_outlived_its_run_is_ended_with_its_program(
+    tmp_path: Path, temporary: Path
+) -> None:
+    with harness(tmp_path / "log") as (running, _, keeper, program):
+        keeper.suspend()
+        running.kill()
+        running.wait()
+        assert keeper.is_running() and program.is_running()
+        leftovers.sweep()
+        assert not leftovers.is_alive(keeper)
+        wait_for_the_end(program)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_run_that_ends_in_order_leaves_nothing(tmp_path: Path, temporary: Path) -> None:
+    with harness(tmp_path / "log") as (running, _, keeper, program):
+        assert running.stdin is not None
+        running.stdin.close()
+        assert running.wait() == 0
+        wait_for_the_end(keeper, program)
+    assert list(temporary.iterdir()) == []
+
+
+def test_nothing_of_somebody_else_is_swept(tmp_path: Path, temporary: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "owner").write_text("")
+    (temporary / "assay-run-link").symlink_to(precious)
+    (temporary / "assay-run-unfinished").mkdir()  # its owner's file is not there yet
+    (temporary / "assay-run-file").write_text("")
+    if os.geteuid() == 0:
+        (temporary / "assay-run-foreign").mkdir()
+        (temporary / "assay-run-foreign" / "owner").write_text("")
+        os.chown(temporary / "assay-run-foreign", 65534, 65534)
+    before = sorted(temporary.iterdir())
+    leftovers.sweep()
+    assert sorted(temporary.iterdir()) == before
+    assert (precious / "owner").is_file()
+
+
+def test_a_lock_of_the_machine_sweeps_first(tmp_path: Path, temporary: Path) -> None:
+    import dataclasses
+
+    from assay.settings import Settings
+    from assay.trial import machine_lock
+
+    with harness(tmp_path / "log") as (running, folder, _, _):
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        with machine_lock(dataclasses.replace(Settings.resolve(), lock=tmp_path / "lock")):
+            assert not folder.exists()
