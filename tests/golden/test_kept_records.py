@@ -11,6 +11,7 @@ import zlib
 from pathlib import Path
 from typing import get_args
 
+import jsonschema
 import pytest
 
 from assay import store
@@ -57,6 +58,15 @@ def test_a_kept_record_is_reported_in_every_form(
 def test_each_format_up_to_now_has_a_kept_record() -> None:
     formats = {int(path.parent.name.split("-")[1]) for path in KEPT}
     assert formats == set(range(1, FORMAT + 1))
+
+
+def test_the_schema_is_that_of_a_stored_line() -> None:
+    validator = jsonschema.Draft202012Validator(store.json_schema())
+    [path] = [path for path in KEPT if path.parent.name == f"format-{FORMAT}"]
+    for line in map(json.loads, path.read_bytes().splitlines()):
+        validator.validate(line)
+        del line["crc32"]
+        assert not validator.is_valid(line)
 
 
 def test_a_line_is_checked_as_its_document_says() -> None:

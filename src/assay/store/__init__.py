@@ -31,9 +31,16 @@ __all__ = [
 
 
 def json_schema() -> dict[str, object]:
-    """The JSON Schema of one line of a run file."""
+    """The JSON Schema of one line of a run file, as it is stored: with its checksum."""
     import msgspec
 
     from assay.values.run import Header, Judgement, TrialDone
 
-    return msgspec.json.schema(Header | TrialDone | Judgement)
+    schema = msgspec.json.schema(Header | TrialDone | Judgement)
+    told = "CRC-32 of the line's bytes after its first comma, line end left out"
+    for kind in (Header, TrialDone, Judgement):
+        line = schema["$defs"][kind.__name__]
+        seal = {"type": "string", "pattern": "^[0-9a-f]{8}$", "description": told}
+        line["properties"] = {"crc32": seal, **line["properties"]}
+        line["required"] = ["crc32", *line["required"]]
+    return schema
