@@ -36,7 +36,7 @@ def migrated(line: Fields, written: int) -> Fields:
 
 def _trial_of_format_1(line: Fields) -> Fields:
     """Without a checksum of the line, those within its histograms (zlib's) are all that shows damage."""
-    for times in (line["trial"]["measurement"] or {}).values():
+    for times in (line["trial"].get("measurement") or {}).values():
         if isinstance(times, dict) and "data" in times:
             _check_whole(times["data"])
     return _memory_of_services(line)
