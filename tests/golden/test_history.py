@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from sample_run import stored, under
 
 from assay.cli import main as cli
+from assay.report import pages
 from assay.store.index import NAME, Filter, Index, rebuild
 from assay.values.run import Run
 
@@ -157,7 +158,12 @@ def test_damaged_lines_are_told_in_the_list(tmp_path: Path, capsys: Captured) ->
     content = path.read_bytes()
     path.write_bytes(content.replace(b'"number":3,', b'"number":8,', 1))
     assert history(tmp_path) == 0
-    assert "! franklin-20251121-080000-3f2a: 1 line of its record cannot be used" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "! franklin-20251121-080000-3f2a: 1 line of its record cannot be used" in told
+    assert "damaged" in told.splitlines()[2]
+    entries = [pages.Listed(entry, going_on=False) for entry in Index(tmp_path).runs(Filter())]
+    page = pages.history(entries, Filter(), "/token")
+    assert ">damaged<" in page and "1 line of its record cannot be used" in page
     path.write_bytes(content)
     assert history(tmp_path) == 0
     assert "cannot be used" not in capsys.readouterr().out

@@ -112,6 +112,8 @@ def _verdict(entry: Entry) -> Text:
         return Text("hallmark", GOOD)
     if entry.withheld:
         return Text(f"{entry.withheld} withheld", SEVERITY_STYLE["withheld"])
+    if entry.damaged:
+        return Text("damaged", SEVERITY_STYLE["flagged"])
     if not entry.complete:
         return Text("not ended", SEVERITY_STYLE["flagged"])
     return Text(f"{entry.flagged} flagged", SEVERITY_STYLE["flagged"])

@@ -113,6 +113,8 @@ def _verdict(one: Listed) -> str:
     entry = one.entry
     if one.going_on:
         return "going on, or cut off"
+    if entry.damaged:
+        return "damaged"
     if entry.hallmark:
         return "hallmark"
     said = [

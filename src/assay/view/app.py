@@ -79,6 +79,7 @@ class _Pages:
                 entry,
                 going_on=not entry.complete
                 and not entry.problem
+                and not entry.damaged
                 and not _ended(self._results / entry.folder / FILE),
             )
             for entry in entries
