@@ -16,8 +16,8 @@ from pathlib import Path
 import psutil
 
 from assay import host
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
-from assay.study import ResolvedStudy
 from assay.sut.build import is_built
 from assay.sut.cores import CoreSplit, split_cores
 from assay.sut.manifest import ServerSpec
@@ -71,7 +71,7 @@ def server_needs(specs: Sequence[ServerSpec], settings: Settings) -> tuple[Need,
     return tuple(needs)
 
 
-def service_needs(study: ResolvedStudy) -> tuple[Need, ...]:
+def service_needs(study: ResolvedRun) -> tuple[Need, ...]:
     """The needs of a study's own services."""
     return tuple(
         Need(spec.name, f"service {spec.name}", check_all(requirements(spec.name)), None)
@@ -80,7 +80,7 @@ def service_needs(study: ResolvedStudy) -> tuple[Need, ...]:
     )
 
 
-def machine(settings: Settings, study: ResolvedStudy | None = None) -> tuple[Fitness, ...]:
+def machine(settings: Settings, study: ResolvedRun | None = None) -> tuple[Fitness, ...]:
     """Whether the machine is fit to measure, for `study` if given. Takes a second: steal is watched."""
     split = study.split if study else split_cores()
     connections = max((_connections(case.plan.load) for case in study.cases), default=0) if study else 0

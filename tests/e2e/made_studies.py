@@ -13,12 +13,14 @@ from pathlib import Path
 import made_servers
 
 from assay import store, trial
+from assay.design import Slot
 from assay.errors import AssayError
-from assay.study import ResolvedStudy, load_study, resolve
+from assay.resolved import ResolvedRun
+from assay.study import load_study, resolve
 from assay.values.design import Choices
 from assay.values.measurement import Snapshot
 from assay.values.run import Run
-from assay.values.trial import Trial
+from assay.values.trial import Phase, Trial
 
 STUDY = """
 format = 1
@@ -72,7 +74,7 @@ def write(
     )
 
 
-def study(folder: Path) -> ResolvedStudy:
+def study(folder: Path) -> ResolvedRun:
     """The study of the folder, resolved."""
     settings = made_servers.settings(folder)
     return resolve(load_study("small", settings), settings, Choices(seed=1))
@@ -81,25 +83,24 @@ def study(folder: Path) -> ResolvedStudy:
 def run(folder: Path, observer: trial.Observer | None = None) -> Run:
     """Run the study of the folder to its end."""
     settings, made = made_servers.settings(folder), study(folder)
-    header = trial.header_for(made, ["test"])
-    with trial.machine_lock(settings), store.create(settings.results, header) as run_file:
-        return trial.run_study(made, run_file, settings, observer)
+    with trial.machine_lock(settings):
+        return trial.begin(made, settings, observer, command=["test"])
 
 
 def go_on(folder: Path, word: str = "latest") -> Run:
     """Resume a run of the folder and run it to its end."""
     settings = made_servers.settings(folder)
     with trial.resume(store.find(settings.results, word), settings) as resumed:
-        return trial.run_study(resumed.study, resumed.run_file, settings, before=resumed.run)
+        return trial.go_on(resumed, settings)
 
 
 class Teller(trial.Silent):
     """Tells each phase in a line."""
 
-    def phase(self, slot: trial.Slot, phase: trial.Phase) -> None:
+    def phase(self, slot: Slot, phase: Phase) -> None:
         print("phase", slot.number, phase, flush=True)
 
-    def snapshot(self, slot: trial.Slot, snapshot: Snapshot) -> None:
+    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
         print("snapshot", slot.number, snapshot.phase, flush=True)
 
     def trial_finished(self, trial: Trial) -> None:

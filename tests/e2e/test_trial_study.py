@@ -19,11 +19,13 @@ import psutil
 import pytest
 
 from assay import store, trial
+from assay.design import Slot
+from assay.design.study import slots_of
 from assay.errors import EnvironmentLacks, InputError
 from assay.store.lines import seal
-from assay.trial import CutShort, Interrupted, Silent, Slot
+from assay.trial import CutShort, Interrupted, Silent
 from assay.values.run import Run
-from assay.values.trial import Failure, Trial
+from assay.values.trial import Failure, Phase, Trial
 from assay.verdict import see_run
 
 RUNNER = [sys.executable, str(Path(made_studies.__file__))]
@@ -101,13 +103,13 @@ class Phases(Silent):
     """Notes each phase, and what runs when a trial begins."""
 
     def __init__(self) -> None:
-        self.phases: list[trial.Phase] = []
+        self.phases: list[Phase] = []
         self.left: list[psutil.Process] = []
 
     def trial_started(self, slot: Slot) -> None:
         self.left += descendants()
 
-    def phase(self, slot: Slot, phase: trial.Phase) -> None:
+    def phase(self, slot: Slot, phase: Phase) -> None:
         self.phases.append(phase)
 
 
@@ -217,19 +219,19 @@ def test_a_load_that_the_machine_cannot_offer_is_a_row(tmp_path: Path) -> None:
 class InterruptAt(Silent):
     """Ctrl-C at the begin of a phase of one trial."""
 
-    def __init__(self, number: int, phase: trial.Phase) -> None:
+    def __init__(self, number: int, phase: Phase) -> None:
         self.number, self.at = number, phase
 
-    def phase(self, slot: Slot, phase: trial.Phase) -> None:
+    def phase(self, slot: Slot, phase: Phase) -> None:
         if (slot.number, phase) == (self.number, self.at):
             raise KeyboardInterrupt
 
 
-PHASES: tuple[trial.Phase, ...] = ("start", "contract", "warm-up", "measure", "contract again", "stop")
+PHASES: tuple[Phase, ...] = ("start", "contract", "warm-up", "measure", "contract again", "stop")
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_a_run_that_was_interrupted_is_gone_on_with_exactly(tmp_path: Path, phase: trial.Phase) -> None:
+def test_a_run_that_was_interrupted_is_gone_on_with_exactly(tmp_path: Path, phase: Phase) -> None:
     made_studies.write(tmp_path, ["right", "plain"], blocks=2)
     with pytest.raises(Interrupted) as caught:
         made_studies.run(tmp_path, InterruptAt(2, phase))
@@ -246,9 +248,7 @@ def test_a_run_that_was_interrupted_is_gone_on_with_exactly(tmp_path: Path, phas
 
 
 def slots(folder: Path) -> tuple[Slot, ...]:
-    from assay.trial.controller import slots_of
-
-    return slots_of(made_studies.study(folder))
+    return slots_of(store.load(store.find(folder / "results", "latest")).header)
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import math
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from hdrh.histogram import HdrHistogram
 
+from assay.resolved import ResolvedRun
 from assay.store.lines import seal
 from assay.values.design import Choices, Figures, StudyDesign
 from assay.values.estimate import ClaimVerdict, Estimate, Ranked
@@ -329,6 +331,14 @@ def run(**changes: object) -> Run:
         "judgement": JUDGEMENT,
     }
     return Run(**(fields | changes))
+
+
+def begun(made: ResolvedRun, trials: Sequence[Trial] = ()) -> Run:
+    """A run of what was resolved, as far as these trials."""
+    cases = tuple(case.case for case in made.cases)
+    design: Any = made.design
+    header = msgspec.structs.replace(HEADER, study_name=made.name, design=design, cases=cases)
+    return Run(header=header, trials=tuple(trials), judgement=None)
 
 
 def redesigned(run: Run, **changes: object) -> Run:

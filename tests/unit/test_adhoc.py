@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from assay.adhoc.likeness import Answers, aside, differences
 from assay.adhoc.rivals import parse_scan, rivals_of
+from assay.design.contest import order_of_block
 from assay.errors import InputError
-from assay.versus.contest import order_of_block
 
 
 def answers(

@@ -5,25 +5,15 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 
-import pytest
 import sample_run
 from msgspec.structs import replace
 from rich.console import Console
 
+from assay.design import Slot
 from assay.report.run_live import RunView
-from assay.settings import Settings
-from assay.study import ResolvedStudy, load_study, resolve
-from assay.trial.schedule import Slot
-from assay.values.design import Choices
 from assay.values.measurement import Snapshot
 from assay.values.run import Judgement, Run
 from assay.values.trial import Failure
-
-
-@pytest.fixture(scope="module")
-def study() -> ResolvedStudy:
-    settings = Settings.resolve()
-    return resolve(load_study("franklin", settings), settings, Choices(blocks=5))
 
 
 def judging(*codes: str) -> Callable[[Run], Judgement]:
@@ -31,6 +21,7 @@ def judging(*codes: str) -> Callable[[Run], Judgement]:
     return lambda run: replace(sample_run.JUDGEMENT, findings=findings)
 
 
+BEGUN = sample_run.run(trials=(), judgement=None)
 SLOTS = tuple(
     Slot(number, number // 5, number % 5, case.id) for number, case in enumerate(sample_run.CASES * 5)
 )
@@ -59,10 +50,10 @@ def snapshot(completed: int) -> Snapshot:
     )
 
 
-def test_a_log_has_a_line_for_every_event(study: ResolvedStudy) -> None:
+def test_a_log_has_a_line_for_every_event() -> None:
     said: list[str] = []
-    view = RunView(sample_run.HEADER, said.append, judging("W2"))
-    view.study_started(study, "the-run", SLOTS)
+    view = RunView(said.append, judging("W2"))
+    view.run_started(BEGUN, {})
     view.server_preparing("quotes/go (fair)", "building")
     view.server_prepared("quotes/go (fair)", "1.26", 3.2)
     view.server_failed("quotes/crystal", "crystal not found: install it with: apt-get install crystal")
@@ -72,7 +63,7 @@ def test_a_log_has_a_line_for_every_event(study: ResolvedStudy) -> None:
     view.trial_finished(sample_run.trial(0, "quotes/go", 0))
     view.note("something\x1b[2J")
     assert said[0].startswith("franklin: ")
-    assert said[0].endswith("; run the-run")
+    assert said[0].endswith("; run franklin-20251121-080000-3f2a")
     assert said[1:4] == [
         "quotes/go (fair): building",
         "quotes/go (fair): ready (1.26, built in 3 s)",
@@ -83,9 +74,9 @@ def test_a_log_has_a_line_for_every_event(study: ResolvedStudy) -> None:
     assert said[5:] == ["something\\x1b[2J"]
 
 
-def test_a_server_with_several_rows_is_told_of_once(study: ResolvedStudy) -> None:
+def test_a_server_with_several_rows_is_told_of_once() -> None:
     said: list[str] = []
-    view = RunView(sample_run.HEADER, said.append, judging())
+    view = RunView(said.append, judging())
     for _ in range(3):
         view.server_preparing("heroes/go (fair)", "checking")
         view.server_prepared("heroes/go (fair)", "1.26", None)
@@ -93,13 +84,11 @@ def test_a_server_with_several_rows_is_told_of_once(study: ResolvedStudy) -> Non
     assert said == ["heroes/go (fair): checking", "heroes/go (fair): ready (1.26)", "heroes/lua: no lua"]
 
 
-def test_a_live_screen_shows_where_it_stands_and_says_only_what_is_notable(study: ResolvedStudy) -> None:
+def test_a_live_screen_shows_where_it_stands_and_says_only_what_is_notable() -> None:
     said: list[str] = []
     seen: list[list[str]] = []
-    view = RunView(
-        sample_run.HEADER, said.append, judging("W2", "S5"), refresh=lambda view: seen.append(screen(view))
-    )
-    view.study_started(study, "the-run", SLOTS)
+    view = RunView(said.append, judging("W2", "S5"), refresh=lambda view: seen.append(screen(view)))
+    view.run_started(BEGUN, {})
     view.server_preparing("quotes/go (fair)", "building")
     assert "preparing the servers" in seen[-1][1]
     assert seen[-1][2] == "quotes/go (fair): building"
@@ -115,10 +104,10 @@ def test_a_live_screen_shows_where_it_stands_and_says_only_what_is_notable(study
     assert max(len(line) for lines in seen for line in lines) <= 80
 
 
-def test_a_failing_case_is_said_once(study: ResolvedStudy) -> None:
+def test_a_failing_case_is_said_once() -> None:
     said: list[str] = []
-    view = RunView(sample_run.HEADER, said.append, judging(), refresh=lambda view: None)
-    view.study_started(study, "the-run", SLOTS)
+    view = RunView(said.append, judging(), refresh=lambda view: None)
+    view.run_started(BEGUN, {})
     failure = Failure(stage="start", reason="it exited with 1")
     for number in (0, 5, 10):
         view.trial_started(SLOTS[number])
@@ -126,12 +115,10 @@ def test_a_failing_case_is_said_once(study: ResolvedStudy) -> None:
     assert said[1:] == ["quotes/crystal: start failed: it exited with 1"]
 
 
-def test_a_resumed_run_counts_what_was_done(study: ResolvedStudy) -> None:
+def test_a_resumed_run_counts_what_was_done() -> None:
     seen: list[list[str]] = []
     done = sample_run.run().trials[:10]
-    view = RunView(
-        sample_run.HEADER, lambda line: None, judging(), lambda view: seen.append(screen(view)), done
-    )
-    view.study_started(study, "the-run", SLOTS[10:])
+    view = RunView(lambda line: None, judging(), lambda view: seen.append(screen(view)))
+    view.run_started(replace(BEGUN, trials=done), {})
     view.trial_started(SLOTS[10])
     assert "block 3 of 5, trial 11 of 25" in seen[-1][1]

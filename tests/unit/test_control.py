@@ -15,8 +15,9 @@ from sample_run import redesigned
 
 from assay.errors import InputError
 from assay.report import markdown, terminal
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
-from assay.study import ResolvedStudy, load_study, resolve
+from assay.study import load_study, resolve
 from assay.study.control import spread
 from assay.sut.cores import CoreSplit
 from assay.values.design import Choices, RuleSetting
@@ -75,7 +76,7 @@ command = ["python3"]
 
 def study(
     folder: Path, more: str = "", load: str = "", claims: str = "", /, **choices: object
-) -> ResolvedStudy:
+) -> ResolvedRun:
     for name in ("null", "a", "b"):
         home = folder / "servers" / "c" / name
         home.mkdir(parents=True, exist_ok=True)

@@ -11,15 +11,16 @@ import pytest
 
 from assay import doctor
 from assay.doctor import Fitness
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
-from assay.study import ResolvedStudy, load_study, resolve
+from assay.study import load_study, resolve
 from assay.study.init import write_example
 from assay.sut import CoreSplit
 
 SPLIT = CoreSplit(client=(1,), server=(0,), cores=2)
 
 
-def study(folder: Path, connections: int = 16, split: CoreSplit = SPLIT) -> tuple[Settings, ResolvedStudy]:
+def study(folder: Path, connections: int = 16, split: CoreSplit = SPLIT) -> tuple[Settings, ResolvedRun]:
     settings = replace(Settings.resolve(here=folder, environ={}), cache=folder / "cache")
     path = write_example("mine", folder)[0]
     path.write_text(path.read_text().replace("connections = 16", f"connections = {connections}"))

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from made_runs import measurement, run, trial
+from made_runs import measurement, trial
+from sample_run import begun
 from test_control import study
 
+from assay.design import Due, Slot
+from assay.design.rates import settled
+from assay.design.study import slots_of
 from assay.errors import ServerFailed
-from assay.study import ResolvedCase, ResolvedStudy
-from assay.trial.controller import slots_of
-from assay.trial.rates import settled
+from assay.resolved import ResolvedRun
 from assay.values.plan import Open
 from assay.values.trial import Failure, Trial
 
@@ -20,36 +22,34 @@ DOWN = Failure(stage="start", reason="down")
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> ResolvedStudy:
+def made(tmp_path: Path) -> ResolvedRun:
     return study(tmp_path, latency=True)
 
 
-def case(made: ResolvedStudy, case_id: str) -> ResolvedCase:
-    return next(one for one in made.cases if one.case.id == case_id)
+def settle(made: ResolvedRun, case_id: str, trials: list[Trial], block: int = 0) -> Due:
+    case = next(one for one in made.cases if one.case.id == case_id)
+    due = Due(Slot(0, block, 0, case_id), case.plan, case.warm_up)
+    return settled(due, case.case, begun(made, trials))
 
 
-def settle(made: ResolvedStudy, case_id: str, trials: list[Trial], block: int = 0) -> ResolvedCase | None:
-    return settled(case(made, case_id), block, made.cases, trials, run([], []).header.environment)
-
-
-def rate(made: ResolvedStudy, case_id: str, block: int, trials: list[Trial]) -> float:
+def rate(made: ResolvedRun, case_id: str, block: int, trials: list[Trial]) -> float:
     now = settle(made, case_id, trials, block)
-    assert now is not None and isinstance(load := now.plan.load, Open)
+    assert isinstance(load := now.plan.load, Open)
     return load.stages[0].from_per_s
 
 
-def test_a_share_is_of_the_same_block_s_closed_loop(made: ResolvedStudy) -> None:
+def test_a_share_is_of_the_same_block_s_closed_loop(made: ResolvedRun) -> None:
     trials = [trial("c/a", 0, measurement(10_000)), trial("c/a", 1, measurement(8_000))]
     assert rate(made, "c/a@50%", 1, trials) == pytest.approx(4_000)
     assert rate(made, "c/a@90%", 0, trials) == pytest.approx(9_000)
 
 
-def test_a_block_that_failed_leaves_the_one_before(made: ResolvedStudy) -> None:
+def test_a_block_that_failed_leaves_the_one_before(made: ResolvedRun) -> None:
     trials = [trial("c/a", 0, measurement(10_000)), trial("c/a", 1, DOWN)]
     assert rate(made, "c/a@50%", 1, trials) == pytest.approx(5_000)
 
 
-def test_the_common_rate_is_settled_by_the_first_block(made: ResolvedStudy) -> None:
+def test_the_common_rate_is_settled_by_the_first_block(made: ResolvedRun) -> None:
     trials = [
         trial("c/a", 0, measurement(10_000)),
         trial("c/b", 0, measurement(2_000)),
@@ -62,29 +62,30 @@ def test_the_common_rate_is_settled_by_the_first_block(made: ResolvedStudy) -> N
 
 
 @pytest.mark.parametrize("case_id", ["c/a@25%", "c/a@common"])
-def test_without_a_capacity_there_is_no_rate(made: ResolvedStudy, case_id: str) -> None:
+def test_without_a_capacity_there_is_no_rate(made: ResolvedRun, case_id: str) -> None:
     with pytest.raises(ServerFailed, match="capacity was (not )?measured"):
         settle(made, case_id, [trial("c/a", 0, DOWN), trial("c/b", 0, DOWN)])
 
 
-def test_a_server_that_answered_nothing_has_no_rate(made: ResolvedStudy) -> None:
+def test_a_server_that_answered_nothing_has_no_rate(made: ResolvedRun) -> None:
     with pytest.raises(ServerFailed, match="answered nothing"):
         silent = msgspec.structs.replace(measurement(1), completed=0)
         settle(made, "c/a@25%", [trial("c/a", 0, silent)])
 
 
-def test_a_closed_loop_stays_as_it_is(made: ResolvedStudy) -> None:
-    assert settle(made, "c/a", []) is case(made, "c/a")
+def test_a_closed_loop_stays_as_it_is(made: ResolvedRun) -> None:
+    case = next(one for one in made.cases if one.case.id == "c/a")
+    assert settle(made, "c/a", []).plan == case.plan
 
 
-def test_open_loops_follow_in_their_block_and_run_in_some_of_them(made: ResolvedStudy) -> None:
-    slots = slots_of(made)
+def test_open_loops_follow_in_their_block_and_run_in_some_of_them(made: ResolvedRun) -> None:
+    slots = slots_of(begun(made).header)
     for block in range(made.blocks):
         inside = [slot.case for slot in slots if slot.block == block]
         assert all("@" not in one for one in inside[:4])
         assert len(inside) == (4 + 10 if block in (1, 3, 5) else 4)
 
 
-def test_a_common_rate_needs_a_measured_rival(made: ResolvedStudy) -> None:
+def test_a_common_rate_needs_a_measured_rival(made: ResolvedRun) -> None:
     with pytest.raises(ServerFailed, match="no common rate"):
         settle(made, "c/a@common", [])

@@ -10,8 +10,9 @@ import msgspec
 import pytest
 
 from assay.errors import InputError
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
-from assay.study import ResolvedStudy, json_schema, list_studies, load_study, resolve
+from assay.study import json_schema, list_studies, load_study, resolve
 from assay.sut import CoreSplit
 from assay.values.claim import Claim
 from assay.values.design import Choices, Design, RuleSetting, StudyDesign
@@ -137,7 +138,7 @@ def write(tmp_path: Path, text: str = STUDY) -> Path:
     return path
 
 
-def resolved(tmp_path: Path, text: str = STUDY, **chosen: Any) -> ResolvedStudy:  # noqa: ANN401 - handed on to resolve
+def resolved(tmp_path: Path, text: str = STUDY, **chosen: Any) -> ResolvedRun:  # noqa: ANN401 - handed on to resolve
     write(tmp_path, text)
     return resolve(load_study("n", settings(tmp_path)), settings(tmp_path), Choices(**chosen), split=SPLIT)
 
@@ -186,11 +187,11 @@ def test_sweeps_become_loads_and_limited_loads_keep_to_their_servers(tmp_path: P
     assert opened.stages[0].duration_ns >= 4 * 10**9
 
 
-def claims(study: ResolvedStudy) -> dict[str, Claim]:
+def claims(study: ResolvedRun) -> dict[str, Claim]:
     return {claim.id: claim for claim in design(study).claims}
 
 
-def design(study: ResolvedStudy) -> StudyDesign:
+def design(study: ResolvedRun) -> StudyDesign:
     assert isinstance(study.design, StudyDesign)
     return study.design
 

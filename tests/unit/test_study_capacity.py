@@ -8,17 +8,17 @@ import msgspec
 import pytest
 from made_runs import case, measurement, run, trial
 from rich.console import Console
-from sample_run import redesigned
+from sample_run import begun, redesigned
 from test_capacity_answer import at, seen
 from test_control import study
+from test_rates import settle
 
+from assay.design.study import slots_of
 from assay.errors import InputError, ServerFailed
 from assay.report import html, markdown, rows, terminal
 from assay.report.charts import charts
 from assay.report.run_live import RunView
-from assay.study import ResolvedStudy
-from assay.trial.controller import slots_of
-from assay.trial.rates import settled
+from assay.resolved import ResolvedRun
 from assay.values.claim import Claim, Comparison
 from assay.values.design import StudyDesign
 from assay.values.estimate import ClaimVerdict
@@ -35,7 +35,7 @@ ENVIRONMENT = run([], []).header.environment
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> ResolvedStudy:
+def made(tmp_path: Path) -> ResolvedRun:
     return study(tmp_path, "capacity_trials = 3", f'objective = "{OBJECTIVE}"')
 
 
@@ -64,14 +64,14 @@ def judged(made: Run, **study: object) -> Run:
     return msgspec.structs.replace(made, judgement=judge(made, 0))
 
 
-def test_each_candidate_of_the_load_is_searched_in_each_block(made: ResolvedStudy) -> None:
+def test_each_candidate_of_the_load_is_searched_in_each_block(made: ResolvedRun) -> None:
     cases = {one.case.id: one for one in made.cases if one.case.search}
     assert set(cases) == {"c/a@capacity", "c/b@capacity"}
     search = cases["c/a@capacity"].case.search
     assert search == Search(case="c/a", objective=OBJECTIVE, trials=3, measure_ns=3_000_000_000)
     assert isinstance(cases["c/a@capacity"].plan.load, Open)
     for block in range(made.blocks):
-        inside = [slot.case for slot in slots_of(made) if slot.block == block]
+        inside = [slot.case for slot in slots_of(begun(made).header) if slot.block == block]
         assert inside.count("c/a@capacity") == inside.count("c/b@capacity") == 3
         assert not any("@" in one for one in inside[:4])
     assert made.trials == 6 * (4 + 2 * 3)
@@ -83,28 +83,25 @@ def test_a_quick_look_leaves_it_out_and_says_so(tmp_path: Path) -> None:
     assert "quick: the study's open loops and searches for a capacity are left out" in made.notes
 
 
-def test_the_next_rate_follows_from_the_trials_so_far(made: ResolvedStudy) -> None:
-    wanted = next(one for one in made.cases if one.case.id == "c/a@capacity")
+def test_the_next_rate_follows_from_the_trials_so_far(made: ResolvedRun) -> None:
     trials = [trial("c/a", 0, measurement(10_000))]
-    first = settled(wanted, 0, made.cases, trials, ENVIRONMENT)
-    assert first is not None and isinstance(first.plan.load, Open)
+    first = settle(made, "c/a@capacity", trials)
+    assert isinstance(first.plan.load, Open)
     assert first.plan.load.stages[0].to_per_s == pytest.approx(6_000)
     trials.append(trial("c/a@capacity", 0, seen(6_000, 90), plan=at(6_000)))
-    second = settled(wanted, 0, made.cases, trials, ENVIRONMENT)
-    assert second is not None and isinstance(second.plan.load, Open)
+    second = settle(made, "c/a@capacity", trials)
+    assert isinstance(second.plan.load, Open)
     assert second.plan.load.stages[0].to_per_s < 6_000
 
 
-def test_a_server_whose_closed_loop_failed_is_not_searched(made: ResolvedStudy) -> None:
-    wanted = next(one for one in made.cases if one.case.id == "c/a@capacity")
+def test_a_server_whose_closed_loop_failed_is_not_searched(made: ResolvedRun) -> None:
     with pytest.raises(ServerFailed, match="no range to search"):
-        settled(wanted, 0, made.cases, [trial("c/a", 0, DOWN)], ENVIRONMENT)
+        settle(made, "c/a@capacity", [trial("c/a", 0, DOWN)])
 
 
-def test_a_server_too_slow_for_the_objective_says_so(made: ResolvedStudy) -> None:
-    wanted = next(one for one in made.cases if one.case.id == "c/a@capacity")
+def test_a_server_too_slow_for_the_objective_says_so(made: ResolvedRun) -> None:
     with pytest.raises(ServerFailed, match="p99<50ms needs 459 requests a trial"):
-        settled(wanted, 0, made.cases, [trial("c/a", 0, measurement(2))], ENVIRONMENT)
+        settle(made, "c/a@capacity", [trial("c/a", 0, measurement(2))])
 
 
 def test_a_known_truth_is_found_and_ends_the_search_early() -> None:
@@ -214,7 +211,8 @@ def test_the_page_and_its_charts_show_them() -> None:
 
 def test_the_live_screen_shows_the_rate_at_which_a_search_stands() -> None:
     made = searched({"a": 7_000}, blocks=1)
-    view = RunView(made.header, lambda line: None, lambda run: judge(run, 0), before=made.trials)
+    view = RunView(lambda line: None, lambda run: judge(run, 0), refresh=lambda view: None)
+    view.run_started(made, {})
     console = Console(width=80)
     with console.capture() as capture:
         console.print(view.render())

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from made_runs import WOBBLE, case, measurement, run, trial
 
+from assay.design.warming import LEAST_NS, warm_up_for
 from assay.report import versus
 from assay.stats.sequential import always_valid_ratio
 from assay.values.design import WarmUp
@@ -14,7 +15,6 @@ from assay.values.run import Run
 from assay.values.trial import Failure, Trial, WarmUpSeen
 from assay.verdict import judge
 from assay.versus.answer import answer
-from assay.versus.warming import LEAST_NS, warm_up_for
 
 
 def compared(

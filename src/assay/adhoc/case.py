@@ -1,137 +1,160 @@
-"""A rival as a case that `assay.trial` can run: its contract, its plan, and how it is had."""
+"""Runs without a study: from a design that names rivals to cases that can be run.
+
+A contest or a search is drafted from the words of a command line (`drafted`), and comes back from its record
+the same way: `resolve` needs the design alone.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
 
+from assay.credentials import shown
 from assay.errors import InputError
-from assay.study.resolved import ResolvedCase
+from assay.resolved import ResolvedCase, ResolvedRun
 from assay.sut.build import Prepared
 from assay.sut.contract import Answer, Contract, ContractFile, Route
-from assay.sut.cores import CoreSplit
+from assay.sut.cores import CoreSplit, split_cores
 from assay.sut.manifest import Places, ServerSpec
 from assay.sut.standing import Standing
-from assay.values import design
-from assay.values.design import Rival, WarmUp
+from assay.values.design import Commands, ContestDesign, Rival, RivalsDesign, Terms, WarmUp
 from assay.values.plan import BodyLength, Expect, LoadPlan
 from assay.values.trial import Case
 
+D = TypeVar("D", bound=RivalsDesign)
+
 _LOCAL = frozenset({"127.0.0.1", "localhost"})
-_ENGINE_MARGIN_NS = 2_000_000_000
-"""The engine's own bound on the warm-up lies behind ours: it is we who end it, and note the moment."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
-    """What holds for every rival: the load, and how long a server may take to be ready.
+class _Place:
+    """Where a rival is asked; port 0 is any free one."""
 
-    `plan` has one request; `url` says where a started server is asked, with `{port}` where each is given
-    a port of its own.
-    """
-
-    plan: LoadPlan
-    url: str
-    warm_up: WarmUp
-    ready_timeout_s: float
-    split: CoreSplit
-
-    @property
-    def how(self) -> design.Terms:
-        """What a record keeps of them."""
-        return design.Terms(url=self.url, folder=str(Path.cwd()), ready_timeout_s=self.ready_timeout_s)
+    host: str
+    port: int
+    target: str
+    named: str = ""
+    """What requests have to be told of the host, where a name was looked up by us."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AdHoc:
-    """A rival, its case, and its server: one to start, or one that stands."""
+def drafted(design: D, plan: LoadPlan, warm_up: WarmUp) -> D:
+    """The design with what each of its cases is offered: `plan`, which has one request, at the case's own
+    path. InputError where a rival's URL cannot be."""
+    cases = {}
+    for case, rival in _entries(design).items():
+        place = _place(rival, _terms(design))
+        cases[case] = msgspec.structs.replace(
+            plan,
+            requests=(msgspec.structs.replace(plan.requests[0], target=place.target),),
+            warmup_max_ns=warm_up.engine_bound_ns,
+            addresses=(rival.address,) if place.named else (),
+        )
+    return msgspec.structs.replace(
+        design,
+        plans=cases,
+        warm_ups=dict.fromkeys(cases, warm_up),
+        titles={case: rival.command or rival.url for case, rival in _entries(design).items()},
+    )
 
-    rival: Rival
-    resolved: ResolvedCase
-    server: Prepared | Standing
 
-    @property
-    def id(self) -> str:
-        """The case's id: the rival's name."""
-        return self.resolved.case.id
+def expecting(design: D, body_bytes: int) -> D:
+    """The design with every answer under load held to a length that it has always had."""
+
+    def held(plan: LoadPlan) -> LoadPlan:
+        request = plan.requests[0]
+        expect = request.expect or Expect()
+        if expect.body is not None or request.method == "HEAD":
+            return plan
+        expect = msgspec.structs.replace(expect, body=BodyLength(bytes=body_bytes))
+        return msgspec.structs.replace(plan, requests=(msgspec.structs.replace(request, expect=expect),))
+
+    return msgspec.structs.replace(design, plans={case: held(plan) for case, plan in design.plans.items()})
 
 
-def case_of(rival: Rival, terms: Terms) -> AdHoc:
-    """The rival under these terms. InputError where its URL cannot be."""
-    host, port, target = _place(rival, terms)
-    request = msgspec.structs.replace(terms.plan.requests[0], target=target)
+def without_credentials(design: D) -> D:
+    """The design as a record may keep it. Where its commands or URLs hold a password or the like, the record
+    does not say how its servers are had, and the run cannot be gone on with."""
+    commands = {name: shown((getattr(design.commands, name),))[0] for name in Commands.__struct_fields__}
+    rivals = tuple(
+        msgspec.structs.replace(rival, command=shown((rival.command,))[0], url=shown((rival.url,))[0])
+        for rival in design.rivals
+    )
+    kept = msgspec.structs.replace(design, rivals=rivals, commands=Commands(**commands))
+    return design if kept == design else msgspec.structs.replace(kept, terms=None)
+
+
+def cores_for(rivals: Sequence[Rival]) -> CoreSplit:
+    """The cores of the client and of the servers; where no server is started here, none has cores that we
+    know."""
+    split = split_cores()
+    return replace(split, server=()) if all(rival.url for rival in rivals) else split
+
+
+def resolve(name: str, design: RivalsDesign, split: CoreSplit) -> ResolvedRun:
+    """The run that a drafted design is. InputError where its record does not say how its servers are had."""
+    cases = tuple(_case(design, case, rival, split) for case, rival in _entries(design).items())
+    return ResolvedRun(name=name, design=design, cases=cases, services=(), split=split)
+
+
+def _entries(design: RivalsDesign) -> dict[str, Rival]:
+    """The rivals by the id of their case, and the first of them again as the A/A control."""
+    entries = {rival.name: rival for rival in design.rivals}
+    if isinstance(design, ContestDesign) and design.control:
+        first = design.rivals[0]
+        entries[f"{first.name} (again)"] = first
+    return entries
+
+
+def _terms(design: RivalsDesign) -> Terms:
+    if design.terms is None:
+        raise InputError("its record does not say how its servers are had", "make a new run")
+    if not Path(design.terms.folder).is_dir():
+        raise InputError(f"its folder {design.terms.folder} is no longer there", "make a new run")
+    return design.terms
+
+
+def _case(design: RivalsDesign, case_id: str, rival: Rival, split: CoreSplit) -> ResolvedCase:
+    terms, plan = _terms(design), design.plans[case_id]
+    place, folder = _place(rival, terms), Path(terms.folder)
+    route = _route(plan, place)
+    case = Case(id=case_id, server=rival.name, variant="", workload=place.target, load="as given")
+    if case_id != rival.name:
+        case = msgspec.structs.replace(case, role="control", control_of=rival.name, label=case_id)
+    spec = _spec(rival, folder, terms)
+    return ResolvedCase(
+        case=case,
+        server=spec,
+        contract=Contract(folder, ContractFile(name="given", title="as given", routes=(route,))),
+        routes=(route,),
+        plan=plan,
+        warm_up=design.warm_ups[case_id],
+        ready=_ready(rival, place, spec, split),
+        rival=rival,
+    )
+
+
+def _route(plan: LoadPlan, place: _Place) -> Route:
+    """What is asked before and after the load: what the load asks."""
+    request = plan.requests[0]
     statuses = request.expect.status if request.expect else ()
-    # Where a name is looked up by us, what asks the server by hand has to be told of the name.
-    named = {"Host": urlsplit(rival.url).netloc} if rival.address not in ("", host) else {}
-    route = Route(
-        name=target,
+    return Route(
+        name=request.target,
         method=request.method,
-        target=target,
-        headers={**named, **dict(request.headers)},
+        target=request.target,
+        headers={**({"Host": place.named} if place.named else {}), **dict(request.headers)},
         body=request.body,
         body_file=request.body_file,
         answer=Answer(status=statuses or tuple(int(code) for code in HTTPStatus)),
     )
-    contract = Contract(Path.cwd(), ContractFile(name="given", title="as given", routes=(route,)))
-    spec = _spec(rival, terms)
-    plan = msgspec.structs.replace(
-        terms.plan,
-        requests=(request,),
-        warmup_max_ns=_engine_bound(terms.warm_up),
-        addresses=(rival.address,) if named else (),
-    )
-    case = Case(id=rival.name, server=rival.name, variant="", workload=target, load="as given")
-    resolved = ResolvedCase(
-        case=case, server=spec, contract=contract, routes=(route,), plan=plan, warm_up=terms.warm_up
-    )
-    if rival.url:
-        return AdHoc(rival=rival, resolved=resolved, server=Standing(rival.address or host, port, host))
-    return AdHoc(rival=rival, resolved=resolved, server=_prepared(spec, terms.split, port))
 
 
-def again(adhoc: AdHoc) -> AdHoc:
-    """The same once more, as the A/A control."""
-    first = adhoc.resolved.case
-    case = msgspec.structs.replace(
-        first, id=f"{first.id} (again)", role="control", control_of=first.id, label=f"{first.id} (again)"
-    )
-    return replace(adhoc, resolved=replace(adhoc.resolved, case=case))
-
-
-def expecting(adhoc: AdHoc, body_bytes: int) -> AdHoc:
-    """The same, with every answer under load held to a length that it has always had."""
-    case = adhoc.resolved
-    request = case.plan.requests[0]
-    expect = request.expect or Expect()
-    if expect.body is not None:
-        return adhoc
-    request = msgspec.structs.replace(
-        request, expect=msgspec.structs.replace(expect, body=BodyLength(bytes=body_bytes))
-    )
-    return planned(adhoc, msgspec.structs.replace(case.plan, requests=(request,)))
-
-
-def planned(adhoc: AdHoc, plan: LoadPlan) -> AdHoc:
-    """The same under another load."""
-    return replace(adhoc, resolved=replace(adhoc.resolved, plan=plan))
-
-
-def warmed(adhoc: AdHoc, warm_up: WarmUp) -> AdHoc:
-    """The same with another warm-up."""
-    plan = msgspec.structs.replace(adhoc.resolved.plan, warmup_max_ns=_engine_bound(warm_up))
-    return replace(adhoc, resolved=replace(adhoc.resolved, plan=plan, warm_up=warm_up))
-
-
-def _engine_bound(warm_up: WarmUp) -> int:
-    return warm_up.max_ns + _ENGINE_MARGIN_NS if warm_up.max_ns else 0
-
-
-def _place(rival: Rival, terms: Terms) -> tuple[str, int, str]:
-    """Host, port (0: any free one) and target of the rival."""
+def _place(rival: Rival, terms: Terms) -> _Place:
     url = rival.url or rival.fill(terms.url)
     marked = url.replace("{port}", "0") if not rival.url else url
     try:
@@ -143,25 +166,25 @@ def _place(rival: Rival, terms: Terms) -> tuple[str, int, str]:
         raise InputError(f"{url!r} is not an http:// URL", "`assay load` takes the others")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if rival.url:
-        return host, port or 80, target
+        named = parts.netloc if rival.address not in ("", host) else ""
+        return _Place(host=host, port=port or 80, target=target, named=named)
     if host not in _LOCAL:
         raise InputError(
             f"{url!r}: a command's server runs on this machine", "write http://127.0.0.1:{port}/…"
         )
     if port is None:
         raise InputError(f"{url!r} names no port", "write http://127.0.0.1:{port}/…")
-    return host, port, target
+    return _Place(host=host, port=port, target=target)
 
 
-def _spec(rival: Rival, terms: Terms) -> ServerSpec:
-    here = Path.cwd()
+def _spec(rival: Rival, folder: Path, terms: Terms) -> ServerSpec:
     return ServerSpec(
         id=rival.name,
         variant="",
         title=rival.command or rival.url,
         role="candidate",
-        folder=here,
-        contract_folder=here,
+        folder=folder,
+        contract_folder=folder,
         routes=(),
         requires=(),
         build=None,
@@ -171,9 +194,12 @@ def _spec(rival: Rival, terms: Terms) -> ServerSpec:
     )
 
 
-def _prepared(spec: ServerSpec, split: CoreSplit, port: int) -> Prepared:
+def _ready(rival: Rival, place: _Place, spec: ServerSpec, split: CoreSplit) -> Prepared | Standing:
+    """The server as it is had: where it stands, or to be started without anything to prepare."""
+    if rival.url:
+        return Standing(rival.address or place.host, place.port, place.host)
     here = spec.folder
     places = Places(out=here, source=here, root=here, contract=here, cores=split.server_cores)
     return Prepared(
-        spec=spec, places=places, version="", requirements=(), built_s=None, only_port=port or None
+        spec=spec, places=places, version="", requirements=(), built_s=None, only_port=place.port or None
     )

@@ -25,6 +25,7 @@ class Hooks:
 
     commands: Commands
     logs: Path
+    folder: Path
     _set_up: dict[str, Rival] = field(default_factory=dict)
     _kept: list[Kept] = field(default_factory=list)
     _prepared: Kept | None = None
@@ -75,7 +76,7 @@ class Hooks:
         order = Order(
             command=("/bin/sh", "-c", rival.fill(command)),
             env=dict(os.environ),
-            cwd=Path.cwd(),
+            cwd=self.folder,
             log=self.logs / f"{flag.lstrip('-')}.log",
         )
         kept = Kept(order)

@@ -1,7 +1,5 @@
-"""The highest rate that holds an objective: what it asks, where it is searched, and the search itself.
+"""The highest rate that holds an objective: what it asks, and between which rates it is looked for.
 
-objective = parse("p99<50ms,errors<0.1%")
-run = run_capacity(quest, ...)      # each trial goes where it decides most
-
-What a search has found is told by `assay.verdict.search`, from the record alone.
+What a search does next is told by `assay.design.search`, what it has found by `assay.verdict.search`, from
+the record alone.
 """

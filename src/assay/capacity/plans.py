@@ -9,7 +9,10 @@ import msgspec
 from assay.capacity.objective import Objective
 from assay.errors import InputError
 from assay.values.design import Bounds
-from assay.values.plan import LoadPlan, Open, Stage, StopAfter
+from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter
+
+POOL = 4
+"""Connections that the open loop may use for each one of the closed loop: a stall needs more of them."""
 
 RESOLUTION = 0.05
 """A search ends when the capacity is known to this share, 95 % sure, where nothing else is asked."""
@@ -59,6 +62,16 @@ def range_of(
         resolution=resolution,
         first_per_s=guess,
     )
+
+
+def at_rate(plan: LoadPlan, per_s: float) -> LoadPlan:
+    """The plan as an open loop of Poisson arrivals at that rate, for as long as it was."""
+    now = plan.load
+    pool = now.connections * POOL if isinstance(now, Closed) else now.max_connections
+    measured_ns = plan.stop.ns if isinstance(plan.stop, StopAfter) else round(plan.stop.count / per_s * 1e9)
+    stage = Stage(duration_ns=measured_ns, from_per_s=per_s, to_per_s=per_s)
+    arrivals = Open(stages=(stage,), max_connections=pool, arrivals="poisson")
+    return msgspec.structs.replace(plan, load=arrivals, stop=StopAfter(ns=measured_ns))
 
 
 def plan_at(

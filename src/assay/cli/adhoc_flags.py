@@ -1,25 +1,21 @@
-"""What `assay versus` and `assay capacity` share: how a server is had, what it is asked, how a run ends."""
+"""What `assay versus` and `assay capacity` share: how a server is had, and what it is asked."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable
-from dataclasses import replace
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.cli import words
-from assay.errors import EXIT_INTERRUPTED, AssayError, InputError
+from assay.cli import one_run, report_outputs, words
+from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.adhoc.case import Terms
     from assay.cli.parser import Parser
-    from assay.cli.stored import Afterwards
-    from assay.settings import Settings
-    from assay.store import RunFile
-    from assay.values.design import Rival
-    from assay.values.run import Run
+    from assay.values.design import Rival, RivalsDesign, Terms
+    from assay.values.plan import LoadPlan
 
 DEFAULT_URL = "http://127.0.0.1:{port}/"
 DEFAULT_READY_NS = 30_000_000_000
@@ -47,32 +43,47 @@ def add_to(
     load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})
 
 
-def terms_from(args: argparse.Namespace, url: str, *, least_warm_up_ns: int, standing: bool) -> Terms:
-    """The terms that the flags ask for. InputError where they exclude each other.
-
-    `standing`: no server is started here, so none has cores that we know.
-    """
+def plan_from(args: argparse.Namespace, rivals: Sequence[Rival]) -> LoadPlan:
+    """What the flags ask of each of them. InputError where they exclude each other."""
     import msgspec
 
-    from assay.adhoc.case import Terms
+    from assay.adhoc.case import cores_for
     from assay.cli import load_flags
-    from assay.sut.cores import split_cores
-    from assay.values.design import WarmUp
     from assay.values.plan import Closed, StopAfter
 
-    split = split_cores()
-    split = replace(split, server=()) if standing else split
     stated = argparse.Namespace(**{**vars(args), "url": "http://127.0.0.1/"})
     plan = load_flags.plan_from(stated)
     assert isinstance(plan.load, Closed)  # no flag for a rate is offered
-    threads = args.threads if "threads" in args else split.client_cores
-    plan = msgspec.structs.replace(
-        plan, threads=min(threads, plan.load.connections), stop=StopAfter(ns=args.measure_ns)
-    )
+    threads = args.threads if "threads" in args else cores_for(rivals).client_cores
+    threads = min(threads, plan.load.connections)
+    return msgspec.structs.replace(plan, threads=threads, stop=StopAfter(ns=args.measure_ns))
+
+
+def terms_from(args: argparse.Namespace, url: str) -> Terms:
+    """How the flags say that servers are had. InputError where `url` is none."""
+    from assay.values.design import Terms
+
     if not re.match(r"https?://", url):
         raise InputError(f"{url!r} is not a URL", f"write it like {DEFAULT_URL}")
-    warm_up = WarmUp(min_ns=min(least_warm_up_ns, args.warm_up_ns), max_ns=args.warm_up_ns)
-    return Terms(plan=plan, url=url, warm_up=warm_up, ready_timeout_s=args.ready_timeout / 1e9, split=split)
+    return Terms(url=url, folder=str(Path.cwd()), ready_timeout_s=args.ready_timeout / 1e9)
+
+
+def seed_from(args: argparse.Namespace) -> int:
+    """The seed that was given, or one that is drawn."""
+    return args.seed if "seed" in args else secrets.randbelow(2**31)
+
+
+def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
+    """Run it, show what came of it, and write what was asked for."""
+    from assay.adhoc.case import cores_for, resolve
+    from assay.settings import Settings
+    from assay.trial import machine_lock
+
+    settings = Settings.resolve(results=args.results)
+    resolved = resolve(name, design, cores_for(design.rivals))
+    show = one_run.shown(as_json=args.json, write=lambda run: report_outputs.write_all(run, None, args))
+    with machine_lock(settings):
+        return one_run.begin(resolved, settings, show).code
 
 
 def at_address(rival: Rival) -> Rival:
@@ -93,64 +104,6 @@ def at_address(rival: Rival) -> Rival:
         said = f"{rival.url} is {outside[0]}, neither loopback nor private"
         raise InputError(said, "compare and search on machines of your own; `assay load` asks")
     return msgspec.structs.replace(rival, address=reach.first_that_answers(found).ip)
-
-
-def judged(measure: Callable[[], Run], run_file: RunFile, later: Afterwards) -> Run:
-    """What was measured, with its judgement, which is stored; what cut it short is kept for later."""
-    import msgspec
-
-    from assay.trial import CutShort, Interrupted
-    from assay.verdict import judge
-
-    try:
-        finished = measure()
-    except CutShort as cut:
-        finished = cut.run
-        ending = Interruption.of(finished) if isinstance(cut, Interrupted) else cut
-        if not finished.trials:
-            raise ending from None
-        with later.kept():
-            raise ending from None
-    judgement = judge(finished)
-    with later.kept():
-        run_file.append(judgement, console.note)
-    return msgspec.structs.replace(finished, judgement=judgement)
-
-
-def show(finished: Run, settings: Settings, args: argparse.Namespace, later: Afterwards) -> None:
-    """Write the report beside the record, and what was asked for; else the end screen.
-
-    A report that cannot be written does not keep the figures from being shown.
-    """
-    from assay.cli import report_outputs
-    from assay.cli.one_run import files
-    from assay.cli.output import OutputFile
-    from assay.cli.report import show_json
-    from assay.report import markdown, terminal
-
-    folder = settings.results / finished.header.run_id
-    report = folder / "report.md"
-    with later.kept():
-        OutputFile(str(report), announce=False).write(markdown.render(finished))
-    if args.json:
-        show_json(finished)
-    if not report_outputs.write_all(finished, None, args) and not args.json:
-        console.show(terminal.summary(finished, files(report, folder / "run.jsonl")))
-
-
-class Interruption(AssayError):
-    """Ctrl-C: what is finished is stored, nothing is left running."""
-
-    exit_code = EXIT_INTERRUPTED
-
-    @classmethod
-    def of(cls, finished: Run) -> Interruption:
-        """Say where what was measured is."""
-        if not finished.trials:
-            return cls("interrupted before the first trial ended")
-        trials, run_id = len(finished.trials), finished.header.run_id
-        ended = f"interrupted after {trials} trial{'' if trials == 1 else 's'}"
-        return cls(ended, f"what was measured is kept: `assay report {run_id}`")
 
 
 def share(word: str) -> float:

@@ -119,8 +119,8 @@ def _print(audits: list[Audit], *, explain: bool) -> None:
 
 
 def _write_study(word: str, audits: list[Audit]) -> None:
-    from assay.audit.study_file import study
     from assay.cli.output import OutputFile
+    from assay.report.audit.study_file import study
 
     told = [one for one in audits if one.results]
     if len(told) != 1:

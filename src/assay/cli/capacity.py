@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import secrets
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay import console, credentials
 from assay.cli import adhoc_flags, report_outputs, words
 from assay.cli.address import full_url
-from assay.cli.stored import Afterwards
-from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.capacity.objective import Objective
-    from assay.capacity.quest import Quest
     from assay.cli.parser import Parser
-    from assay.report.capacity_live import CapacityView
-    from assay.settings import Settings
-    from assay.values.design import Bounds
-    from assay.values.run import Run
+    from assay.values.design import SearchDesign
 
 
 def configure(parser: Parser) -> None:
@@ -68,95 +59,44 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Search, and say what came of it: 0 where it was found, 1 where not."""
-    from assay.settings import Settings
-
-    quest = _quest(args)
-    settings = Settings.resolve(results=args.results)
-    later = Afterwards()
-    finished = _search(quest, settings, later)
-    adhoc_flags.show(finished, settings, args, later)
-    later.tell()
-    return _exit_code(finished)
+    return adhoc_flags.carry_out("capacity", _search(args), args)
 
 
-def _quest(args: argparse.Namespace) -> Quest:
-    from assay.adhoc.case import case_of
-    from assay.capacity.quest import Quest
-    from assay.values.design import Rival
+def _search(args: argparse.Namespace) -> SearchDesign:
+    """Everything settled; InputError where that cannot be a search."""
+    from assay.adhoc import drafts
+    from assay.values.design import Bounds, Rival, WarmUp
 
     if not args.url and not args.command:
         raise InputError("no server was named", "give a URL, or --command")
     url = full_url(args.url) if args.url else adhoc_flags.DEFAULT_URL
-    asked = url if args.command else adhoc_flags.DEFAULT_URL
-    terms = adhoc_flags.terms_from(args, asked, least_warm_up_ns=args.warm_up_ns, standing=not args.command)
     given = Rival(
         name=args.name or " ".join(args.command.split()) or url,
         command=args.command,
         url="" if args.command else url,
     )
-    server = case_of(adhoc_flags.at_address(given), terms)
+    rival = adhoc_flags.at_address(given)
+    plan = adhoc_flags.plan_from(args, (rival,))
+    terms = adhoc_flags.terms_from(args, url if args.command else adhoc_flags.DEFAULT_URL)
     if args.lowest and args.highest and args.lowest >= args.highest:
         raise InputError(f"--from {args.lowest:g} is not below --to {args.highest:g}", "give a lower --from")
-    return Quest(
-        server=server,
-        terms=terms,
-        objective=args.slo,
+    bounds = Bounds(
+        objective=args.slo.text,
+        lowest_per_s=args.lowest or 0.0,
+        highest_per_s=args.highest or 0.0,
+        resolution=args.within,
+    )
+    return drafts.search(
+        rival,
+        terms,
+        plan,
+        WarmUp(min_ns=args.warm_up_ns, max_ns=args.warm_up_ns),
+        bounds=bounds,
         measure_ns=args.measure_ns,
         budget_ns=args.budget,
-        resolution=args.within,
-        seed=args.seed if "seed" in args else secrets.randbelow(2**31),
-        lowest_per_s=args.lowest,
-        highest_per_s=args.highest,
+        seed=adhoc_flags.seed_from(args),
         max_connections=args.most,
     )
-
-
-def _search(quest: Quest, settings: Settings, later: Afterwards) -> Run:
-    """The search as it ended, judged and stored."""
-    from assay import store
-    from assay.capacity.quest import first_look, run_capacity, study_of
-    from assay.trial import header_for, machine_lock
-
-    with _watching() as view, machine_lock(settings):
-        quest, bounds = first_look(quest, settings, view)
-        _tell(view, bounds)
-        header = header_for(study_of(quest, bounds), credentials.command())
-        with store.create(settings.results, header) as run_file:
-            view.run_started(header)
-            return adhoc_flags.judged(
-                lambda: run_capacity(quest, bounds, run_file, header, settings, view), run_file, later
-            )
-
-
-def _tell(view: CapacityView, bounds: Bounds) -> None:
-    lowest, highest = bounds.lowest_per_s, bounds.highest_per_s
-    view.note(f"searching from {lowest:,.0f}/s to {highest:,.0f}/s for {bounds.objective}")
-
-
-@contextlib.contextmanager
-def _watching() -> Iterator[CapacityView]:
-    from assay.report.capacity_live import CapacityView
-
-    if not console.is_live():
-        yield CapacityView(console.note)
-        return
-    from rich.live import Live
-
-    talk = console.talk()
-    with Live(console=talk, auto_refresh=False, transient=True) as live:
-        yield CapacityView(talk.print, refresh=lambda view: live.update(view.render(), refresh=True))
-
-
-def _exit_code(finished: Run) -> int:
-    """0 where a capacity, or a bound from below, was found and stands."""
-    from assay import verdict
-    from assay.verdict.search import answer_of
-
-    found = answer_of(finished)
-    if found.outcome not in ("found", "above the range") or finished.judgement is None:
-        return EXIT_WITHHELD
-    taken = verdict.withheld(finished.judgement.findings, finished.header.cases[0].id, "times")
-    return EXIT_WITHHELD if taken else EXIT_OK
 
 
 def _objective(word: str) -> Objective:

@@ -103,12 +103,14 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
 
     study = resolve(load_study(name, settings), settings, _choices(args))
     with machine_lock(settings):
-        return one_run.begin(study, settings, as_json=args.json).code
+        return one_run.begin(study, settings, one_run.shown(as_json=args.json)).code
 
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:
     from assay import store
+    from assay.cli import adhoc_flags
     from assay.trial import machine_lock, resume
+    from assay.values.design import RivalsDesign
 
     series = store.find_series(settings.results, args.resume)
     if series is None:
@@ -119,7 +121,10 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
 
         return run_series.go_on(series, settings, as_json=args.json)
     with machine_lock(settings), resume(path, settings) as resumed:
-        return one_run.go_on(resumed, settings, as_json=args.json).code
+        design = resumed.run.header.design
+        for rival in design.rivals if isinstance(design, RivalsDesign) else ():
+            adhoc_flags.at_address(rival)  # a record may name anybody's machine
+        return one_run.go_on(resumed, settings, one_run.shown(as_json=args.json)).code
 
 
 def _unfinished(settings: Settings, series_id: str) -> Series | None:

@@ -13,8 +13,8 @@ from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayError, I
 
 if TYPE_CHECKING:
     from assay.report.series import Expected
+    from assay.resolved import ResolvedRun
     from assay.settings import Settings
-    from assay.study import ResolvedStudy
     from assay.sut.manifest import Requirement
     from assay.values.design import Choices
     from assay.values.run import Run
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class _Coming:
     """A part that can be run: its study, resolved; `to_do` are its trials that are still to come."""
 
-    study: ResolvedStudy
+    study: ResolvedRun
     to_do: int
 
     def expected(self, part: Part, missing: Set[Requirement]) -> Expected:
@@ -67,7 +67,7 @@ def go_on(series: Series, settings: Settings, *, as_json: bool) -> int:
     return _Runs(series, settings, as_json).run()
 
 
-def _missing(studies: Iterable[ResolvedStudy]) -> Set[Requirement]:
+def _missing(studies: Iterable[ResolvedRun]) -> Set[Requirement]:
     """What the servers of all these studies need and this machine lacks; each is looked up once."""
     from assay.sut import check_all
 
@@ -82,6 +82,7 @@ class _Runs:
         self._series = series
         self._settings = settings
         self._as_json = as_json
+        self._show = one_run.shown(as_json=as_json)
         self._code = EXIT_OK
 
     def run(self) -> int:
@@ -150,15 +151,15 @@ class _Runs:
             return one_run.begin(
                 one.study,
                 self._settings,
-                as_json=self._as_json,
+                self._show,
                 series=self._series.series_id,
                 begun=lambda new_id: self._set(place, state="begun", run=new_id),
             )
         path = self._settings.results / run_id
         if one.to_do == 0:  # cut off between its last trial and its end
-            return one_run.ended(path, as_json=self._as_json)
+            return one_run.ended(path, self._show)
         with resume(path, self._settings) as resumed:
-            return one_run.go_on(resumed, self._settings, as_json=self._as_json)
+            return one_run.go_on(resumed, self._settings, self._show)
 
     def _set(self, place: int, **changes: object) -> None:
         """Note how far a part has come, on the disk too."""

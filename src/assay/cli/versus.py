@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import secrets
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay import console, credentials
 from assay.cli import adhoc_flags, report_outputs, words
-from assay.cli.stored import Afterwards
-from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.adhoc.rivals import Scan
     from assay.cli.parser import Parser
-    from assay.report.versus_live import VersusView
-    from assay.settings import Settings
-    from assay.values.run import Run
-    from assay.versus.contest import Contest
+    from assay.values.design import ContestDesign, WarmUp
 
 
 def configure(parser: Parser) -> None:
@@ -75,100 +67,50 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare, and say what came of it."""
-    from assay.settings import Settings
-
-    contest = _contest(args)
-    settings = Settings.resolve(results=args.results)
-    later = Afterwards()
-    finished = _meet(contest, settings, later)
-    adhoc_flags.show(finished, settings, args, later)
-    later.tell()
-    return _exit_code(finished)
+    """Compare, and say what came of it: 0 where every question is settled, 1 otherwise."""
+    return adhoc_flags.carry_out("versus", _contest(args), args)
 
 
-def _contest(args: argparse.Namespace) -> Contest:
+def _contest(args: argparse.Namespace) -> ContestDesign:
     """Everything settled; InputError where that cannot be a comparison."""
-    from assay.adhoc.case import case_of
+    from assay.adhoc import drafts
     from assay.adhoc.rivals import rivals_of
-    from assay.stats.sequential import FEWEST_BLOCKS
-    from assay.values.design import Commands
-    from assay.versus.contest import Contest
-    from assay.versus.warming import LEAST_NS
+    from assay.design.warming import LEAST_NS
+    from assay.values.design import Commands, WarmUp
 
-    found = tuple(map(adhoc_flags.at_address, rivals_of(args.rivals, args.name, args.scan)))
-    if len(found) < 2:
-        given = f"only {found[0].name!r} was given" if found else "nothing was given to compare"
+    rivals = tuple(map(adhoc_flags.at_address, rivals_of(args.rivals, args.name, args.scan)))
+    if len(rivals) < 2:
+        given = f"only {rivals[0].name!r} was given" if rivals else "nothing was given to compare"
         raise InputError(given, "give two commands or URLs, or one command with a --scan")
-    terms = adhoc_flags.terms_from(
-        args, args.url, least_warm_up_ns=LEAST_NS, standing=all(rival.url for rival in found)
-    )
-    trials = FEWEST_BLOCKS * (len(found) + args.control)
-    least_ns = trials * (args.measure_ns + terms.warm_up.min_ns)
-    if args.budget < least_ns:
-        raise InputError(
-            f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
-            f"{trials} trials and at least {least_ns / 1e9:.3g} s of load",
-            "give it more, or shorter trials (--duration)",
-        )
-    return Contest(
-        rivals=tuple(case_of(rival, terms) for rival in found),
-        terms=terms,
+    plan, terms = adhoc_flags.plan_from(args, rivals), adhoc_flags.terms_from(args, args.url)
+    warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
+    _check_budget(args, len(rivals), warm_up)
+    return drafts.contest(
+        rivals,
+        terms,
+        plan,
+        warm_up,
         measure_ns=args.measure_ns,
         budget_ns=args.budget,
         sought=args.within,
-        seed=args.seed if "seed" in args else secrets.randbelow(2**31),
+        seed=adhoc_flags.seed_from(args),
         control=args.control,
         unlike_allowed=args.unlike,
         commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
     )
 
 
-def _meet(contest: Contest, settings: Settings, later: Afterwards) -> Run:
-    """The comparison as it ended, judged and stored."""
-    from assay import store
-    from assay.trial import header_for, machine_lock
-    from assay.versus.meeting import Meeting
+def _check_budget(args: argparse.Namespace, rivals: int, warm_up: WarmUp) -> None:
+    from assay.stats.sequential import FEWEST_BLOCKS
 
-    command = credentials.command()
-    with (
-        _watching(contest) as view,
-        machine_lock(settings),
-        Meeting(contest, settings, view) as meeting,
-    ):
-        ready = meeting.get_ready()
-        header = header_for(ready.study(), command)
-        with store.create(settings.results, header) as run_file:
-            view.run_started(header)
-            return adhoc_flags.judged(lambda: meeting.run(run_file, header), run_file, later)
-
-
-@contextlib.contextmanager
-def _watching(contest: Contest) -> Iterator[VersusView]:
-    from assay.report.versus_live import VersusView
-
-    if not console.is_live():
-        yield VersusView(console.note, contest.budget_ns)
-        return
-    from rich.live import Live
-
-    talk = console.talk()
-    with Live(console=talk, auto_refresh=False, transient=True) as live:
-        yield VersusView(
-            talk.print,
-            contest.budget_ns,
-            refresh=lambda view: live.update(view.render(), refresh=True),
+    trials = FEWEST_BLOCKS * (rivals + args.control)
+    least_ns = trials * (args.measure_ns + warm_up.min_ns)
+    if args.budget < least_ns:
+        raise InputError(
+            f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
+            f"{trials} trials and at least {least_ns / 1e9:.3g} s of load",
+            "give it more, or shorter trials (--duration)",
         )
-
-
-def _exit_code(finished: Run) -> int:
-    """0 where every question is settled by figures that stand; 1 otherwise."""
-    from assay.versus.answer import answer
-
-    found = answer(finished)
-    if found.best is None or found.unmeasured or not found.settled:
-        return EXIT_WITHHELD
-    return EXIT_OK
 
 
 def _scan(word: str) -> Scan:

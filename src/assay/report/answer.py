@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
 from assay.report import capacity, versus
 from assay.report import format as fmt
 from assay.report.rows import Row, Section
-from assay.values.design import ContestDesign, SearchDesign
+from assay.values.design import AnyDesign, ContestDesign, SearchDesign
 from assay.values.run import Run
+
+SENTENCES: dict[type[AnyDesign], Callable[[Run], tuple[str, ...]]] = {
+    ContestDesign: versus.sentences,
+    SearchDesign: capacity.sentences,
+}
+"""The answer of a kind of run that has one of its own."""
 
 
 def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
-    """One sentence for each workload and load: who is fastest, by how much, or why no one is.
-
-    A comparison and a search for a capacity have answers of their own.
-    """
-    if isinstance(run.header.design, ContestDesign):
-        return versus.sentences(run)
-    if isinstance(run.header.design, SearchDesign):
-        return capacity.sentences(run)
+    """One sentence for each workload and load: who is fastest, by how much, or why no one is; or the run's
+    own answer."""
+    own = SENTENCES.get(type(run.header.design))
+    if own is not None:
+        return own(run)
     shown = list(found)
     closed = [section for section in shown if any(row.closed_loop for row in section.rows)]
     return tuple(_answer(section) for section in closed or shown)

@@ -29,9 +29,8 @@ def tables(rated: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
     found: dict[str, list[Row]] = {}
     for section in rated:
         for row in section.rows:
-            base = row.case.load.rpartition(",")[0]
-            workload = row.case.workload
-            found.setdefault(f"{workload}, {base}", []).append(row)
+            assert row.case.rate is not None  # `apart` chose it for that
+            found.setdefault(f"{row.case.workload}, {row.case.rate.load}", []).append(row)
     return {title: tuple(cells(rows)) for title, rows in found.items()}
 
 
@@ -54,7 +53,7 @@ def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
 
 def _load(row: Row) -> str:
     rate = row.case.rate
-    return f"{rate.share:.0%}" if rate and rate.case else "common"
+    return f"{rate.share:.0%}" if rate and not rate.common else "common"
 
 
 def _interval(estimate: Estimate | None) -> str:

@@ -1,34 +1,36 @@
-"""Where a study stands: one screen that does not move, or a line a trial in a pipe."""
+"""Where a run stands, of whatever kind: one screen that does not move, or lines in a pipe."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
+import msgspec
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from assay.design.schedule import Slot
 from assay.report import format as fmt
-from assay.report.load import bar
-from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
-from assay.stats import quantiles, rate_per_s
+from assay.report.live_contest import ContestWords
+from assay.report.live_search import SearchWords
+from assay.report.live_study import StudyWords
+from assay.report.live_words import LiveWords, Seen
+from assay.report.style import FAINT, SEVERITY_STYLE
+from assay.values.design import AnyDesign, ContestDesign, SearchDesign, StudyDesign
 from assay.values.measurement import Snapshot
-from assay.values.run import Header, Judgement, Run
-from assay.values.trial import Trial
+from assay.values.run import Judgement, Run
+from assay.values.trial import Phase, Trial
 
-if TYPE_CHECKING:
-    from assay.study import ResolvedStudy
-    from assay.trial.observer import Phase
-    from assay.trial.schedule import Slot
+WORDS: dict[type[AnyDesign], LiveWords] = {
+    StudyDesign: StudyWords(),
+    ContestDesign: ContestWords(),
+    SearchDesign: SearchWords(),
+}
 
-_BAR_WIDTH = 24
-MOST_CASES = 12
-"""Cases listed at once: with the lines around them they fit 24 rows."""
-
-DOING = {
+DOING: dict[Phase, str] = {
     "start": "starting",
     "contract": "testing its answers",
     "warm-up": "warming up",
@@ -38,6 +40,8 @@ DOING = {
 }
 _NOT_YET = frozenset({"S5"})
 """Rules that every unfinished run meets: said at its end, if then."""
+_TOLD_BEFORE = frozenset({"requires", "build"})
+"""Stages in which a server fails before there is a trial of it."""
 
 
 class RunView:
@@ -49,45 +53,33 @@ class RunView:
 
     def __init__(
         self,
-        header: Header,
         say: Callable[[str], None],
         judge: Callable[[Run], Judgement],
         refresh: Callable[[RunView], None] | None = None,
-        before: Sequence[Trial] = (),
     ) -> None:
-        """Start with the trials that an earlier part of the run had finished."""
-        self._header = header
+        """Start with nothing seen."""
         self._say = say
         self._judge = judge
         self._refresh = refresh
-        self._trials = list(before)
-        self._slots: Sequence[Slot] = ()
-        self._names = {case.id: case.name for case in header.cases}
-        self._expected_s: dict[str, float] = {}
+        self._seen: Seen | None = None
+        self._words = LiveWords()
+        self._still: tuple[Sequence[Text], Sequence[RenderableType]] = ((), ())
         self._began_s = 0.0
-        self._took_s: dict[str, float] = {}
         self._preparing = ""
         self._told: set[str] = set()
-        self._slot: Slot | None = None
         self._phase: Phase | None = None
         self._snapshot: Snapshot | None = None
-        self._codes: Counter[tuple[str, str]] = Counter()
-        self._said_findings = ""
-        self._done_here = 0
-        self._spared = 0
 
     # --- what is told ---------------------------------------------------------------------
 
-    def study_started(self, study: ResolvedStudy, run_id: str, slots: Sequence[Slot]) -> None:
+    def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
         """Say how much there is to do."""
-        self._slots = slots
-        share = len(slots) / max(1, study.trials)
-        low, high = study.expected_s()
-        self._expected_s = {case.case.id: sum(case.expected_s()) / 2 for case in study.cases}
-        cases = f"{len(study.cases)} cases in {study.blocks} blocks"
-        least, most = fmt.span(low * share), fmt.span(high * share)
-        how_long = least if least == most else f"{least} to {most}"
-        self._say(f"{study.name}: {cases}, {len(slots)} trials to do, about {how_long}; run {run_id}")
+        self._words = WORDS.get(type(run.header.design), self._words)
+        self._seen = Seen(run, expected_s)
+        begins = self._words.begins(self._seen)
+        if begins:
+            self._say(begins)
+        self._draw(self._seen)
 
     def server_preparing(self, server: str, step: str) -> None:
         """Show what is being built."""
@@ -110,130 +102,89 @@ class RunView:
     def trial_started(self, slot: Slot) -> None:
         """Show the trial."""
         self._began_s = time.monotonic()
-        self._slot, self._phase, self._snapshot = slot, None, None
         self._preparing = ""
-        self._changed()
+        self._phase, self._snapshot = None, None
+        if self._seen is not None:
+            self._seen = replace(self._seen, slot=slot)
+            self._draw(self._seen)
 
     def phase(self, slot: Slot, phase: Phase) -> None:
         """Show the phase."""
-        self._slot, self._phase, self._snapshot = slot, phase, None
+        self._phase, self._snapshot = phase, None
         self._changed()
 
     def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
         """Show the rate."""
-        self._slot, self._snapshot = slot, snapshot
+        self._snapshot = snapshot
         self._changed()
 
     def trial_finished(self, trial: Trial) -> None:
         """Keep its figures and look for findings, between trials and so in nobody's way."""
-        self._trials.append(trial)
-        self._done_here += 1
-        self._took_s[trial.case] = time.monotonic() - self._began_s
-        run = Run(header=self._header, trials=tuple(self._trials), judgement=None)
-        found = self._judge(run).findings
-        grave = [one for one in found if one.severity != "note" and one.code not in _NOT_YET]
-        self._codes = Counter((finding.code, finding.severity) for finding in grave)
-        failures = [one for one in self._trials if one.case == trial.case and one.failure]
-        if trial.failure and len(failures) == 1 and trial.failure.stage not in ("requires", "build"):
-            name = fmt.safe(self._names[trial.case], 60)
-            self._say(f"{name}: {trial.failure.stage} failed: {fmt.safe(trial.failure.reason)}")
-        self._line(self._finished(trial))
-        self._changed()
-
-    def trial_spared(self, slot: Slot) -> None:
-        """Count it no more: its search has ended."""
-        self._slots = [one for one in self._slots if one is not slot]
-        self._spared += 1
-        self._changed()
+        assert self._seen is not None  # `run_started` comes first
+        run = msgspec.structs.replace(self._seen.run, trials=(*self._seen.run.trials, trial))
+        took_s = {**self._seen.took_s, trial.case: time.monotonic() - self._began_s}
+        before = self._seen.findings
+        findings = self._findings(run) if self._words.judges else before
+        new = findings.plain != before.plain
+        self._seen = replace(self._seen, run=run, took_s=took_s, findings=findings, new_findings=new)
+        self._tell_failure(self._seen, trial)
+        line = self._words.ended(self._seen)
+        if line:
+            self._line(line)
+        self._draw(self._seen)
 
     def note(self, text: str) -> None:
         """Say it."""
-        self._say(fmt.safe(text, 500))
+        self._say(fmt.safe(text, 1000))
 
     # --- what is shown --------------------------------------------------------------------
 
     def render(self) -> RenderableType:
         """The live screen."""
-        header = self._header
-        quick = " (quick)" if header.quick else ""
-        about = f"  {header.profile}{quick}, {header.blocks} blocks of {len(header.cases)} cases"
-        head = Text.assemble((fmt.safe(header.study_name), HEADING), (about, FAINT), no_wrap=True)
-        parts: list[RenderableType] = [head, Text(self._where(), no_wrap=True, overflow="ellipsis")]
-        parts.append(Text(self._now(), no_wrap=True, overflow="ellipsis"))
-        if self._trials:
-            parts += [self._so_far()]
-        if self._codes:
-            parts.append(Text.assemble(("findings so far  ", FAINT), self._findings()))
-        return Group(*parts)
+        seen = self._seen
+        if seen is None:
+            return Text(self._preparing, no_wrap=True, overflow="ellipsis")
+        above, below = self._still
+        now = Text(self._now(seen), no_wrap=True, overflow="ellipsis")
+        found = Text.assemble(("findings so far  ", FAINT), seen.findings)
+        return Group(*above, now, *below, *([found] if seen.findings else []))
 
-    def _where(self) -> str:
-        total = self._total()
-        done = len(self._trials)
-        drawn = f"{bar(done / total if total else 0, _BAR_WIDTH):·<{_BAR_WIDTH}}"
-        if self._slot is None:
-            return f"{drawn}  preparing the servers"
-        block = f"block {self._slot.block + 1} of {self._header.blocks}"
-        return f"{drawn}  {block}, trial {min(done + 1, total)} of {total}, {self._left()}"
+    def _draw(self, seen: Seen) -> None:
+        """Make anew what only changes between trials, so that a load is not disturbed by it."""
+        if self._refresh is not None:
+            above = (self._words.head(seen), self._words.progress(seen))
+            for line in above:
+                line.no_wrap, line.overflow = True, "ellipsis"
+            self._still = above, tuple(self._words.so_far(seen))
+        self._changed()
 
-    def _total(self) -> int:
-        return (self._header.trials or 0) - self._spared
-
-    def _left(self) -> str:
-        """Time left: each trial as long as its case took last; before the first, the study's own estimate."""
-        to_do = [slot.case for slot in self._slots[self._done_here :]]
-        left_s = sum(self._took_s.get(case, self._expected_s.get(case, 0.0)) for case in to_do)
-        return f"{fmt.span(round(left_s))} left"
-
-    def _now(self) -> str:
-        if self._slot is None or self._preparing:
+    def _now(self, seen: Seen) -> str:
+        if seen.slot is None or self._preparing:
             return self._preparing
-        name = fmt.safe(self._names.get(self._slot.case, self._slot.case), 40)
         doing = DOING[self._phase] if self._phase else "starting"
-        seen = self._snapshot
-        if seen is None or not seen.elapsed_ns:
-            return f"{name}  {doing}"
-        rate = seen.completed / (seen.elapsed_ns / 1e9)
-        failed = f", {fmt.count(seen.failed)} failed" if seen.failed else ""
-        return f"{name}  {doing} {seen.elapsed_ns / 1e9:.1f} s: {fmt.rate(rate)}{failed}"
+        now = self._snapshot
+        if now is None or not now.elapsed_ns:
+            return f"{seen.name(seen.slot.case, 40)}  {doing}"
+        rate = fmt.rate(now.completed / (now.elapsed_ns / 1e9))
+        failed = f", {fmt.count(now.failed)} failed" if now.failed else ""
+        return f"{seen.name(seen.slot.case, 40)}  {doing} {now.elapsed_ns / 1e9:.1f} s: {rate}{failed}"
 
-    def _so_far(self) -> RenderableType:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for justify in ("left", "right", "left"):
-            table.add_column(justify=justify, no_wrap=True)
-        shown = [case for case in self._header.cases if any(trial.case == case.id for trial in self._trials)]
-        for case in shown[:MOST_CASES]:
-            trials = [trial for trial in self._trials if trial.case == case.id]
-            rates = [rate_per_s(trial.measurement) for trial in trials if trial.measurement]
-            # The rates of a search are asked, not found: the last says where it stands, their mean nothing.
-            shown_per_s = rates[-1:] if case.search else rates
-            mean = fmt.rate(sum(shown_per_s) / len(shown_per_s)) if rates else "failed"
-            done = f"{len(rates)} of {case.trials(self._header.blocks or 0)}"
-            table.add_row(fmt.safe(self._names[case.id], 40), mean, Text(done, FAINT))
-        if len(shown) > MOST_CASES:
-            table.add_row(Text(f"and {len(shown) - MOST_CASES} more", FAINT))
-        return table
-
-    def _findings(self) -> Text:
+    def _findings(self, run: Run) -> Text:
+        """The grave findings so far, each with how often it was met."""
+        grave = [one for one in self._judge(run).findings if one.severity != "note"]
+        codes = Counter((one.code, one.severity) for one in grave if one.code not in _NOT_YET)
         said: list[Text] = []
-        for (code, severity), number in sorted(self._codes.items()):
+        for (code, severity), number in sorted(codes.items()):
             style: Any = SEVERITY_STYLE["withheld" if severity == "withheld" else "flagged"]
             said.append(Text(f"{code} {severity}{f' × {number}' if number > 1 else ''}", style))
         return Text(", ").join(said)
 
-    def _finished(self, trial: Trial) -> str:
-        total = self._total()
-        place = f"[{len(self._trials):>{len(str(total))}}/{total}] block {trial.block + 1}"
-        name = fmt.safe(self._names[trial.case], 60)
-        if trial.measurement is None:
-            return f"{place}  {name}: not measured; {self._left()}"
-        measured = trial.measurement
-        median = quantiles(measured.service_time, (0.5,))[0]
-        times = f", p50 {fmt.time(median.value_ns)}" if median else ""
-        failed = f", {fmt.count(measured.failed)} failed" if measured.failed else ""
-        findings = self._findings().plain
-        codes = f"; findings so far: {findings}" if findings != self._said_findings else ""
-        self._said_findings = findings
-        return f"{place}  {name}: {fmt.rate(rate_per_s(measured))}{times}{failed}; {self._left()}{codes}"
+    def _tell_failure(self, seen: Seen, trial: Trial) -> None:
+        """Say the first failure of a case, beside a live screen too."""
+        failed = [one for one in seen.run.trials if one.case == trial.case and one.failure]
+        if trial.failure and len(failed) == 1 and trial.failure.stage not in _TOLD_BEFORE:
+            said = f"{trial.failure.stage} failed: {fmt.safe(trial.failure.reason)}"
+            self._say(f"{seen.name(trial.case)}: {said}")
 
     def _line(self, text: str) -> None:
         """Say what a live screen shows anyway."""

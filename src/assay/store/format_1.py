@@ -29,7 +29,24 @@ def header(line: Fields) -> Fields:
             line["design"] = said | _search(bag)
         case _:
             line["design"] = said | _study(bag, settled, line)
+    line["cases"] = [_case(case, line["cases"]) for case in line["cases"]]
     return line
+
+
+def _case(case: Fields, cases: list[Fields]) -> Fields:
+    """Whose throughput a rate is a share of: the case of all closed loops of its load had no name."""
+    rate = case.get("rate")
+    if not rate:
+        return case
+    load = case["load"].rpartition(",")[0]
+    before = (case["workload"], load)
+    rivals = [
+        other["id"]
+        for other in cases
+        if other.get("role", "candidate") == "candidate" and (other["workload"], other["load"]) == before
+    ]
+    named = {"cases": [rate["case"]]} if rate["case"] else {"cases": rivals, "common": True}
+    return {**case, "rate": {**named, "load": load, "share": rate["share"]}}
 
 
 def _study(bag: Fields, settled: Fields, line: Fields) -> Fields:

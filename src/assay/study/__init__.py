@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from assay.study.load import Study, list_studies, load_study
 from assay.study.resolve import resolve
-from assay.study.resolved import ResolvedCase, ResolvedStudy
 from assay.study.schema import StudyFile, json_schema
 
 __all__ = [
-    "ResolvedCase",
-    "ResolvedStudy",
     "Study",
     "StudyFile",
     "json_schema",

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import msgspec
 
-from assay.study.latency import at_rate
-from assay.study.resolved import ResolvedCase
+from assay.capacity.plans import at_rate
+from assay.resolved import ResolvedCase
 from assay.values.plan import Closed, StopAfter
 from assay.values.trial import Search
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import msgspec
 
-from assay.study.resolved import ResolvedCase
+from assay.resolved import ResolvedCase
 from assay.sut.requires import check_all
 from assay.values.plan import Closed
 

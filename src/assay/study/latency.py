@@ -12,17 +12,15 @@ from dataclasses import replace
 
 import msgspec
 
+from assay.capacity.plans import at_rate
+from assay.resolved import ResolvedCase
 from assay.study.control import spread
-from assay.study.resolved import ResolvedCase
-from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter
+from assay.values.plan import Closed
 from assay.values.trial import OfCapacity
 
 SHARES = (0.25, 0.5, 0.75, 0.9)
 COMMON_SHARE = 0.5
 """The rate that all are asked for: half of what the slowest carries, so that each carries it with ease."""
-
-POOL = 4
-"""Connections that the open loop may use for each one of the closed loop: a stall needs more of them."""
 
 
 def latency_cases(
@@ -37,8 +35,10 @@ def latency_cases(
             or not isinstance(one.plan.load, Closed)
         ):
             continue
-        rates = {f"{share:.0%}": OfCapacity(case=one.case.id, share=share) for share in SHARES}
-        rates["common"] = OfCapacity(case="", share=COMMON_SHARE)
+        load = one.case.load
+        rates = {f"{share:.0%}": OfCapacity(cases=(one.case.id,), load=load, share=share) for share in SHARES}
+        rivals = _rivals(one, cases)
+        rates["common"] = OfCapacity(cases=rivals, load=load, share=COMMON_SHARE, common=True)
         for name, rate in rates.items():
             case = msgspec.structs.replace(
                 one.case,
@@ -50,11 +50,7 @@ def latency_cases(
             yield replace(one, case=case, plan=at_rate(one.plan, 1.0))
 
 
-def at_rate(plan: LoadPlan, per_s: float) -> LoadPlan:
-    """The plan as an open loop of Poisson arrivals at that rate."""
-    now = plan.load
-    pool = now.connections * POOL if isinstance(now, Closed) else now.max_connections
-    measured_ns = plan.stop.ns if isinstance(plan.stop, StopAfter) else round(plan.stop.count / per_s * 1e9)
-    stage = Stage(duration_ns=measured_ns, from_per_s=per_s, to_per_s=per_s)
-    arrivals = Open(stages=(stage,), max_connections=pool, arrivals="poisson")
-    return msgspec.structs.replace(plan, load=arrivals, stop=StopAfter(ns=measured_ns))
+def _rivals(one: ResolvedCase, cases: Sequence[ResolvedCase]) -> tuple[str, ...]:
+    """The closed loops of all candidates under the same workload and load."""
+    same = [other for other in cases if other.case.role == "candidate" and other.case.load == one.case.load]
+    return tuple(other.case.id for other in same if other.case.workload == one.case.workload)

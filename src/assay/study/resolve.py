@@ -10,12 +10,12 @@ from typing import cast
 import msgspec
 
 from assay.errors import InputError
+from assay.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.settings import Settings
 from assay.study.capacity import CAPACITY, capacity_cases
 from assay.study.control import AGAIN, control_for
 from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
-from assay.study.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedStudy
 from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit, split_cores
@@ -28,8 +28,6 @@ from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCo
 from assay.values.trial import Case
 
 _S = 1_000_000_000
-_WARM_UP_MARGIN_NS = 2 * _S
-"""The engine's own bound on the warm-up lies behind ours: it is we who end it, and note the moment."""
 
 
 def resolve(
@@ -38,7 +36,7 @@ def resolve(
     choices: Choices | None = None,
     *,
     split: CoreSplit | None = None,
-) -> ResolvedStudy:
+) -> ResolvedRun:
     """Settle everything.
 
     The A/A control takes part in the blocks that the profile says. The study's loads may ask for open loops
@@ -61,7 +59,7 @@ def resolve(
     cases = (*cases, *_later(cases, profile, choices, blocks))
     again = control_for(cases, blocks, profile.control_blocks) if choices.control else None
     cases = (*cases, again) if again else cases
-    return ResolvedStudy(
+    return ResolvedRun(
         name=study.file.name,
         design=_design(study, matrix, cases, blocks),
         cases=cases,
@@ -219,7 +217,7 @@ class _Matrix:
             if rate is None
             else _open(load, connections, rate, stop, warm_up),
             stop=stop,
-            warmup_max_ns=warm_up.max_ns + _WARM_UP_MARGIN_NS if warm_up.max_ns else 0,
+            warmup_max_ns=warm_up.engine_bound_ns,
             threads=min(threads or self.split.client_cores, connections),
             timeout_ns=int(load.timeout_s * _S),
             keep_alive=load.keep_alive,
@@ -250,7 +248,7 @@ def _guess_per_s(entry: Entry, load: str) -> float:
 def _open(load: Load, connections: int, rate: float, stop: StopAfter | StopAtCount, warm_up: WarmUp) -> Open:
     """A constant rate that lasts for warm-up and measured phase together."""
     measured_ns = stop.ns if isinstance(stop, StopAfter) else round(stop.count / rate * _S)
-    length_ns = measured_ns + (warm_up.max_ns + _WARM_UP_MARGIN_NS if warm_up.max_ns else 0)
+    length_ns = measured_ns + warm_up.engine_bound_ns
     stage = Stage(duration_ns=length_ns, from_per_s=rate, to_per_s=rate)
     return Open(stages=(stage,), max_connections=connections, arrivals=load.arrivals)
 

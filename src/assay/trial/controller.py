@@ -1,155 +1,143 @@
-"""A study from its first server to its last trial. Read from top to bottom: this is the life of a study."""
+"""A run from its first server to its judgement. Read from top to bottom: so every run lives.
+
+What a run is made of is its design; what it does next, `assay.design` says. Here it is done.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
-from assay import host
+import msgspec
+
+from assay import store
+from assay.design import Due, next_trial
 from assay.errors import AssayError, ServerFailed
+from assay.resolved import ResolvedCase, ResolvedRun
 from assay.settings import Settings
 from assay.store import RunFile
-from assay.store import load as load_run
-from assay.study import ResolvedCase, ResolvedStudy
 from assay.sut.build import Prepared
-from assay.sut.cores import CoreSplit
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
+from assay.sut.standing import Standing
+from assay.trial.bench import Bench, open_bench
+from assay.trial.first_look import first_look
+from assay.trial.header import Resumed, header_for
 from assay.trial.observer import CutShort, Interrupted, Observer, Silent
-from assay.trial.one_trial import Bench, failed_trial, run_trial
+from assay.trial.one_trial import failure_of, run_trial
 from assay.trial.prepare import prepare_all
-from assay.trial.rates import settled
-from assay.trial.schedule import Slot, order, remaining
 from assay.trial.warmup import preload
-from assay.values.run import Environment, Run, TrialDone
+from assay.values.run import Run, TrialDone
 from assay.values.trial import Trial
+from assay.verdict import judge
 
-_FAILURES_UNTIL_SKIPPED = 2
-"""A case that failed in this many blocks without one measured trial is not tried again."""
+Ready = Prepared | Standing | ServerFailed
 
 
-def run_study(
-    study: ResolvedStudy,
-    run_file: RunFile,
+def begin(
+    resolved: ResolvedRun,
     settings: Settings,
     observer: Observer | None = None,
-    before: Run | None = None,
+    *,
+    command: Sequence[str],
+    series: str = "",
+    begun: Callable[[str], None] = lambda run_id: None,
 ) -> Run:
-    """Run every trial of the study that `before` (a resumed run) does not hold, and store each as it ends.
+    """A new run to its end, judged; the machine must be held (`machine_lock`).
 
-    A server that cannot be had, or fails, is a row with its reason; the study goes on. Interrupted, with
-    the finished trials, on Ctrl-C; CutShort, with them too, where a trial cannot be stored. Whatever happens,
-    no process is left. The run comes back without a judgement: that is the caller's next step.
+    `begun` is told its id once its record lies on the disk. A server that cannot be had, or fails, is a row
+    with its reason; the run goes on. InputError where a run of rivals cannot begin. Interrupted, with what
+    was measured, on Ctrl-C. EnvironmentLacks where a trial cannot be stored. Whatever happens, no process is
+    left.
     """
-    observer = observer or Silent()
-    header = before.header if before else load_run(run_file.path).header
-    trials = list(before.trials) if before else []
-    damage = before.damage if before else ()
-    slots = remaining(slots_of(study), ((trial.case, trial.block) for trial in trials))
+    with open_bench(resolved, settings, observer or Silent()) as bench:
+        resolved = first_look(resolved, bench)
+        header = header_for(resolved, command, series)
+        with store.create(settings.results, header) as run_file:
+            begun(header.run_id)
+            return _to_its_end(resolved, Run(header=header, trials=(), judgement=None), run_file, bench)
+
+
+def go_on(resumed: Resumed, settings: Settings, observer: Observer | None = None) -> Run:
+    """A run that was cut off to its end, judged, as `begin` does it."""
+    with open_bench(resumed.resolved, settings, observer or Silent()) as bench:
+        before = msgspec.structs.replace(resumed.run, judgement=None)
+        return _to_its_end(resumed.resolved, before, resumed.run_file, bench)
+
+
+def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench) -> Run:
+    """Trial after trial while one is due; each is stored before the next begins. Then the judgement."""
+    observer = bench.observer
+    ending: BaseException | None = None
     try:
-        observer.study_started(study, header.run_id, slots)
-        raise_limits(observer)
-        with on_client_cores(study.split):
-            prepared = _prepared(study, settings, observer)
-            preload()
-            with Services(study.services, settings, study.split, run_file.logs) as services:
-                bench = Bench(split=study.split, logs=run_file.logs, observer=observer, services=services)
-                for slot in slots:
-                    observer.trial_started(slot)
-                    trial = _one(study, slot, prepared, header.environment, trials, bench)
-                    if trial is None:
-                        observer.trial_spared(slot)
-                        continue
-                    run_file.append(TrialDone(trial=trial), observer.note)
-                    trials.append(trial)
-                    observer.trial_finished(trial)
-    except KeyboardInterrupt:
-        raise Interrupted(Run(header=header, trials=tuple(trials), judgement=None, damage=damage)) from None
+        observer.run_started(run, _expected_s(resolved))
+        servers = _prepared(resolved, bench)
+        preload()
+        with Services(resolved.services, bench.settings, bench.split, run_file.logs) as services:
+            bench = replace(bench, logs=run_file.logs, services=services)
+            while (due := next_trial(run)) is not None:
+                observer.trial_started(due.slot)
+                trial = _one(resolved, due, servers, bench)
+                run_file.append(TrialDone(trial=trial), observer.note)
+                run = msgspec.structs.replace(run, trials=(*run.trials, trial))
+                observer.trial_finished(trial)
+    except KeyboardInterrupt as interrupt:
+        ending = interrupt
     except AssayError as problem:
-        so_far = Run(header=header, trials=tuple(trials), judgement=None, damage=damage)
-        again = f"go on with: assay run --resume {header.run_id}"
-        raise CutShort(so_far, problem.message, f"{problem.remedy}; {again}") from problem
+        ending = problem
     finally:
         stop_all()
-    return Run(header=header, trials=tuple(trials), judgement=None, damage=damage)
+    if run.trials:
+        judgement = judge(run)
+        run = msgspec.structs.replace(run, judgement=judgement)
+        try:
+            run_file.append(judgement, observer.note)
+        except AssayError as problem:
+            ending = ending or problem
+    _raise(ending, run)
+    return run
 
 
-def slots_of(study: ResolvedStudy) -> tuple[Slot, ...]:
-    """Every trial of the study in its order."""
-    only = {case.case.id: case.case.blocks for case in study.cases if case.case.blocks}
-    later = {case.case.id: case.case.trials_a_block for case in study.cases if case.case.later}
-    return order([case.case.id for case in study.cases], study.blocks, study.design.seed, only, later)
+def _raise(ending: BaseException | None, run: Run) -> None:
+    """Say how the run ended before its time, if it did, with what is there of it."""
+    if isinstance(ending, KeyboardInterrupt):
+        raise Interrupted(run)
+    if isinstance(ending, AssayError):
+        again = f"go on with: assay run --resume {run.header.run_id}"
+        raise CutShort(run, ending.message, f"{ending.remedy}; {again}") from ending
 
 
-def _prepared(
-    study: ResolvedStudy, settings: Settings, observer: Observer
-) -> dict[str, Prepared | ServerFailed]:
+def _prepared(resolved: ResolvedRun, bench: Bench) -> Mapping[str, Ready]:
     """Each case's server, ready or with why it is not."""
-    specs = [case.server for case in study.cases]
-    ready = prepare_all(specs, settings, study.split.server_cores, observer)
-    return {case.case.id: next(had for spec, had in ready if spec == case.server) for case in study.cases}
+    to_prepare = [case.server for case in resolved.cases if case.ready is None]
+    made = prepare_all(to_prepare, bench.settings, bench.split.server_cores, bench.observer)
+
+    def of(case: ResolvedCase) -> Ready:
+        return case.ready or next(server for spec, server in made if spec == case.server)
+
+    return {case.case.id: of(case) for case in resolved.cases}
 
 
-def _one(
-    study: ResolvedStudy,
-    slot: Slot,
-    prepared: dict[str, Prepared | ServerFailed],
-    environment: Environment,
-    trials: Sequence[Trial],
-    bench: Bench,
-) -> Trial | None:
-    """The trial of that slot; None where its search has ended before."""
-    case = next(case for case in study.cases if case.case.id == slot.case)
-    had = prepared[case.case.id]
-    hopeless = had if isinstance(had, ServerFailed) else _given_up(slot.case, trials)
-    if hopeless is not None:
-        return failed_trial(_untried(case, slot), hopeless)
-    assert isinstance(had, Prepared)  # else it is hopeless
-    try:
-        now = settled(case, slot.block, study.cases, trials, environment)
-        return run_trial(now, had, slot, bench) if now else None
-    except ServerFailed as failed:  # there is no rate to offer
-        return failed_trial(_untried(case, slot), failed)
-
-
-def _given_up(case: str, trials: Sequence[Trial]) -> ServerFailed | None:
-    """Why a case is not tried again, if it is not."""
-    tried = [trial for trial in trials if trial.case == case]
-    failures = [trial.failure for trial in tried if trial.failure is not None]
-    if len(failures) < len(tried) or len(failures) < _FAILURES_UNTIL_SKIPPED:
-        return None
-    return ServerFailed(failures[-1].stage, failures[-1].reason, failures[-1].log_tail)
-
-
-def _untried(case: ResolvedCase, slot: Slot) -> Trial:
-    return Trial(
-        number=slot.number,
-        case=slot.case,
-        block=slot.block,
-        position=slot.position,
+def _one(resolved: ResolvedRun, due: Due, servers: Mapping[str, Ready], bench: Bench) -> Trial:
+    """The trial that is due: run, or a row with why it cannot be."""
+    case = next(case for case in resolved.cases if case.case.id == due.slot.case)
+    server = servers[due.slot.case]
+    trial = Trial(
+        number=due.slot.number,
+        case=due.slot.case,
+        block=due.slot.block,
+        position=due.slot.position,
         started_at_unix_ns=time.time_ns(),
-        plan=case.plan,
+        plan=due.plan,
     )
+    if isinstance(server, ServerFailed):
+        return msgspec.structs.replace(trial, failure=failure_of(server))
+    if due.failure is not None:
+        return msgspec.structs.replace(trial, failure=due.failure)
+    return run_trial(trial, case, server, due, bench)
 
 
-def raise_limits(observer: Observer) -> None:
-    """Allow as many open files as there may be, and say so."""
-    was, now = host.raise_descriptor_limit()
-    if was != now:
-        observer.note(f"raised the limit of open files from {was} to {now}")
-
-
-@contextlib.contextmanager
-def on_client_cores(split: CoreSplit) -> Iterator[None]:
-    """Keep the harness off the servers' cores; put back what was."""
-    if not split.client:
-        yield
-        return
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, split.client)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+def _expected_s(resolved: ResolvedRun) -> dict[str, tuple[float, float]]:
+    """How long a trial of each case is likely to take, at least and at most."""
+    return {case.case.id: case.expected_s() for case in resolved.cases}

@@ -7,45 +7,52 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import cast
 
 import msgspec
 
 from assay import engine, host, loopback, store
+from assay.adhoc.case import cores_for, without_credentials
+from assay.adhoc.case import resolve as resolve_rivals
 from assay.errors import InputError
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.store import RunFile
-from assay.study import ResolvedStudy, load_study, resolve
+from assay.study import load_study, resolve
 from assay.sut.requires import check_all
+from assay.values.design import Design, RivalsDesign, StudyDesign
 from assay.values.run import FORMAT, Header, Run
 
 
-def header_for(study: ResolvedStudy, command: Sequence[str]) -> Header:
+def header_for(run: ResolvedRun, command: Sequence[str], series: str = "") -> Header:
     """All that is settled before the first trial. `command` is the command line as given.
 
     InputError where a plan is not one that the engine can execute.
     """
-    for case in study.cases:
+    for case in run.cases:
         engine.check(case.plan)
     environment = msgspec.structs.replace(
-        host.environment(study.split, _tool_versions(study)),
-        loopback_bytes_per_s=loopback.bytes_per_s(study.split),
+        host.environment(run.split, _tool_versions(run)),
+        loopback_bytes_per_s=loopback.bytes_per_s(run.split),
     )
+    design = without_credentials(run.design) if isinstance(run.design, RivalsDesign) else run.design
     now_ns = time.time_ns()
     return Header(
         format=FORMAT,
-        run_id=store.new_run_id(study.name, now_ns),
+        run_id=store.new_run_id(run.name, now_ns),
         created_unix_ns=now_ns,
         command=tuple(command),
-        study_name=study.name,
-        design=study.design,
-        cases=tuple(case.case for case in study.cases),
+        study_name=run.name,
+        design=cast(Design, design),
+        cases=tuple(case.case for case in run.cases),
         environment=environment,
+        series=series,
     )
 
 
-def _tool_versions(study: ResolvedStudy) -> dict[str, str]:
-    """Of every tool that a server of the study is built or run with."""
-    wanted = dict.fromkeys(requirement for server in study.servers for requirement in server.requires)
+def _tool_versions(run: ResolvedRun) -> dict[str, str]:
+    """Of every tool that a server of the run is built or run with."""
+    wanted = dict.fromkeys(requirement for server in run.servers for requirement in server.requires)
     return {one.requirement.name: one.version for one in check_all(tuple(wanted)) if one.version}
 
 
@@ -53,7 +60,7 @@ def _tool_versions(study: ResolvedStudy) -> dict[str, str]:
 class Resumed:
     """A run that was cut off, open to be gone on with. `notes` say what of its file was damaged."""
 
-    study: ResolvedStudy
+    resolved: ResolvedRun
     run_file: RunFile
     run: Run
     notes: tuple[str, ...]
@@ -70,25 +77,36 @@ class Resumed:
 
 
 def resume(path: Path, settings: Settings) -> Resumed:
-    """Open the run at `path` with the study that it was made of.
+    """Open the run at `path` with what it was made of.
 
     InputError where the study, the machine or the version has changed so that what is still to come
-    could not be put beside what is there, and where the run has ended.
+    could not be put beside what is there.
     """
     header = store.load(path).header
-    design = header.study
-    if design is None:
-        raise InputError(f"run {header.run_id} is of no study", "make a new run")
-    source = design.path if Path(design.path).is_file() else header.study_name
-    choices = msgspec.structs.replace(design.choices, blocks=design.blocks, seed=design.seed)
-    study = resolve(load_study(source, settings), settings, choices)
-    _check_same(header, study)
+    resolved = _resolved(header, settings)
+    _check_same(header, resolved)
     run_file, stored = store.reopen(path)
-    return Resumed(study, run_file, stored.run, stored.notes)
+    return Resumed(resolved, run_file, stored.run, stored.notes)
 
 
-def _check_same(header: Header, study: ResolvedStudy) -> None:
-    now = host.environment(study.split, {})
+def _resolved(header: Header, settings: Settings) -> ResolvedRun:
+    """The run that the header's design is: a study is read again, rivals are in the record."""
+    match header.design:
+        case StudyDesign() as design:
+            source = design.path if Path(design.path).is_file() else header.study_name
+            choices = msgspec.structs.replace(design.choices, blocks=design.blocks, seed=design.seed)
+            return resolve(load_study(source, settings), settings, choices)
+        case RivalsDesign() as design:
+            try:
+                return resolve_rivals(header.study_name, design, cores_for(design.rivals))
+            except InputError as error:
+                problem = f"run {header.run_id} cannot be gone on with: {error.message}"
+                raise InputError(problem, error.remedy) from error
+    raise InputError(f"a run of this kind cannot be gone on with: {header.run_id}", "make a new run")
+
+
+def _check_same(header: Header, run: ResolvedRun) -> None:
+    now = host.environment(run.split, {})
     then = header.environment
     if now.machine_id != then.machine_id:
         raise InputError(
@@ -96,8 +114,8 @@ def _check_same(header: Header, study: ResolvedStudy) -> None:
         )
     if (now.client_cpus, now.server_cpus) != (then.client_cpus, then.server_cpus):
         raise InputError(f"run {header.run_id} had other cores than there are now", "make a new run")
-    cases = tuple(case.case for case in study.cases)
-    same_loads = (study.design.plans, study.design.warm_ups) == (header.design.plans, header.design.warm_ups)
+    cases = tuple(case.case for case in run.cases)
+    same_loads = (run.design.plans, run.design.warm_ups) == (header.design.plans, header.design.warm_ups)
     if cases != header.cases or not same_loads:
         what = f"study {header.study_name!r} has changed since run {header.run_id} was made"
         raise InputError(what, "make a new run, or go back to the study as it was")

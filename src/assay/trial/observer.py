@@ -1,27 +1,23 @@
-"""Who watches a study run: the command line's live view, or nobody."""
+"""Who watches a run: the command line's live view, or nobody."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
+from assay.design import Slot
 from assay.errors import EXIT_INTERRUPTED, AssayError
-from assay.trial.schedule import Slot
 from assay.values.measurement import Snapshot
 from assay.values.run import Run
-from assay.values.trial import Trial
-
-if TYPE_CHECKING:
-    from assay.study import ResolvedStudy
-
-Phase = Literal["start", "contract", "warm-up", "measure", "contract again", "stop"]
+from assay.values.trial import Phase, Trial
 
 
 class Observer(Protocol):
-    """Told what happens, always from the thread that called `run_study`; nothing it does changes the run."""
+    """Told what happens, always from the thread that runs it; nothing it does changes the run."""
 
-    def study_started(self, study: ResolvedStudy, run_id: str, slots: Sequence[Slot]) -> None:
-        """The run begins; `slots` are the trials to come, in order."""
+    def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
+        """The run begins, or goes on after the trials that it has. A trial of each case is likely to take
+        `expected_s`, at least and at most."""
 
     def server_preparing(self, server: str, step: str) -> None:
         """A server (id and variant) is being made ready: "checking", "building", "waiting for …"."""
@@ -44,9 +40,6 @@ class Observer(Protocol):
     def trial_finished(self, trial: Trial) -> None:
         """The trial is stored."""
 
-    def trial_spared(self, slot: Slot) -> None:
-        """A trial that had begun is not needed: its search knows enough."""
-
     def note(self, text: str) -> None:
         """Something a reader should know, in one line."""
 
@@ -54,7 +47,7 @@ class Observer(Protocol):
 class Silent:
     """An observer that shows nothing; a base for those that show a part."""
 
-    def study_started(self, study: ResolvedStudy, run_id: str, slots: Sequence[Slot]) -> None:
+    def run_started(self, run: Run, expected_s: Mapping[str, tuple[float, float]]) -> None:
         """Show nothing."""
 
     def server_preparing(self, server: str, step: str) -> None:
@@ -76,9 +69,6 @@ class Silent:
         """Show nothing."""
 
     def trial_finished(self, trial: Trial) -> None:
-        """Show nothing."""
-
-    def trial_spared(self, slot: Slot) -> None:
         """Show nothing."""
 
     def note(self, text: str) -> None:
@@ -107,5 +97,5 @@ class Interrupted(CutShort):
             f"interrupted after {done} trials"
             if planned is None
             else f"interrupted after {done} of {planned} trials",
-            f"go on with: assay run --resume {run.header.run_id}",
+            f"what was measured is kept; go on with: assay run --resume {run.header.run_id}",
         )

@@ -5,22 +5,20 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
 from assay import engine, host
+from assay.design import Due
 from assay.errors import EnvironmentLacks, ServerFailed
-from assay.study import ResolvedCase
+from assay.resolved import ResolvedCase
 from assay.sut import probe, server
 from assay.sut.build import Prepared
 from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
 from assay.sut.server import RunningServer
-from assay.sut.services import Services
 from assay.sut.standing import Standing, StandingServer
-from assay.trial.observer import Observer
-from assay.trial.schedule import Slot
+from assay.trial.bench import Bench
 from assay.trial.warmup import warmed_up
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
@@ -34,16 +32,6 @@ _UNFIT = re.compile(r"[^\w.+@-]+")
 Running = RunningServer | StandingServer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bench:
-    """What all trials of a run share."""
-
-    split: CoreSplit
-    logs: Path
-    observer: Observer
-    services: Services
-
-
 @dataclass(frozen=True)
 class _Loaded:
     """What was seen while the load ran."""
@@ -55,33 +43,31 @@ class _Loaded:
     warm_up: WarmUpSeen | None
 
 
-def run_trial(case: ResolvedCase, prepared: Prepared | Standing, slot: Slot, bench: Bench) -> Trial:
-    """Run one trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
-    started_ns = time.time_ns()
-    trial = Trial(
-        number=slot.number,
-        case=slot.case,
-        block=slot.block,
-        position=slot.position,
-        started_at_unix_ns=started_ns,
-        plan=_plan(case, bench, case.plan.url),
-    )
+def run_trial(
+    trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
+) -> Trial:
+    """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
+    trial = msgspec.structs.replace(trial, plan=_plan(due, bench, due.plan.url))
     try:
-        return _measured(trial, case, prepared, slot, bench)
+        return _measured(trial, case, prepared, due, bench)
     except ServerFailed as failed:
-        return failed_trial(trial, failed)
-    except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others of the study it can
-        return failed_trial(trial, ServerFailed("load", str(lacking)))
+        return msgspec.structs.replace(trial, failure=failure_of(failed))
+    except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others of the run it can
+        return msgspec.structs.replace(trial, failure=Failure(stage="load", reason=str(lacking)))
 
 
-def failed_trial(trial: Trial, failed: ServerFailed) -> Trial:
-    """The trial as a row with a reason."""
-    failure = Failure(stage=failed.stage, reason=failed.message, log_tail=failed.log_tail)
-    return msgspec.structs.replace(trial, failure=failure)
+def failure_of(failed: ServerFailed) -> Failure:
+    """What a record keeps of it."""
+    return Failure(stage=failed.stage, reason=failed.message, log_tail=failed.log_tail)
 
 
 def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: str) -> Running:
-    """The server, ready: started, or met where it stands. ServerFailed where that does not work out."""
+    """The server, ready: started, or met where it stands, after the command that has to run before that.
+
+    ServerFailed where that does not work out, InputError where the command fails.
+    """
+    if case.rival is not None:
+        bench.hooks.before_start(case.rival)
     if isinstance(prepared, Standing):
         return prepared.meet(case.contract, case.routes[0])
     return server.start(
@@ -95,9 +81,9 @@ def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: 
 
 
 def _measured(
-    trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, slot: Slot, bench: Bench
+    trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
 ) -> Trial:
-    routes = _tested_routes(case)
+    slot, routes = due.slot, _tested_routes(case)
     bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
     bench.observer.phase(slot, "start")
     running = start(case, prepared, bench, f"{slot.case}-{slot.block}")
@@ -106,8 +92,8 @@ def _measured(
         before, wrong = probe.test(case.contract, routes, running.host, running.port)
         if wrong:
             raise ServerFailed("contract", _wrong_answers(before, wrong), running.log_tail())
-        plan = _plan(case, bench, running.url)
-        loaded = _load(case, plan, running, slot, bench)
+        plan = _plan(due, bench, running.url)
+        loaded = _load(due, plan, running, bench)
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
         _check_alive(running, bench)
@@ -143,8 +129,8 @@ def _tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
     return case.contract.routes_of(case.server.routes)
 
 
-def _plan(case: ResolvedCase, bench: Bench, url: str) -> LoadPlan:
-    return msgspec.structs.replace(case.plan, url=url, cpus=bench.split.client)
+def _plan(due: Due, bench: Bench, url: str) -> LoadPlan:
+    return msgspec.structs.replace(due.plan, url=url, cpus=bench.split.client)
 
 
 def _wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
@@ -165,10 +151,10 @@ def _edge(running: Running, bench: Bench) -> _Edge:
     return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), host.Watch(bench.split))
 
 
-def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, bench: Bench) -> _Loaded:
+def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
-    observer = bench.observer
-    warm_up = warmed_up((), case.warm_up)
+    observer, slot = bench.observer, due.slot
+    warm_up = warmed_up((), due.warm_up)
     begin = _edge(running, bench)
     load = engine.start(plan)
     try:
@@ -178,7 +164,7 @@ def _load(case: ResolvedCase, plan: LoadPlan, running: Running, slot: Slot, benc
             snapshot = load.snapshot()
             observer.snapshot(slot, snapshot)
             _check_alive(running, bench)
-            if warm_up is None and (warm_up := warmed_up(snapshot.windows, case.warm_up)) is not None:
+            if warm_up is None and (warm_up := warmed_up(snapshot.windows, due.warm_up)) is not None:
                 begin = _edge(running, bench)
                 load.begin_measuring()
                 observer.phase(slot, "measure")

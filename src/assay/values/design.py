@@ -15,6 +15,7 @@ from assay.values.plan import LoadPlan, Value
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`${NAME}` is the shell's."""
+_ENGINE_MARGIN_NS = 2_000_000_000
 
 
 class WarmUp(Value, frozen=True, kw_only=True):
@@ -23,6 +24,11 @@ class WarmUp(Value, frozen=True, kw_only=True):
 
     min_ns: int
     max_ns: int
+
+    @property
+    def engine_bound_ns(self) -> int:
+        """The engine's own bound: it lies behind ours, for it is we who end it, and note the moment."""
+        return self.max_ns + _ENGINE_MARGIN_NS if self.max_ns else 0
 
 
 class RuleSetting(Value, frozen=True, kw_only=True):
@@ -146,24 +152,37 @@ class Terms(Value, frozen=True, kw_only=True):
     ready_timeout_s: float
 
 
-class ContestDesign(AnyDesign, frozen=True, kw_only=True, tag="contest", tag_field="kind"):
-    """Which of the rivals serves more? Blocks until every question is settled, or `budget_ns` of load.
+class RivalsDesign(AnyDesign, frozen=True, kw_only=True):
+    """What designs say whose servers a command line names: it ends by its own figures, or after `budget_ns`
+    of load, in trials that are measured for `measure_ns`.
 
-    A difference of `sought` or more is looked for. `terms` are not known of records of format 1, which cannot
-    be gone on with.
+    `terms` are not known of records of format 1, which cannot be gone on with.
     """
 
-    sought: float
     budget_ns: int
     measure_ns: int = 0
     rivals: tuple[Rival, ...] = ()
     terms: Terms | None = None
     commands: Commands = Commands()
+
+
+class ContestDesign(RivalsDesign, frozen=True, kw_only=True, tag="contest", tag_field="kind"):
+    """Which of the rivals serves more? Blocks until every question is settled.
+
+    A difference of `sought` or more is looked for. `control` enters the first rival a second time;
+    `unlike_allowed` compares rivals whose answers differ.
+    """
+
+    sought: float
+    control: bool = True
     unlike_allowed: bool = False
 
 
 class Bounds(Value, frozen=True, kw_only=True):
-    """What a search for a capacity was asked: an objective, and between which rates it is looked for."""
+    """What a search for a capacity was asked: an objective, and between which rates it is looked for.
+
+    A rate of 0 is one that is still to be found, by a first look at the server.
+    """
 
     objective: str
     lowest_per_s: float
@@ -172,18 +191,14 @@ class Bounds(Value, frozen=True, kw_only=True):
     first_per_s: float | None = None
 
 
-class SearchDesign(AnyDesign, frozen=True, kw_only=True, tag="search", tag_field="kind"):
-    """What is the highest rate that holds an objective? Open loops at rates in turn, or `budget_ns` of load.
+class SearchDesign(RivalsDesign, frozen=True, kw_only=True, tag="search", tag_field="kind"):
+    """What is the highest rate that holds an objective? Open loops at rates in turn.
 
-    `max_connections` None: as many as the rate and the objective can need. `terms` as of a contest.
+    `max_connections` None: as many as the rate and the objective can need.
     """
 
     bounds: Bounds
-    budget_ns: int
-    measure_ns: int = 0
     max_connections: int | None = None
-    rivals: tuple[Rival, ...] = ()
-    terms: Terms | None = None
 
 
 Design = StudyDesign | ContestDesign | SearchDesign

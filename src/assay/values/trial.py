@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan, Value
 
+Phase = Literal["start", "contract", "warm-up", "measure", "contract again", "stop"]
+"""What goes on in a trial."""
+
 
 class OfCapacity(Value, frozen=True, kw_only=True):
-    """A rate that the run itself finds: `share` of the throughput of closed-loop case `case`, or of the
-    slowest candidate's where it is empty."""
+    """A rate that the run itself finds: `share` of the throughput of the closed-loop case that `cases` names,
+    block by block; where it is `common` to several cases, of the slowest of them in its first block. `load`
+    names the load of those closed loops."""
 
-    case: str
+    cases: tuple[str, ...]
+    load: str
     share: float
+    common: bool = False
 
 
 class Search(Value, frozen=True, kw_only=True):

@@ -1,8 +1,4 @@
-"""Which of these serves more? A study whose cases are commands or URLs, and which ends when it knows.
+"""Which of these serves more? What a contest has come to, told from its record alone.
 
-with machine_lock(settings), Meeting(contest, settings, observer) as meeting:
-    meeting.get_ready()                            # set up, started once, asked, found alike
-    with store.create(settings.results, header) as run_file:
-        run = meeting.run(run_file, header)        # blocks until settled, or out of budget
-answer(run)                                        # from the record alone
+What it does next is told by `assay.design.contest`.
 """

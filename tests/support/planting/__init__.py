@@ -16,12 +16,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
+from sample_run import begun
 
 from assay import store, trial
+from assay.design.study import slots_of
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
-from assay.study import ResolvedStudy, load_study, resolve
+from assay.study import load_study, resolve
 from assay.sut.cores import CoreSplit, split_cores
-from assay.trial.controller import slots_of
 from assay.values.design import Choices
 from assay.values.finding import Severity
 from assay.values.run import Judgement, Run
@@ -88,7 +90,7 @@ class Planted:
     apart: bool = False
     descriptors: int | None = None
     split: Callable[[], CoreSplit] = split_cores
-    seed: Callable[[ResolvedStudy], bool] | None = None
+    seed: Callable[[ResolvedRun], bool] | None = None
     after: Callable[[Run, Path], Run] | None = None
     least: Severity = "flagged"
     unless: tuple[str, ...] = ()
@@ -134,7 +136,7 @@ def settings_of(folder: Path) -> Settings:
     )
 
 
-def resolved(plant: Planted, folder: Path) -> ResolvedStudy:
+def resolved(plant: Planted, folder: Path) -> ResolvedRun:
     """The study, with a seed that suits the plant."""
     settings = settings_of(folder)
     study = load_study("planted", settings)
@@ -159,9 +161,8 @@ def run(plant: Planted, folder: Path) -> Judgement:
 def run_here(plant: Planted, folder: Path) -> Run:
     """In this process."""
     settings, study = settings_of(folder), resolved(plant, folder)
-    header = trial.header_for(study, ["planted"])
-    with trial.machine_lock(settings), store.create(settings.results, header) as run_file:
-        return trial.run_study(study, run_file, settings)
+    with trial.machine_lock(settings):
+        return trial.begin(study, settings, command=["planted"])
 
 
 def _apart(plant: Planted, folder: Path) -> Run:
@@ -234,9 +235,9 @@ def stopped(pid: int, stop_s: float, go_s: float) -> Iterator[None]:
         thread.join()
 
 
-def first_before_again(study: ResolvedStudy) -> bool:
+def first_before_again(study: ResolvedRun) -> bool:
     """Whether in every block the control follows the case that it repeats."""
-    order = [slot.case for slot in slots_of(study)]
+    order = [slot.case for slot in slots_of(begun(study).header)]
     own = [case for case in order if case.startswith("planted/one")]
     return own == ["planted/one", "planted/one+again"] * study.blocks
 

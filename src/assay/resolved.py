@@ -1,14 +1,16 @@
-"""What a study comes to: cases and plans, with nothing left to decide."""
+"""What a run comes to before it begins: cases and plans, with nothing left to decide."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
 from assay.sut.manifest import ServerSpec
 from assay.sut.services.manifest import ServiceSpec
-from assay.values.design import Design, StudyDesign, WarmUp
+from assay.sut.standing import Standing
+from assay.values.design import AnyDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Closed, LoadPlan, StopAfter
 from assay.values.trial import Case
 
@@ -32,6 +34,10 @@ class ResolvedCase:
     warm_up: WarmUp
     guess_per_s: float = REQUESTS_GUESS_PER_S
     """Answers a second, for the estimate of a counted load: as published, where that was."""
+    ready: Prepared | Standing | None = None
+    """The server, where nothing has to be checked or built for it."""
+    rival: Rival | None = None
+    """What the command line said of the server, where it did."""
 
     def expected_s(self) -> tuple[float, float]:
         """The least and the most that a trial is likely to take."""
@@ -46,21 +52,16 @@ class ResolvedCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ResolvedStudy:
-    """A study under one profile, complete. `design` is what the run's header keeps of it."""
+class ResolvedRun:
+    """A run, complete. `design` is what its header keeps of it."""
 
     name: str
-    design: Design
+    design: AnyDesign
     cases: tuple[ResolvedCase, ...]
     services: tuple[ServiceSpec, ...]
     split: CoreSplit
     notes: tuple[str, ...] = ()
     """What a reader should know before it starts, in a line each: what `--quick` costs, say."""
-
-    @property
-    def blocks(self) -> int:
-        """How many blocks it has; 0 where it ends by its own figures."""
-        return self.design.blocks if isinstance(self.design, StudyDesign) else 0
 
     @property
     def servers(self) -> tuple[ServerSpec, ...]:
@@ -75,5 +76,10 @@ class ResolvedStudy:
 
     @property
     def trials(self) -> int:
-        """How many trials it has."""
+        """How many trials it has; 0 where it ends by its own figures."""
         return sum(case.case.trials(self.blocks) for case in self.cases)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks it has; 0 where it ends by its own figures."""
+        return self.design.blocks if isinstance(self.design, StudyDesign) else 0

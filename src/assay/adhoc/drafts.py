@@ -1,0 +1,85 @@
+"""Designs from the words of a command line: what a contest and a search ask, before anything is started."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.adhoc.case import drafted
+from assay.stats.sequential import FEWEST_BLOCKS
+from assay.values.design import (
+    Bounds,
+    Commands,
+    ContestDesign,
+    Rival,
+    RuleSetting,
+    SearchDesign,
+    Terms,
+    WarmUp,
+)
+from assay.values.plan import LoadPlan
+
+_S5 = "the interval that is used holds from four blocks on"
+_S7 = "the blocks are what is compared: many short windows of fresh servers, not one long one"
+
+
+def contest(
+    rivals: Sequence[Rival],
+    terms: Terms,
+    plan: LoadPlan,
+    warm_up: WarmUp,
+    *,
+    measure_ns: int,
+    budget_ns: int,
+    sought: float,
+    seed: int,
+    control: bool,
+    unlike_allowed: bool,
+    commands: Commands,
+) -> ContestDesign:
+    """Which of these serves more? InputError where a rival's URL cannot be."""
+    design = ContestDesign(
+        title=" against ".join(rival.name for rival in rivals),
+        question="Which of these serves more requests under this load?",
+        seed=seed,
+        rivals=tuple(rivals),
+        terms=terms,
+        commands=commands,
+        measure_ns=measure_ns,
+        budget_ns=budget_ns,
+        sought=sought,
+        control=control,
+        unlike_allowed=unlike_allowed,
+        rules={
+            "S5": RuleSetting(thresholds={"trials": float(FEWEST_BLOCKS)}, reason=_S5),
+            "S7": RuleSetting(thresholds={"window": float(measure_ns)}, reason=_S7),
+        },
+    )
+    return drafted(design, plan, warm_up)
+
+
+def search(
+    rival: Rival,
+    terms: Terms,
+    plan: LoadPlan,
+    warm_up: WarmUp,
+    *,
+    bounds: Bounds,
+    measure_ns: int,
+    budget_ns: int,
+    seed: int,
+    max_connections: int | None,
+) -> SearchDesign:
+    """What is the highest rate that holds the objective of `bounds`? InputError as of a contest."""
+    design = SearchDesign(
+        title=f"Capacity of {rival.name}",
+        question=f"What is the highest rate at which {bounds.objective} holds?",
+        seed=seed,
+        rivals=(rival,),
+        terms=terms,
+        measure_ns=measure_ns,
+        budget_ns=budget_ns,
+        bounds=bounds,
+        max_connections=max_connections,
+        rules={"S5": RuleSetting(thresholds={"trials": 1.0}, reason="a search is no ranking")},
+    )
+    return drafted(design, plan, warm_up)

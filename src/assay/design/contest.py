@@ -1,0 +1,71 @@
+"""What a contest does next: block after block until its questions are settled, or its budget ends."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from assay.design.due import Due, bounded, given_up
+from assay.design.schedule import Slot
+from assay.design.warming import warm_up_for
+from assay.values.design import ContestDesign
+from assay.values.run import Run
+from assay.values.trial import Case, Trial
+from assay.versus.answer import answer, load_ns
+
+
+def next_trial(run: Run) -> Due | None:
+    """The next of the block that has begun, or the first of another one where that is due."""
+    block = max((trial.block for trial in run.trials), default=-1)
+    before = [trial for trial in run.trials if trial.block < block]
+    done = {trial.case for trial in run.trials if trial.block == block}
+    order = _order(run, block, before) if block >= 0 else ()
+    left = [(place, case) for place, case in enumerate(order) if case not in done]
+    if not left:
+        entries = _entries(run, run.trials)
+        if not _goes_on(run, entries):
+            return None
+        block += 1
+        left = list(enumerate(_order(run, block, run.trials)))
+    place, case = left[0]
+    return _due(run, Slot(len(run.trials), block, place, case))
+
+
+def order_of_block(cases: Sequence[str], block: int, seed: int) -> tuple[str, ...]:
+    """Every case once. Blocks come in twos: the second runs the first's random order backwards, so that over
+    two blocks every case has the same mean place, and a steady drift favours none."""
+    shuffled = list(cases)
+    random.Random(f"{seed}/{block // 2}").shuffle(shuffled)
+    return tuple(reversed(shuffled)) if block % 2 else tuple(shuffled)
+
+
+def _order(run: Run, block: int, before: Sequence[Trial]) -> tuple[str, ...]:
+    """The order of a block that began after these trials."""
+    cases = [case.id for case in _entries(run, before)]
+    return order_of_block(cases, block, run.header.design.seed)
+
+
+def _entries(run: Run, trials: Sequence[Trial]) -> tuple[Case, ...]:
+    """The rivals, and the control, that are not given up."""
+    return tuple(case for case in run.header.cases if given_up(trials, case.id) is None)
+
+
+def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
+    """Whether another block is due: something to compare, not settled, and within the budget."""
+    if sum(case.role == "candidate" for case in entries) < 2:
+        return False
+    if not run.trials:
+        return True
+    now = answer(run)
+    if now.settled:
+        return False
+    assert isinstance(run.header.design, ContestDesign)  # it is what is asked of here
+    spent = load_ns(run)
+    return spent + spent // max(1, now.blocks) <= run.header.design.budget_ns
+
+
+def _due(run: Run, slot: Slot) -> Due:
+    design = run.header.design
+    servers = {case.id: case.server for case in run.header.cases}
+    warm_up = warm_up_for(servers[slot.case], servers, run.trials, design.warm_ups[slot.case])
+    return Due(slot, bounded(design.plans[slot.case], warm_up), warm_up)

@@ -1,0 +1,46 @@
+"""What a study does next: every case in every block, in an order drawn from its seed."""
+
+from __future__ import annotations
+
+from assay.design.due import Due, given_up
+from assay.design.rates import settled
+from assay.design.schedule import Slot, order, remaining
+from assay.errors import ServerFailed
+from assay.values.run import Header, Run
+from assay.values.trial import Failure
+from assay.verdict.search import answers_of
+
+
+def next_trial(run: Run) -> Due | None:
+    """The first trial that is left."""
+    left = to_come(run)
+    return _due(run, left[0]) if left else None
+
+
+def to_come(run: Run) -> tuple[Slot, ...]:
+    """The trials that are left, in order; of a search that has ended there are none."""
+    ended = {case for case, found in answers_of(run).items() if found and found.search.ask() is None}
+    left = remaining(slots_of(run.header), ((trial.case, trial.block) for trial in run.trials))
+    return tuple(slot for slot in left if slot.case not in ended)
+
+
+def slots_of(header: Header) -> tuple[Slot, ...]:
+    """Every trial of the study in its order."""
+    assert header.blocks is not None  # a study has a number of blocks
+    only = {case.id: case.blocks for case in header.cases if case.blocks}
+    later = {case.id: case.trials_a_block for case in header.cases if case.later}
+    return order([case.id for case in header.cases], header.blocks, header.design.seed, only, later)
+
+
+def _due(run: Run, slot: Slot) -> Due:
+    """The trial of that slot; with why it cannot be where its case is given up, or has no rate to offer."""
+    design = run.header.design
+    due = Due(slot, design.plans[slot.case], design.warm_ups[slot.case])
+    case = next(case for case in run.header.cases if case.id == slot.case)
+    hopeless = given_up(run.trials, slot.case, death_is_answer=case.search is not None)
+    if hopeless is not None:
+        return Due(slot, due.plan, due.warm_up, hopeless)
+    try:
+        return settled(due, case, run)
+    except ServerFailed as failed:
+        return Due(slot, due.plan, due.warm_up, Failure(stage=failed.stage, reason=failed.message))

@@ -1,0 +1,26 @@
+"""The live words of a search: what each trial said of the capacity."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from assay.report import capacity
+from assay.report.live_words import LiveWords, Seen
+from assay.report.style import FAINT
+from assay.verdict.search import answer_of
+
+
+class SearchWords(LiveWords):
+    """A line a trial, and the capacity as far as it is known."""
+
+    def ended(self, seen: Seen) -> str:
+        """Whether the objective held, and the capacity."""
+        return capacity.line(answer_of(seen.run))
+
+    def head(self, seen: Seen) -> Text:
+        """The capacity as far as it is known."""
+        return capacity.screen(answer_of(seen.run))
+
+    def progress(self, seen: Seen) -> Text:
+        """What the last trial said."""
+        return Text(capacity.line(answer_of(seen.run)) if seen.run.trials else "first trial", FAINT)

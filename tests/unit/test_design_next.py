@@ -1,0 +1,160 @@
+"""What a run does next: a pure function of its design and the trials so far, for each kind of run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_runs import case, plan, run, trial
+from msgspec.structs import replace
+from test_capacity_answer import BOUNDS, at, seen
+from test_versus_answer import rate_at
+
+from assay.design import Due, given_up, next_trial
+from assay.design.contest import order_of_block
+from assay.values.design import ContestDesign, Design, SearchDesign, StudyDesign, WarmUp
+from assay.values.plan import Open
+from assay.values.run import Run
+from assay.values.trial import Case, Failure, Trial
+
+DOWN = Failure(stage="start", reason="down")
+DIED = Failure(stage="load", reason="it died")
+WARM = WarmUp(min_ns=0, max_ns=0)
+HOUR_NS = 3_600_000_000_000
+
+
+def begun(design: Design, cases: list[Case], trials: list[Trial]) -> Run:
+    """A run of the design that is as far as these trials."""
+    made = run(cases, trials)
+    plans = {one.id: plan() for one in cases}
+    settled = replace(design, plans=plans, warm_ups=dict.fromkeys(plans, WARM))
+    return replace(made, header=replace(made.header, design=settled))
+
+
+def to_its_end(made: Run, most: int = 200) -> Run:
+    """The run with every trial that is due measured at a steady rate."""
+    for _ in range(most):
+        due = next_trial(made)
+        if due is None:
+            return made
+        made = replace(made, trials=(*made.trials, done(due)))
+    raise AssertionError("it does not end")
+
+
+def done(due: Due, failure: Failure | None = None) -> Trial:
+    slot = due.slot
+    rate = 10_000.0 if slot.case == "B" else 12_000.0
+    made = failure or due.failure or rate_at(rate, slot.number, 1.0)
+    return trial(slot.case, slot.block, made, number=slot.number, position=slot.position, plan=due.plan)
+
+
+# --- giving up ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("tried", "gone"),
+    [
+        ([], False),
+        ([DOWN], False),
+        ([DOWN, DOWN], True),
+        ([None, DOWN, DOWN], False),
+        ([None, DOWN, DOWN, DOWN], True),
+        ([DOWN, DOWN, None], False),
+        ([None, DOWN, None, DOWN, DOWN], False),
+        ([DIED, DIED], True),
+    ],
+)
+def test_a_case_is_given_up_by_one_rule(tried: list[Failure | None], gone: bool) -> None:
+    trials = [trial("a", block, failure) for block, failure in enumerate(tried)]
+    trials += [trial("b", block, DOWN) for block in range(5)]  # another case's failures say nothing
+    assert (given_up(trials, "a") is not None) == gone
+
+
+def test_to_a_search_the_death_of_the_server_is_an_answer() -> None:
+    trials = [trial("a", block, DIED) for block in range(5)]
+    assert given_up(trials, "a", death_is_answer=True) is None
+    trials += [trial("a", 5 + block, DOWN) for block in range(2)]
+    assert given_up(trials, "a", death_is_answer=True) is None
+    assert given_up([*trials, trial("a", 7, DOWN)], "a", death_is_answer=True) == DOWN
+
+
+# --- a contest ----------------------------------------------------------------------------
+
+
+CONTEST = ContestDesign(seed=3, sought=0.02, budget_ns=HOUR_NS)
+RIVALS = [case("A"), case("B"), case("A (again)", server="A", role="control", control_of="A")]
+
+
+def test_a_contest_goes_on_in_whole_blocks_until_it_is_settled() -> None:
+    ended = to_its_end(begun(CONTEST, RIVALS, []))
+    blocks = {one.block for one in ended.trials}
+    assert len(ended.trials) == 3 * len(blocks) and len(blocks) >= 4
+    for block in blocks:
+        order = [one.case for one in ended.trials if one.block == block]
+        assert tuple(order) == order_of_block([one.id for one in RIVALS], block, 3)
+    assert [one.number for one in ended.trials] == list(range(len(ended.trials)))
+
+
+@settings(deadline=None, max_examples=20)
+@given(cut=st.integers(0, 11))
+def test_a_contest_that_was_cut_off_goes_on_exactly_where_it_was(cut: int) -> None:
+    whole = to_its_end(begun(CONTEST, RIVALS, []))
+    again = to_its_end(begun(CONTEST, RIVALS, list(whole.trials[:cut])))
+    assert again.trials == whole.trials
+
+
+def test_a_rival_that_is_given_up_ends_a_contest_of_two() -> None:
+    made = begun(CONTEST, RIVALS, [])
+    for _ in range(6):
+        due = next_trial(made)
+        assert due is not None
+        failed = DOWN if due.slot.case == "B" else None
+        made = replace(made, trials=(*made.trials, done(due, failed)))
+    assert next_trial(made) is None
+
+
+def test_a_contest_does_not_begin_a_block_beyond_its_budget() -> None:
+    tight = ContestDesign(
+        seed=3, sought=0.0001, budget_ns=65_000_000_000
+    )  # a trial offers ten seconds of load
+    ended = to_its_end(begun(tight, RIVALS, []))
+    assert {one.block for one in ended.trials} == {0, 1}
+
+
+# --- a search -----------------------------------------------------------------------------
+
+
+SEARCH = SearchDesign(bounds=BOUNDS, budget_ns=HOUR_NS, measure_ns=3_000_000_000)
+
+
+def test_a_search_asks_for_the_rate_that_decides_most_and_ends() -> None:
+    made = begun(SEARCH, [case("srv")], [])
+    while (due := next_trial(made)) is not None:
+        assert isinstance(due.plan.load, Open)
+        rate = due.plan.load.stages[0].to_per_s
+        held = seen(rate, 10 if rate < 3_000 else 90)
+        one = trial("srv", due.slot.block, held, number=due.slot.number, plan=at(rate))
+        made = replace(made, trials=(*made.trials, one))
+        assert len(made.trials) < 100
+    assert [one.number for one in made.trials] == list(range(len(made.trials)))
+
+
+def test_a_search_ends_with_its_budget_and_with_a_server_that_cannot_be_had() -> None:
+    short = SearchDesign(bounds=BOUNDS, budget_ns=2_000_000_000, measure_ns=3_000_000_000)
+    assert next_trial(begun(short, [case("srv")], [])) is not None
+    assert next_trial(begun(short, [case("srv")], [trial("srv", 0, seen(500, 10), plan=at(500))])) is None
+    gone = [trial("srv", number, DOWN, plan=at(500)) for number in range(2)]
+    assert next_trial(begun(SEARCH, [case("srv")], gone)) is None
+
+
+# --- a study ------------------------------------------------------------------------------
+
+
+def test_a_study_tells_a_case_that_is_given_up_instead_of_trying_it() -> None:
+    study = StudyDesign(blocks=3, seed=1)
+    cases = [case("a"), case("b")]
+    ended = to_its_end(begun(study, cases, [trial("b", block, DOWN) for block in range(2)]))
+    told = [one for one in ended.trials if one.case == "b"]
+    assert [one.failure for one in told] == [DOWN] * 3
+    assert all(one.measurement for one in ended.trials if one.case == "a")
+    assert next_trial(ended) is None

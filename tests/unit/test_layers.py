@@ -1,0 +1,101 @@
+"""Which way the packages depend, as ARCHITECTURE.md draws it: read from the imports of every file."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import assay
+
+ROOT = Path(assay.__file__).parent
+MACHINERY = {"engine", "_engine", "trial", "adhoc", "cli", "dropin"}
+"""What a record must not need to be judged and reported."""
+
+
+def room(path: Path) -> str:
+    """The package of a file, or the file itself where it lies at the top."""
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def rooms() -> dict[str, dict[str, list[str]]]:
+    """For each room the rooms that it imports, also in passing or for types only, and where."""
+    names = {room(path) for path in ROOT.rglob("*.py")} | {"_engine"}
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for imported in modules(node):
+                parts = imported.split(".")
+                if parts[0] == "assay" and len(parts) > 1 and parts[1] in names - {room(path)}:
+                    found[room(path)][parts[1]].append(str(path.relative_to(ROOT)))
+    return found
+
+
+def modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module is not None:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+IMPORTS = rooms()
+
+
+def test_no_package_imports_one_that_imports_it() -> None:
+    circles = sorted({tuple(sorted(path)) for start in IMPORTS for path in circles_from(start)})
+    assert circles == []
+
+
+def circles_from(start: str) -> list[tuple[str, ...]]:
+    """Every circle through this room, as the rooms on it."""
+    found: list[tuple[str, ...]] = []
+    seen: set[str] = set()
+    ahead: list[tuple[str, tuple[str, ...]]] = [(start, (start,))]
+    while ahead:
+        here, path = ahead.pop()
+        for there in IMPORTS.get(here, ()):
+            if there == start:
+                found.append(path)
+            elif there not in seen:
+                seen.add(there)
+                ahead.append((there, (*path, there)))
+    return found
+
+
+@pytest.mark.parametrize("package", ["stats", "verdict", "report", "design", "capacity", "versus", "values"])
+def test_a_record_is_judged_and_reported_without_the_machinery(package: str) -> None:
+    reached: set[str] = set()
+    ahead = [package]
+    while ahead:
+        for there in IMPORTS.get(ahead.pop(), ()):
+            if there not in reached:
+                reached.add(there)
+                ahead.append(there)
+    assert reached & MACHINERY == set(), {name: IMPORTS[package].get(name) for name in reached & MACHINERY}
+
+
+@pytest.mark.parametrize(
+    ("package", "only"),
+    [
+        ("values", set()),
+        ("stats", {"values"}),
+        ("capacity", {"values", "stats", "errors"}),
+        ("design", {"values", "stats", "errors", "capacity", "verdict", "versus"}),
+    ],
+)
+def test_the_lower_rooms_import_only_what_is_below_them(package: str, only: set[str]) -> None:
+    assert set(IMPORTS.get(package, ())) <= only
+
+
+def test_only_screens_and_reports_know_the_terminal() -> None:
+    drawing = {
+        room(path)
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in modules(node)
+        if name.split(".")[0] == "rich"
+    }
+    assert drawing <= {"report", "console", "cli", "dropin"}
