@@ -100,7 +100,7 @@ SAME = (
     Case(("-r", "-n5")),
     Case(("-n5",), url="http://127.0.0.1:1/"),
     Case(("-n5",), url="no-such-host.invalid/"),
-    Case(("-n5", "-X", "no-such-host.invalid:80"), url="a/"),
+    Case(("-n5", "-X", "no-such-host.invalid:80"), url="127.0.0.1/"),
     Case(("-n4", "-k", "-f", "TLS1.2", "-E", "PEM"), url="https://localhost:PORT/", tls=("1.2", "1.2")),
     Case(("-n4", "-f", "tls1.3", "-k"), url="https://127.0.0.1:PORT/", tls=("1.2", "1.3")),
     Case(("-n4", "-k", "-I", "-f", "TLS1.2"), url="https://localhost:PORT/", tls=("1.2", "1.2")),
