@@ -15,7 +15,7 @@ from hdrh.histogram import HdrHistogram
 from assay.resolved import ResolvedRun
 from assay.store.lines import seal
 from assay.values.design import Choices, Figures, StudyDesign
-from assay.values.estimate import ClaimVerdict, Estimate, Ranked
+from assay.values.estimate import ClaimVerdict, Compared, Estimate, Known, Ranked
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
 from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
@@ -238,6 +238,12 @@ FINDINGS = (
 )
 
 
+def compared(a: str, b: str, ratio: float) -> Compared:
+    """A pair whose order is shown."""
+    found = estimate(ratio, 0.015, "ratio")
+    return Compared(a=a, b=b, ratio=found, known=Known(low=found.low, high=found.high), shown=True)
+
+
 def ranking() -> tuple[Ranked, ...]:
     """Places as the judgement gives them."""
     return (
@@ -408,4 +414,9 @@ JUDGEMENT = Judgement(
     claims=CLAIMS,
     findings=FINDINGS,
     hallmark=False,
+    comparisons=(
+        compared("quotes/java-vertx", "quotes/go", 1.11),
+        compared("quotes/java-vertx", "quotes/ruby-sinatra", 20.2),
+        compared("quotes/go", "quotes/ruby-sinatra", 18.2),
+    ),
 )

@@ -66,7 +66,11 @@ def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> Pair 
 
 
 def show_json(run: Run) -> None:
-    """Print the run as one JSON document."""
+    """Print the run as one JSON document: its answer in words, then the whole record."""
     import msgspec
 
-    console.write(msgspec.json.format(msgspec.json.encode(run), indent=2).decode())
+    from assay.report import answer
+    from assay.report.rows import sections
+
+    document = {"answer": answer.answers(run, sections(run)), **msgspec.structs.asdict(run)}
+    console.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())

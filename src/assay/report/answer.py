@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from assay.report import capacity, versus
+from assay.report import capacity, order, versus
 from assay.report import format as fmt
-from assay.report.rows import Row, Section
+from assay.report.rows import Section
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign
 from assay.values.run import Run
 
@@ -17,16 +17,19 @@ SENTENCES: dict[type[AnyDesign], Callable[[Run], tuple[str, ...]]] = {
 }
 """The answer of a kind of run that has one of its own."""
 
+ASIDES = ("How sure:", "What limits it:")
+"""How the sentences begin that stand beside an answer."""
+
 
 def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
-    """One sentence for each workload and load: who is fastest, by how much, or why no one is; or the run's
-    own answer."""
+    """One sentence for each workload and load: who is fastest, by how much, or why no one is; then how sure
+    that is, and what limits it. Or the run's own answer."""
     own = SENTENCES.get(type(run.header.design))
     if own is not None:
         return own(run)
     shown = list(found)
-    closed = [section for section in shown if any(row.closed_loop for row in section.rows)]
-    return tuple(_answer(section) for section in closed or shown)
+    closed = [section for section in shown if any(row.closed_loop for row in section.rows)] or shown
+    return (*(_answer(run, section) for section in closed), *_sureness(run, closed))
 
 
 def standing(run: Run) -> str:
@@ -85,56 +88,31 @@ def _cores(cpus: tuple[int, ...]) -> str:
     return f"core{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
 
 
-def _answer(section: Section) -> str:
+def _answer(run: Run, section: Section) -> str:
     where = f"{section.title}: " if section.title else ""
-    return where + _sentence(section)
+    return where + order.sentence(run, section)
 
 
-def _sentence(section: Section) -> str:
-    ranked = [row for row in section.candidates if row.tier is not None]
-    best = [row for row in ranked if row.tier == 1]
-    if not best:
-        return _no_ranking(section)
-    rest = [row for row in ranked if row.tier != 1]
-    if len(best) > 1:
-        names = ", ".join(row.name for row in best[:-1]) + f" and {best[-1].name}"
-        return f"{names} share the first place: no difference between them was shown.{_left_out(section)}"
-    said = f"{best[0].name} is fastest, with {_throughput(best[0])}"
-    if rest and rest[0].relative:
-        said += f": {_ahead(rest[0])}"
-    left_out = _left_out(section)
-    return f"Of those that can be ranked, {said}.{left_out}" if left_out else f"{said}."
-
-
-def _left_out(section: Section) -> str:
-    """Who was measured, is not in the ranking, and may be ahead of all that are."""
-    places = [(row.name, row.place) for row in section.candidates if row.tier is None and row.place]
-    said = [
-        f"{name} ({place.reason})" if place.reason else name for name, place in places if place.throughput
-    ]
-    return f" Not ranked: {', '.join(said)}." if said else ""
-
-
-def _no_ranking(section: Section) -> str:
-    measured = [row for row in section.candidates if row.throughput]
-    if not measured:
-        return "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
-    reasons = list(dict.fromkeys(row.place.reason for row in measured if row.place and row.place.reason))
-    because = f": {'; '.join(reasons)}" if reasons else ""
-    return f"No ranking{because}."
-
-
-def _throughput(row: Row) -> str:
-    if row.throughput is None:
-        return fmt.UNKNOWN
-    return f"{fmt.rate(row.throughput.value)} {fmt.plus_minus(row.throughput)}".strip()
-
-
-def _ahead(second: Row) -> str:
-    """How far the first is ahead: `relative` is second over first, so it is turned round."""
-    ratio = second.relative
-    assert ratio is not None  # the caller asked
-    ahead = fmt.times(1 / ratio.value)
-    if ratio.low is None or ratio.high is None or ratio.low <= 0:
-        return f"{ahead} times as fast as {second.name}"
-    return f"{ahead} [{fmt.times(1 / ratio.high)}, {fmt.times(1 / ratio.low)}] times as fast as {second.name}"
+def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
+    """How sure the answers are; and what limits them, each cause once with the cases that it met."""
+    judgement = run.judgement
+    ratios = [one.ratio for one in judgement.comparisons if one.ratio] if judgement else []
+    ordered = [row for section in shown for row in section.candidates if row.tier is not None]
+    if judgement is not None and ratios and ordered:
+        blocks = min(ratio.n for ratio in ratios)
+        floor = f"{fmt.significant(100 * judgement.noise_floor, 2)} %"
+        yield (
+            f"How sure: 95 % intervals of ratios, paired over {blocks} blocks; the order holds for all pairs "
+            f"together (Holm), and no difference below {floor} is claimed."
+        )
+    met: dict[tuple[str, str], list[str]] = {}
+    for code, words, name in (one for section in shown for one in order.limits_of(section)):
+        names = met.setdefault((code, words), [])
+        if name not in names:
+            names.append(name)
+    if met:
+        said = "; ".join(
+            f"{words or 'its effect is unknown'} ({code}: {', '.join(names)})"
+            for (code, words), names in met.items()
+        )
+        yield f"What limits it: {said}."

@@ -11,7 +11,7 @@ from rich.text import Text
 from assay.report import answer, profiles
 from assay.report import format as fmt
 from assay.report.profiles import Cell, ClaimLine, LoadTable, Pair, Place, ServerLine
-from assay.report.rows import throughput_words
+from assay.report.rows import interval_words, throughput_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import plain_table
 from assay.values.estimate import ClaimVerdict
@@ -46,7 +46,7 @@ def figure_words(cell: Cell) -> str:
         return fmt.UNKNOWN
     words = throughput_words(cell.row)
     if cell.row.throughput is not None:
-        return f"{words} {fmt.plus_minus(cell.row.throughput)}".rstrip()
+        return f"{words} {interval_words(cell.row)}".rstrip()
     takers = dict.fromkeys(one.code for one in cell.row.findings if one.severity == "withheld")
     return f"{words}: {' '.join(takers)}" if cell.row.withheld and takers else words
 

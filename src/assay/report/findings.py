@@ -10,9 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.report.format import safe
+from assay.report.format import safe, times
 from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_ORDER, SEVERITY_STYLE
-from assay.values.finding import Finding, Severity, Subject
+from assay.values.finding import Effect, Finding, Severity, Subject
 
 MOST_SUBJECTS = 6
 """How many subjects of one finding are named before the rest is counted."""
@@ -44,10 +44,40 @@ def grouped(findings: Iterable[Finding], name_of: Callable[[str], str] = str) ->
     """
     groups: dict[tuple[str, ...], Grouped] = {}
     for finding in findings:
-        key = (finding.severity, finding.code, finding.title, finding.meaning, finding.remedy)
+        words = (finding.title, finding.meaning, finding.remedy, effect_words(finding))
+        key = (finding.severity, finding.code, *words)
         group = groups.setdefault(key, Grouped(finding))
         group.subjects.append((subject_words(finding.subject, name_of), finding.evidence))
     return sorted(groups.values(), key=lambda group: (SEVERITY_ORDER.index(group.severity), group.code))
+
+
+def effect_words(finding: Finding) -> str:
+    """What a finding did to the answer."""
+    said = [_ON_THROUGHPUT[finding.on_throughput]] if finding.on_throughput != "none" else []
+    if finding.at_most_times is not None:
+        said.append(f"and at most {times(finding.at_most_times)} times what was measured")
+    if finding.on_comparison is not None:
+        said.append(_ON_COMPARISON.get(finding.on_comparison, "what it does to comparisons is not known"))
+    if finding.on_times != "none":
+        said.append("its times are " + ("not shown" if finding.on_times == "void" else finding.on_times))
+    return "; ".join(said).replace("; and at most", ", and at most") or "none: shown and marked"
+
+
+_ON_THROUGHPUT: dict[Effect, str] = {
+    "void": "its throughput is no result and has no place",
+    "at least": "its throughput is at least what was measured",
+    "at most": "its throughput is at most what was measured",
+    "wider": "its interval is wider",
+    "one way": "its throughput holds in one direction",
+    "unknown": "not known to this version: ranked with this mark",
+}
+_ON_COMPARISON: dict[Effect, str] = {
+    "void": "the two are not compared",
+    "one way": "the comparison holds in one direction: who sends more and is faster all the same, is faster",
+    "at least": "paired comparisons hold, as the least distance of the two",
+    "wider": "every ratio is widened by it",
+    "none": "paired comparisons hold",
+}
 
 
 def subject_words(subject: Subject, name_of: Callable[[str], str] = str) -> str:
@@ -99,5 +129,6 @@ def _said(group: Grouped) -> Iterable[tuple[str, str]]:
         yield ("seen" if number == 0 else "", text)
     if len(group.subjects) > len(shown):
         yield "", f"and {len(group.subjects) - len(shown)} more"
+    yield "effect", effect_words(group.first)
     yield "means", safe(group.first.meaning, 1000)
     yield "do", safe(group.first.remedy, 1000)

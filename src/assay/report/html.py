@@ -18,7 +18,7 @@ from assay.report import answer, beside, claims, followers, profiles, servers
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
 from assay.report.charts.chart import Spec, config
-from assay.report.findings import grouped
+from assay.report.findings import effect_words, grouped
 from assay.report.followers import Follower
 from assay.report.load import shape
 from assay.report.profiles import Pair
@@ -28,6 +28,7 @@ from assay.report.rows import (
     Section,
     failed_rows,
     failure_words,
+    interval_words,
     name_of_case,
     ordered_findings,
     relative_words,
@@ -139,7 +140,7 @@ def _row(row: Row) -> dict[str, Any]:
         "name": fmt.safe(row.name, 80),
         "bad": bad,
         "throughput": throughput_words(row),
-        "interval": fmt.plus_minus(row.throughput).removeprefix("± ") if row.throughput else "",
+        "interval": interval_words(row).removeprefix("± "),
         "relative": relative_words(row),
         "p50": fmt.time(_value(p50)),
         "p99": fmt.time(_value(p99)),
@@ -230,6 +231,7 @@ def _findings(run: Run) -> Iterator[dict[str, Any]]:
             "title": fmt.safe(first.title),
             "subjects": [(fmt.safe(subject, 200), fmt.safe(said, 500)) for subject, said in group.subjects],
             "meaning": fmt.safe(first.meaning, 1000),
+            "effect": effect_words(first),
             "remedy": fmt.safe(first.remedy, 1000),
             "source": fmt.safe(first.source),
         }

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from assay import stats
 from assay.report import answer, claims, followers, servers
 from assay.report import format as fmt
-from assay.report.findings import Grouped, grouped
+from assay.report.findings import Grouped, effect_words, grouped
 from assay.report.load import shape
 from assay.report.remarks import remarks
 from assay.report.rows import (
@@ -17,6 +17,7 @@ from assay.report.rows import (
     Section,
     failed_rows,
     failure_words,
+    interval_words,
     name_of_case,
     ordered_findings,
     relative_words,
@@ -84,7 +85,7 @@ def _opening(run: Run, found: Sequence[Section]) -> Iterator[str]:
 def _answers(run: Run, found: Sequence[Section]) -> Iterator[str]:
     """The answers in a sentence each, what stands against them, and the results behind them."""
     for sentence in answer.answers(run, found):
-        yield f"**{escape(sentence)}**"
+        yield escape(sentence) if sentence.startswith(answer.ASIDES) else f"**{escape(sentence)}**"
         yield ""
     for sentence in remarks(run, found):
         yield escape(sentence)
@@ -130,7 +131,7 @@ def _result(row: Row) -> tuple[str, ...]:
         str(row.tier or fmt.UNKNOWN) if candidate else "",
         escape(row.name),
         figure,
-        fmt.plus_minus(row.throughput).removeprefix("± ") if row.throughput else "",
+        interval_words(row).removeprefix("± "),
         escape(relative_words(row)),
         fmt.time(p50.value if p50 else None),
         fmt.time(p99.value if p99 else None),
@@ -191,6 +192,7 @@ def _finding(group: Grouped) -> Iterator[str]:
         yield f"  - {escape(subject)}: {escape(evidence)}" if subject else f"  - {escape(evidence)}"
     if len(group.subjects) > _MOST_LISTED:
         yield f"  - and {len(group.subjects) - _MOST_LISTED} more; the run record has them all"
+    yield f"  - *Effect on the answer:* {effect_words(first)}"
     yield f"  - *What to do:* {escape(first.remedy, 1000)}"
     yield f"  - *Source:* {escape(first.source)}"
     yield ""

@@ -13,7 +13,7 @@ from assay import stats, verdict
 from assay.report import format as fmt
 from assay.values.claim import Metric
 from assay.values.design import SearchDesign
-from assay.values.estimate import Estimate, Ranked
+from assay.values.estimate import Estimate, Known, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Closed
 from assay.values.run import Run
@@ -50,6 +50,7 @@ class Row:
     failure: Failure | None
     throughput: Estimate | None
     relative: Estimate | None
+    known: Known | None
     withheld: bool
     service_p50_ns: Estimate | None
     service_p99_ns: Estimate | None
@@ -164,14 +165,20 @@ def failure_words(row: Row) -> str:
 
 
 def throughput_words(row: Row) -> str:
-    """The case's throughput, or in a word why there is none."""
+    """The case's throughput, as a bound where it is one, or in a word why there is none."""
     if row.withheld:
         return "withheld"
     if row.throughput is not None:
-        return fmt.rate(row.throughput.value)
+        return fmt.known_rate(row.known, row.throughput.value)
     if row.failure is None:
         return fmt.UNKNOWN
     return "missing" if row.failure.stage == "requires" else "failed"
+
+
+def interval_words(row: Row) -> str:
+    """The interval beside the throughput; empty where the figure is a bound, which holds it already."""
+    bounded = row.known is not None and any(limit.words for limit in row.known.limits)
+    return "" if row.throughput is None or bounded else fmt.plus_minus(row.throughput)
 
 
 def relative_words(row: Row) -> str:
@@ -214,6 +221,7 @@ def _row(run: Run, case: Case) -> Row:
         failure=failures[-1] if failures else None,
         throughput=None if withheld else found,
         relative=place.relative_to_best if place and not withheld else None,
+        known=place.known if place and not withheld else None,
         withheld=withheld,
         service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),
         service_p99_ns=None if no_times else _quantile(measured, 0.99, response=False),

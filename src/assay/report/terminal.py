@@ -20,6 +20,7 @@ from assay.report.rows import (
     Section,
     failed_rows,
     failure_words,
+    interval_words,
     name_of_case,
     ordered_findings,
     relative_words,
@@ -46,6 +47,7 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
         parts.append(Text(fmt.safe(answer.question(run), 1000)))
     parts.append(Text(fmt.safe(answer.machine(run)), FAINT))
     found = sections(run)
+    parts += _answer(run, found)
     alone, following = followers.apart(found)
     if isinstance(run.header.design, SearchDesign):
         parts += capacity.tables(run)
@@ -59,13 +61,20 @@ def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     if ordered_findings(run):
         parts += [Text("Findings", HEADING), Text("")]
         parts.append(in_words(ordered_findings(run), lambda case: name_of_case(run, case)))
-    parts += [Text(fmt.safe(said, 1000), HEADING) for said in answer.answers(run, found)]
-    parts += [Text(fmt.safe(said, 1000)) for said in remarks(run, found)]
-    hallmark = run.judgement is not None and run.judgement.hallmark
-    parts.append(Text(answer.standing(run), GOOD if hallmark else ""))
     if paths:
         parts += [Text(""), _paths(paths)]
     return Group(*parts)
+
+
+def _answer(run: Run, found: Sequence[Section]) -> Iterable[RenderableType]:
+    """The answer first, then how sure and what limits it, then whether anything stands against it."""
+    first, *more = answer.answers(run, found) or ("",)
+    yield Text(f"\n{fmt.safe(first, 1000)}", HEADING)
+    for said in more:
+        yield Text(fmt.safe(said, 1000), HEADING if not said.startswith(answer.ASIDES) else "")
+    yield from (Text(fmt.safe(said, 1000)) for said in remarks(run, found))
+    hallmark = run.judgement is not None and run.judgement.hallmark
+    yield Text(answer.standing(run), GOOD if hallmark else "")
 
 
 def _section(section: Section) -> Iterable[RenderableType]:
@@ -160,7 +169,7 @@ def _throughput(row: Row) -> tuple[Text, str]:
     if row.throughput is None:
         bad = row.withheld or row.failure is not None
         return Text(throughput_words(row), SEVERITY_STYLE["withheld"] if bad else ""), ""
-    return Text(throughput_words(row), HEADING), fmt.plus_minus(row.throughput)
+    return Text(throughput_words(row), HEADING), interval_words(row)
 
 
 def _codes(row: Row) -> Text:

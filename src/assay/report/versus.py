@@ -77,7 +77,7 @@ def _bounded(best: str, other: str, pair: Pair, ratio: Estimate) -> str:
     """What is left of a ratio that something limits."""
     why = verdict.words_of(pair.limits)
     if ratio.low is None and ratio.high is None:
-        return f"which of {best} and {other} serves more is open: {why}"
+        return f"Which of {best} and {other} serves more is open: {why}"
     if ratio.low is not None and ratio.high is not None:
         edge = f"{_fine(ratio.low, ratio)} to {_fine(ratio.high, ratio)} times"
     elif ratio.low is not None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from assay.stats import NOISE_FLOOR
-from assay.stats.pairing import EXACT, Slack
+from assay.stats.pairing import EXACT, LEAST_BLOCKS, Slack
 from assay.values.estimate import Estimate, Known, Limit
 from assay.values.finding import Finding
 
@@ -80,15 +80,18 @@ def bounded(findings: Iterable[Finding], case: str, but: Collection[str] = ()) -
 
 
 def known(measured: Estimate | None, found: Bounded) -> Known | None:
-    """What is known of a figure: its interval, opened by what was found."""
+    """What is known of a figure: its interval, opened by what was found.
+
+    With too few trials for an interval to trust, a limit stands at the figure itself.
+    """
     if measured is None:
         return None
-    low = measured.value if measured.low is None else measured.low
-    high = measured.value if measured.high is None else measured.high
-    sure = measured.low is not None or bool(found.limits)
+    low, high = measured.low, measured.high
+    if measured.n < LEAST_BLOCKS or low is None or high is None:
+        low, high = (measured.value, measured.value) if found.limits else (None, None)
     return Known(
-        low=low if found.slack.down and sure else None,
-        high=high * found.slack.up if math.isfinite(found.slack.up) and sure else None,
+        low=max(low, 0.0) if low is not None and found.slack.down else None,
+        high=high * found.slack.up if high is not None and math.isfinite(found.slack.up) else None,
         limits=found.limits,
     )
 

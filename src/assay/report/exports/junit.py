@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree as xml
 
 from assay.report import format as fmt
-from assay.report.rows import Row, sections
+from assay.report.rows import Row, interval_words, sections, throughput_words
 from assay.values.run import Run
 
 # Characters that XML 1.0 cannot hold, not even escaped (section 2.2).
@@ -51,11 +51,7 @@ def _case(test: xml.Element, run: Run, row: Row) -> None:
             test, "failure", type=first.code, message=_text(f"{first.code} {first.title}")
         )
         failure.text = _text("\n".join(f"{one.code}: {one.evidence}. {one.remedy}" for one in withheld))
-    said = (
-        [f"throughput {fmt.rate(row.throughput.value)} {fmt.plus_minus(row.throughput)}"]
-        if row.throughput
-        else []
-    )
+    said = [f"throughput {throughput_words(row)} {interval_words(row)}".rstrip()] if row.throughput else []
     said += [f"{one.code} {one.severity}: {one.evidence}" for one in row.findings]
     xml.SubElement(test, "system-out").text = _text("\n".join(said))
 

@@ -21,12 +21,18 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
     """One row a trial, in the order of the run; unknown figures are None.
 
     These are the raw figures of every trial; `withheld_by` names the rules that withhold
-    figures of its case.
+    figures of its case, `limited_by` those that made its throughput a bound.
     """
     cases = {case.id: case for case in run.header.cases}
+    found = sections(run)
     withheld = {
         row.case.id: " ".join(dict.fromkeys(one.code for one in row.findings if one.severity == "withheld"))
-        for section in sections(run)
+        for section in found
+        for row in section.rows
+    }
+    limited = {
+        row.case.id: " ".join(limit.code for limit in (row.known.limits if row.known else ()))
+        for section in found
         for row in section.rows
     }
     for trial in run.trials:
@@ -49,6 +55,7 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
             **_seen(trial),
             "failure": f"{trial.failure.stage}: {trial.failure.reason}" if trial.failure else None,
             "withheld_by": withheld[trial.case],
+            "limited_by": limited[trial.case],
         }
 
 

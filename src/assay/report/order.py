@@ -1,0 +1,156 @@
+"""The order of one workload and load in a sentence: who is fastest, by how much at least and at most, and why
+no more can be said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay import verdict
+from assay.report import format as fmt
+from assay.report.rows import Row, Section
+from assay.values.estimate import Compared, Estimate, Known, Limit
+from assay.values.run import Run
+
+_MOST_TIERS = 5
+"""How many tiers a sentence follows before it counts the rest."""
+
+
+def sentence(run: Run, section: Section) -> str:
+    """The answer of a section."""
+    placed = [row for row in section.candidates if row.tier is not None]
+    if not placed:
+        return _no_ranking(section)
+    tiers = [
+        [row for row in placed if row.tier == tier]
+        for tier in sorted({row.tier for row in placed if row.tier})
+    ]
+    first = tiers[0]
+    if len(first) == 1:
+        said = f"{first[0].name} is fastest"
+        said += f": {_chain(run, tiers)}" if len(tiers) > 1 else f", with {_rate(first[0])}"
+    else:
+        limits = verdict.words_of(_limits_within(run, first))
+        said = f"{_all(first)} share the first place: no difference between them was shown"
+        said += f" ({limits})" if limits else ""
+        said += f"; {_chain(run, tiers, named=True)}" if len(tiers) > 1 else ""
+    left_out = _left_out(section)
+    return f"Of those that can be ranked, {said}.{left_out}" if left_out else f"{said}."
+
+
+def _chain(run: Run, tiers: Sequence[Sequence[Row]], *, named: bool = False) -> str:
+    """Each tier against the next: "1.57 to 1.62 times B, which is 9.4 times (8.4 to 10.4) C"."""
+    said, last = "", None
+    for above, below in zip(tiers, tiers[1:_MOST_TIERS], strict=False):
+        faster, slower = _link(run, above, below)
+        told = f"{_ratio(run, faster, slower)} {slower.name}"
+        others = [row for row in below if row is not slower]
+        told += f" (its tier shared by {_all(others)})" if others else ""
+        if last is None:
+            said = f"{faster.name} is {told}" if named else told
+        else:
+            said += f", which is {told}" if faster is last else f"; {faster.name} is {told}"
+        last = slower
+    rest = len(tiers) - _MOST_TIERS
+    return said + (f"; {rest} more tier{'' if rest == 1 else 's'} behind" if rest > 0 else "")
+
+
+def _link(run: Run, above: Sequence[Row], below: Sequence[Row]) -> tuple[Row, Row]:
+    """The pair that stands for two tiers: shown, and nearest to each other as measured."""
+    for slower in below:
+        for faster in reversed(above):
+            found = compared(run, faster, slower)
+            if found is not None and found.shown:
+                return faster, slower
+    return above[-1], below[0]
+
+
+def compared(run: Run, a: Row, b: Row) -> Compared | None:
+    """The comparison of a with b in the judgement, a over b."""
+    pairs = run.judgement.comparisons if run.judgement else ()
+    return next((one for one in pairs if (one.a, one.b) == (a.case.id, b.case.id)), None)
+
+
+def _ratio(run: Run, faster: Row, slower: Row) -> str:
+    """How many times as fast one is: with both ends, or the one that is known."""
+    found = compared(run, faster, slower)
+    if found is not None and found.ratio is not None and found.known is not None:
+        return _known(found.ratio, found.known)
+    return _from_the_best(faster, slower)
+
+
+def _known(ratio: Estimate, known: Known) -> str:
+    if not known.limits:
+        between = f" ({fmt.times(known.low)} to {fmt.times(known.high)})" if known.low and known.high else ""
+        return f"{fmt.times(ratio.value)} times{between}"
+    why = f" ({verdict.words_of(known.limits)})"
+    if known.low and known.high:
+        return f"{fmt.times(known.low)} to {fmt.times(known.high)} times{why}"
+    if known.low:
+        return f"at least {fmt.times(known.low)} times{why}"
+    return f"at most {fmt.times(known.high)} times{why}" if known.high else f"an unknown number of times{why}"
+
+
+def _from_the_best(faster: Row, slower: Row) -> str:
+    """A judgement of format 1 knows each case against the best alone."""
+    ratio = slower.relative
+    if ratio is None or faster.relative is None or faster.relative.value != 1:
+        return "ahead of"
+    if not ratio.low or not ratio.high:
+        return f"{fmt.times(1 / ratio.value)} times"
+    return f"{fmt.times(1 / ratio.value)} times ({fmt.times(1 / ratio.high)} to {fmt.times(1 / ratio.low)})"
+
+
+def _limits_within(run: Run, rows: Sequence[Row]) -> tuple[Limit, ...]:
+    """What limits the comparisons of these cases with each other."""
+    found = (compared(run, a, b) for a in rows for b in rows)
+    return tuple(dict.fromkeys(limit for one in found if one and one.known for limit in one.known.limits))
+
+
+def _rate(row: Row) -> str:
+    if row.throughput is None:
+        return fmt.UNKNOWN
+    bare = fmt.known_rate(row.known, row.throughput.value)
+    if row.known is not None and row.known.limits:
+        return f"{bare} ({verdict.words_of(row.known.limits)})"
+    return f"{bare} {fmt.plus_minus(row.throughput)}".strip()
+
+
+def _all(rows: Sequence[Row]) -> str:
+    names = [row.name for row in rows]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _left_out(section: Section) -> str:
+    """Who was measured and has no place, and may be ahead of all that have."""
+    places = [(row.name, row.place) for row in section.candidates if row.tier is None and row.place]
+    said = [
+        f"{name} ({place.reason})" if place.reason else name for name, place in places if place.throughput
+    ]
+    return f" Not ranked: {', '.join(said)}." if said else ""
+
+
+def _no_ranking(section: Section) -> str:
+    measured = [row for row in section.candidates if row.place and row.place.throughput]
+    if not measured:
+        return "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
+    if len(measured) == 1 and measured[0].throughput is not None and not measured[0].withheld:
+        return f"{measured[0].name} serves {_rate(measured[0])}; nothing is left to compare it with."
+    reasons = list(dict.fromkeys(row.place.reason for row in measured if row.place and row.place.reason))
+    because = f": {'; '.join(reasons)}" if reasons else ""
+    return f"No ranking{because}.{_to_do(measured)}"
+
+
+def _to_do(measured: Sequence[Row]) -> str:
+    """The one thing to do: that of the gravest finding that takes a figure or a comparison."""
+    if all(row.place and "an order needs" in row.place.reason for row in measured):
+        return " What to do: run more blocks (--blocks)."
+    taking = (one for row in measured for one in row.findings if one.on_throughput == "void")
+    first = next(taking, None)
+    return f" What to do: {first.remedy}." if first else ""
+
+
+def limits_of(section: Section) -> Iterator[tuple[str, str, str]]:
+    """What limits the section's figures: code, words, and the name of the case."""
+    for row in section.candidates:
+        for limit in row.known.limits if row.known and not row.withheld else ():
+            yield limit.code, limit.words, row.name

@@ -1,0 +1,111 @@
+"""The answer in words: who is fastest, by how much at least and at most, and what limits that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from judged import windowed
+from made_runs import case, measurement, run, server, steady_run, trial, with_trials
+
+from assay import store
+from assay.cli.main import main
+from assay.report import answer, markdown
+from assay.report.rows import sections
+from assay.values.run import Run, TrialDone
+from assay.values.trial import ContractSeen
+from assay.verdict import judge
+
+WRONG = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+
+
+def said(made: Run) -> tuple[str, ...]:
+    judged = msgspec.structs.replace(made, judgement=judge(made, 0))
+    return answer.answers(judged, sections(judged))
+
+
+def busy(made: Run, per_s: dict[str, float], share: float | None) -> Run:
+    """The run with a full generator in front of these servers, whose cores were busy for that share."""
+    seen = None if share is None else server(cpu_share=share)
+    trials = tuple(
+        msgspec.structs.replace(one, measurement=measurement(per_s[one.case], busy=0.99), server=seen)
+        if one.case in per_s
+        else one
+        for one in made.trials
+    )
+    return msgspec.structs.replace(made, trials=trials)
+
+
+def test_the_order_is_told_from_the_first_to_the_last_with_both_ends() -> None:
+    first, sure = said(steady_run({"ruby": 9_000, "go": 84_000, "java": 134_000}))
+    assert first == "java is fastest: 1.59 times (1.58 to 1.59) go, which is 9.37 times (9.33 to 9.41) ruby."
+    assert sure == (
+        "How sure: 95 % intervals of ratios, paired over 6 blocks; the order holds for all pairs together "
+        "(Holm), and no difference below 1.0 % is claimed."
+    )
+
+
+def test_a_full_generator_before_a_server_with_time_to_spare_gives_both_ends_of_a_bound() -> None:
+    made = busy(steady_run({"go": 84_000, "java": 134_000}), {"java": 134_000}, 0.94)
+    first, _, limits = said(made)
+    assert first == "java is fastest: 1.58 to 1.93 times (its generator was full (G1)) go."
+    assert limits == "What limits it: its generator was full (G1: java)."
+    judged = msgspec.structs.replace(made, judgement=judge(made, 0))
+    assert "134 – 161 k/s" in markdown.render(judged)
+
+
+def test_a_server_that_nobody_looked_at_is_at_least_so_fast() -> None:
+    first, *_ = said(busy(steady_run({"go": 84_000, "java": 134_000}), {"java": 134_000}, None))
+    assert first == "java is fastest: at least 1.58 times (its generator was full (G1)) go."
+
+
+def test_a_slower_server_that_might_be_faster_shares_the_first_place_with_the_reason() -> None:
+    first, *_ = said(busy(steady_run({"a": 84_000, "b": 80_000}), {"b": 80_000}, None))
+    assert first == (
+        "a and b share the first place: no difference between them was shown (its generator was full (G1))."
+    )
+
+
+def test_limits_in_both_directions_leave_nothing_and_say_so_in_one_sentence() -> None:
+    counts = [(1000 if place < 50 else 700) + place % 7 for place in range(100)]
+    falling = measurement(sum(counts) / 10, windows=windowed(counts), busy=0.99)
+    trials = [trial("a", block, falling, server=None) for block in range(6)]
+    trials += [trial("b", block, measurement(5_000)) for block in range(6)]
+    (first, *_) = said(run([case("a"), case("b")], trials))
+    assert (
+        "limits in both directions leave nothing known: its generator was full (G1), it was still getting"
+        in (first)
+    )
+
+
+def test_no_ranking_only_where_every_figure_is_void_and_then_with_what_to_do() -> None:
+    made = steady_run({"a": 84_000, "b": 80_000})
+    (first,) = said(with_trials(made, {"a": {"contract": WRONG}, "b": {"contract": WRONG}}))
+    assert first == (
+        "No ranking: void: W1. What to do: make the server meet its contract, or correct the contract, then "
+        "measure again."
+    )
+    (first,) = said(steady_run({"a": 84_000, "b": 80_000}, blocks=1))
+    assert first == (
+        "No ranking: 1 block shared with another; an order needs 3. What to do: run more blocks (--blocks)."
+    )
+
+
+def test_the_answer_stands_first_in_markdown_and_in_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = steady_run({"go": 84_000, "java": 134_000})
+    judgement = judge(made, 0)
+    judged = msgspec.structs.replace(made, judgement=judgement)
+    lines = [line for line in markdown.render(judged).splitlines() if line]
+    assert lines[1].startswith("**java is fastest: 1.60 times")
+    with store.create(tmp_path, made.header) as run_file:
+        for one in made.trials:
+            run_file.append(TrialDone(trial=one))
+        run_file.append(judgement)
+    assert main(["report", str(run_file.path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert next(iter(told)) == "answer" and told["answer"][0].startswith("java is fastest: 1.60 times")
+    assert told["judgement"]["comparisons"][0]["shown"] is True
