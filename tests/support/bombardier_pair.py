@@ -3,7 +3,7 @@
 bombardier cannot be installed where the tests run, so its answers are kept in
 tests/golden/expected/bombardier/flags.json. `python tests/support/bombardier_pair.py PROGRAM` records
 them anew. They are from bombardier 1.2.6, as Go's module proxy has it, built with what 2.0.2 changed in
-its requests: fasthttp 1.59, URLs read by urlx 0.3.2 and given whole to fasthttp, and the timeout of dials.
+its requests: fasthttp 1.59, and URLs read by urlx 0.3.2 and given whole to fasthttp.
 """
 
 from __future__ import annotations
