@@ -8,7 +8,7 @@ use dns_lookup::{AddrInfoHints, SockType, getaddrinfo};
 use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, UserDataRef};
 
 use crate::error::ScriptError;
-use crate::script::Settings;
+use crate::settings::Settings;
 
 /// What getaddrinfo's errors begin with in `dns_lookup`, and not in wrk.
 const LOOKUP_PREFIX: &str = "failed to lookup address information: ";

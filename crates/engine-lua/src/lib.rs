@@ -15,11 +15,13 @@ mod error;
 mod modules;
 mod portable;
 mod script;
+mod settings;
 mod source;
 mod state;
 mod statistics;
 mod thread;
 
 pub use error::ScriptError;
-pub use script::{Ready, Script, Settings};
+pub use script::{Ready, Script};
+pub use settings::Settings;
 pub use statistics::{Errors, Statistics, Summary};

@@ -8,40 +8,11 @@ use mlua::{Function, Lua, Table, Value};
 
 use crate::address::Refusal;
 use crate::error::ScriptError;
+use crate::settings::Settings;
 use crate::source::ThreadSource;
 use crate::state::{self, State, defines, own};
 use crate::statistics::{Statistics, Summary};
 use crate::thread::{Thread, ThreadFacts};
-
-/// What a script is told of the command line.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// The script.
-    pub file: String,
-    /// The URL's scheme.
-    pub scheme: String,
-    /// Its host, without brackets.
-    pub host: String,
-    /// Its port, where it has one.
-    pub port: Option<String>,
-    /// The addresses of this host and port. Nobody looks them up again: they are what was asked about.
-    pub addresses: Vec<SocketAddr>,
-    /// Its path and what follows.
-    pub path: String,
-    /// Header fields of the command line.
-    pub headers: Vec<(String, String)>,
-    /// How many threads there are.
-    pub threads: u32,
-    /// What `init` is given: the URL at index 0, then the words after it.
-    pub arguments: Vec<String>,
-}
-
-impl Settings {
-    /// What the resolver is asked for: the port, or the scheme's name.
-    pub(crate) fn service(&self) -> &str {
-        self.port.as_deref().unwrap_or(&self.scheme)
-    }
-}
 
 /// What is settled once every thread is initialised, by the first of them.
 #[derive(Debug, Clone, PartialEq, Eq)]

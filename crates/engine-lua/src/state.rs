@@ -5,7 +5,7 @@ use mlua::{Function, Lua, LuaOptions, StdLib, Table, Value};
 use crate::address::{self, Refusal};
 use crate::error::message;
 use crate::modules;
-use crate::script::Settings;
+use crate::settings::Settings;
 
 /// A state with a script in it.
 pub(crate) struct State {

@@ -1,6 +1,6 @@
 //! Where a chunked request body ends (RFC 9112, section 7.1).
 
-use crate::request::BadRequest;
+use crate::bad_request::BadRequest;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {

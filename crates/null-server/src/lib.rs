@@ -8,6 +8,7 @@
 
 mod alarm;
 pub mod answer;
+pub mod bad_request;
 pub mod chunks;
 pub mod command;
 pub mod connection;

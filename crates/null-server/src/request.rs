@@ -6,6 +6,7 @@
 //!        └─ chunked ────────▶ Chunks ───┘
 //! ```
 
+use crate::bad_request::BadRequest;
 use crate::chunks::ChunkReader;
 
 /// Heads longer than this are refused.
@@ -34,10 +35,6 @@ pub struct Request {
     /// An HTTP/1.0 client cannot read a chunked body.
     pub understands_chunks: bool,
 }
-
-/// Bytes that are no HTTP/1 request; the text says why.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BadRequest(pub &'static str);
 
 /// How a request's body is delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
