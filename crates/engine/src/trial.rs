@@ -24,7 +24,7 @@ use crate::target::{self, Endpoint, Scheme, Target};
 use crate::transport::{
     Plain, PlainConnector, TlsConnector, TlsStream, Transport, tls_config, tls_server_name,
 };
-use crate::worker::{Assignment, Worker};
+use crate::worker::{Assignment, Lane, Worker};
 
 type Thread = JoinHandle<io::Result<()>>;
 
@@ -134,13 +134,13 @@ impl Run {
             let seed = plan.seed ^ u64::from(assignment.number);
             let log = Log::new(plan.request_log, count.unwrap_or_default());
             let variables = Variables::new(assignment.number, plan.threads, seed);
-            let worker = Worker::<T>::new(
+            let lane = Lane::<T>::new(
                 assignment,
                 program,
-                Arc::clone(&control),
                 connector(first_slot, address),
                 Desk::new(ledger, heads(plan), variables, supply, log),
             );
+            let worker = Worker::new(lane, Arc::clone(&control));
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
             first_slot += connections;
         }

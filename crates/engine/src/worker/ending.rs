@@ -14,19 +14,23 @@ use crate::transport::Transport;
 impl<T: Transport> Worker<T> {
     pub(super) fn end(&mut self, end_ns: u64, early: bool) {
         self.close_windows(end_ns);
-        let ledger = Arc::clone(&self.desk.ledger);
+        let ledger = Arc::clone(&self.lane.desk.ledger);
         ledger.ended_ns.set(end_ns);
         // A counted run wants no more starts than its count.
-        if let Stop::After { .. } = self.assignment.stop {
-            let missed = self.schedule.missed_until(end_ns);
-            let batch = u64::from(self.program.pipeline);
+        if let Stop::After { .. } = self.lane.assignment.stop {
+            let missed = self.lane.schedule.missed_until(end_ns);
+            let batch = u64::from(self.lane.program.pipeline);
             ledger.totals.missed_starts.set(missed * batch);
         }
-        let left = self.connections.iter().map(|c| u64::from(c.outstanding));
+        let left = self
+            .lane
+            .connections
+            .iter()
+            .map(|c| u64::from(c.outstanding));
         ledger.left_in_flight.set(left.sum());
         let mut notes = ledger.notes();
-        notes.encodings = self.desk.heads.encodings().to_vec();
-        notes.log = self.desk.log.take();
+        notes.encodings = self.lane.desk.heads.encodings().to_vec();
+        notes.log = self.lane.desk.log.take();
         drop(notes);
         if early {
             self.control.note_interrupted();
@@ -51,7 +55,7 @@ impl<T: Transport> Worker<T> {
     }
 
     fn look_over_one(&mut self, slot: usize) {
-        let connection = &mut self.connections[slot];
+        let connection = &mut self.lane.connections[slot];
         for _ in 0..READS_IN_A_TURN {
             if !matches!(connection.stage, Stage::Busy | Stage::Idle) {
                 return;
@@ -62,7 +66,11 @@ impl<T: Transport> Worker<T> {
             match transport.read(&mut self.buffer, false) {
                 Ok(0) => return,
                 Ok(read) => {
-                    connection.look_over(&self.buffer[..read], &self.program, &mut self.desk);
+                    connection.look_over(
+                        &self.buffer[..read],
+                        &self.lane.program,
+                        &mut self.lane.desk,
+                    );
                 }
                 Err(_) => return,
             }

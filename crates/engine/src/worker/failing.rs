@@ -15,52 +15,55 @@ impl<T: Transport> Worker<T> {
     /// Everything the connection carries has failed.
     #[cold]
     pub(super) fn broke(&mut self, slot: u32, broken: Broken) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         if connection.outstanding == 0 {
-            return self.close(slot);
+            return self.lane.drop_connection(slot);
         }
         let failed = u64::from(connection.outstanding);
-        self.desk
+        self.lane
+            .desk
             .ledger
             .fail(broken.failure, failed, || broken.detail);
         connection.failures = connection.failures.saturating_add(1);
         let failures = connection.failures;
-        if let Some(log) = &mut self.desk.log {
+        if let Some(log) = &mut self.lane.desk.log {
             for _ in 0..failed {
                 log.note_end(connection.stamps, self.now_ns, Some(broken.failure));
             }
         }
-        if self.program.ends_on.contains(&broken.failure) {
+        if self.lane.program.ends_on.contains(&broken.failure) {
             self.control.stop(self.now_ns);
         }
-        if self.program.ends_unreached && self.desk.ledger.opened.get() == 0 {
+        if self.lane.program.ends_unreached && self.lane.desk.ledger.opened.get() == 0 {
             self.note_unreached(failures);
         }
-        self.drop_connection(slot);
+        self.lane.drop_connection(slot);
         // Never at once into `vacant`: where connecting fails within its own call, starting would
         // find the place vacant again and never come round to the time.
-        let wait_ns = wait_ns(failures, self.program.retry_wait_max_ns);
-        self.sleepers.push(Reverse((self.now_ns + wait_ns, slot)));
+        let wait_ns = wait_ns(failures, self.lane.program.retry_wait_max_ns);
+        self.lane
+            .sleepers
+            .push(Reverse((self.now_ns + wait_ns, slot)));
     }
 
     /// Counts a failed attempt to connect while no connection ever opened, and tells the control
     /// once there were enough. Where connections go to several addresses, each place counts once:
     /// one dead address must not end what the others could serve.
     fn note_unreached(&mut self, failures: u32) {
-        if self.program.addresses > 1 && failures > 1 {
+        if self.lane.program.addresses > 1 && failures > 1 {
             return;
         }
-        self.unreached += 1;
-        let enough = FAILED_ATTEMPTS.max(self.program.addresses);
-        if self.unreached == enough.min(self.connections.len()) {
+        self.lane.unreached += 1;
+        let enough = FAILED_ATTEMPTS.max(self.lane.program.addresses);
+        if self.lane.unreached == enough.min(self.lane.connections.len()) {
             self.control.note_unreached(self.now_ns);
         }
     }
 
     /// The worker's first connection is open: what seemed out of reach is not.
     pub(super) fn note_reached(&mut self) {
-        let enough = FAILED_ATTEMPTS.max(self.program.addresses);
-        if self.unreached >= enough.min(self.connections.len()) {
+        let enough = FAILED_ATTEMPTS.max(self.lane.program.addresses);
+        if self.lane.unreached >= enough.min(self.lane.connections.len()) {
             self.control.note_reached();
         }
     }

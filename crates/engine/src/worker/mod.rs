@@ -4,6 +4,9 @@
 //!   turn:  wait ─▶ keep time ─▶ read all that is ready ─▶ wake sleepers ─▶ start what is due
 //! ```
 //!
+//! The worker has the clock, the waiting, the buffer and the control; what is sent, on which
+//! connections and into which books is its [`Lane`]'s. There is one lane, whose turn never ends.
+//!
 //! All ready answers are read before the next requests are written. On a shared core the
 //! requests then reach the server in batches and the scheduler switches less often; on cores of
 //! their own it costs nothing. A turn makes one system call to wait, one to read and one to
@@ -16,82 +19,39 @@
 
 mod ending;
 mod failing;
+mod lane;
 mod reading;
 mod starting;
 mod timekeeping;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 use std::io;
 use std::sync::Arc;
 
 use mio::Events;
 
 use crate::clock::{Clock, thread_cpu_ns};
-use crate::connection::Connection;
 use crate::control::{Control, NEVER, TICK_NS};
-use crate::desk::Desk;
-use crate::plan::{Load, Stop};
-use crate::program::{Picker, Program};
-use crate::schedule::{Schedule, Share};
 use crate::transport::Transport;
 use crate::waiter::Waiter;
+pub(crate) use lane::{Assignment, Lane};
 use timekeeping::sweep_interval_ns;
 
 const EVENTS: usize = 1_024;
 const READ_BYTES: usize = 64 * 1024;
 /// A connection that always has more to read lets the others have a turn after so many reads.
 const READS_IN_A_TURN: usize = 64;
-/// What a worker is, before it runs.
-pub(crate) struct Assignment {
-    pub(crate) number: u32,
-    pub(crate) workers: u32,
-    pub(crate) connections: usize,
-    pub(crate) load: Load,
-    pub(crate) stop: Stop,
-    pub(crate) seed: u64,
-}
 
-impl Assignment {
-    /// This worker's share of the starts, each of so many requests.
-    pub(crate) fn share(&self, batch: u32) -> Share {
-        Share {
-            number: self.number,
-            workers: self.workers,
-            batch,
-        }
-    }
-}
-
-/// One thread's event loop with its connections.
+/// One thread's event loop: the clock, the waiting and the reading, for a lane.
 pub(crate) struct Worker<T: Transport> {
-    assignment: Assignment,
-    program: Arc<Program>,
     control: Arc<Control>,
     clock: Clock,
-    connector: T::Connector,
     waiter: Waiter,
-    desk: Desk,
-    connections: Vec<Connection<T>>,
     buffer: Box<[u8]>,
-    picker: Picker,
-    schedule: Schedule,
-    /// Open connections that carry nothing. A connection closed meanwhile stays until its turn.
-    idle: VecDeque<u32>,
-    /// Places where a connection can be opened at once.
-    vacant: Vec<u32>,
-    /// Connections that think and places that back off, by the time they wake.
-    sleepers: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Connections that had more to read than a turn allows.
-    unread: Vec<u32>,
-    /// Attempts to connect that failed while none had succeeded.
-    unreached: usize,
-    /// Requests this worker may start without asking.
-    quota: u64,
     phase: PhaseTimes,
     next_sweep_ns: u64,
     now_ns: u64,
     wake_ns: u64,
+    lane: Lane<T>,
 }
 
 /// The times of the current phase, as this worker sees them.
@@ -105,61 +65,27 @@ struct PhaseTimes {
 }
 
 impl<T: Transport> Worker<T> {
-    pub(crate) fn new(
-        assignment: Assignment,
-        program: Arc<Program>,
-        control: Arc<Control>,
-        connector: T::Connector,
-        mut desk: Desk,
-    ) -> io::Result<Self> {
-        let places = assignment.connections;
-        let seed = assignment.seed ^ (u64::from(assignment.number) << 40);
-        // With a rate for opening, places become vacant one after the other.
-        let later = |slot: u32| {
-            let number =
-                u64::from(slot) * u64::from(assignment.workers) + u64::from(assignment.number);
-            Reverse((number * program.opening_gap_ns, slot))
-        };
-        let (vacant, sleepers) = match (program.opening_gap_ns, &mut desk.supply) {
-            (0, Some(supply)) if supply.has_delays() => {
-                let later = |slot| Reverse((supply.delay_ns(), slot));
-                (Vec::new(), (0..places as u32).map(later).collect())
-            }
-            (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
-            _ => (Vec::new(), (0..places as u32).map(later).collect()),
-        };
+    /// A worker that stands ready.
+    ///
+    /// # Errors
+    /// Where the system has no selector for it.
+    pub(crate) fn new(lane: Lane<T>, control: Arc<Control>) -> io::Result<Self> {
         Ok(Self {
-            waiter: Waiter::new(program.waiting)?,
-            connections: (0..places).map(|_| Connection::new()).collect(),
+            waiter: Waiter::new(lane.program.waiting)?,
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
-            picker: Picker::new(&program, seed),
-            schedule: Schedule::warm_up(
-                &assignment.load,
-                assignment.share(program.pipeline),
-                assignment.seed,
-            ),
-            idle: VecDeque::with_capacity(places),
-            vacant,
-            sleepers,
-            unread: Vec::new(),
-            unreached: 0,
-            quota: u64::MAX,
             phase: PhaseTimes {
                 is_measuring: false,
                 start_ns: 0,
                 end_ns: NEVER,
-                next_window_ns: program.window_ns,
+                next_window_ns: lane.program.window_ns,
                 cpu_start_ns: 0,
             },
-            next_sweep_ns: sweep_interval_ns(program.timeout_ns),
+            next_sweep_ns: sweep_interval_ns(lane.program.timeout_ns),
             now_ns: 0,
             wake_ns: NEVER,
             clock: Clock::start(),
-            assignment,
-            program,
             control,
-            connector,
-            desk,
+            lane,
         })
     }
 
@@ -175,10 +101,10 @@ impl<T: Transport> Worker<T> {
                 return self.look_over(&mut events);
             }
             self.read_ready(&events);
-            if self.desk.supply.is_some() {
+            if self.lane.desk.supply.is_some() {
                 self.heed_supply();
             }
-            self.wake_sleepers();
+            self.lane.wake_sleepers(self.now_ns);
             self.start_due();
             self.wait(&mut events)?;
         }
@@ -197,25 +123,24 @@ impl<T: Transport> Worker<T> {
     }
 
     fn next_wake_ns(&self) -> u64 {
-        if !self.unread.is_empty() {
+        if !self.lane.unread.is_empty() {
             return self.now_ns;
         }
         let mut wake_ns = (self.now_ns + TICK_NS)
             .min(self.phase.next_window_ns)
             .min(self.phase_end_ns())
             .min(self.next_sweep_ns);
-        if let Some(Reverse((at_ns, _))) = self.sleepers.peek() {
-            wake_ns = wake_ns.min(*at_ns);
+        if let Some(at_ns) = self.lane.next_waking_ns() {
+            wake_ns = wake_ns.min(at_ns);
         }
-        let can_start = self.quota > 0 && !(self.idle.is_empty() && self.vacant.is_empty());
-        match self.schedule.next_ns() {
-            Some(next_ns) if can_start => wake_ns.min(next_ns),
-            _ => wake_ns,
+        match self.lane.next_start_ns() {
+            Some(next_ns) => wake_ns.min(next_ns),
+            None => wake_ns,
         }
     }
 
     fn note_stall(&self, stall_ns: u64) {
-        let largest = &self.desk.ledger.largest_stall_ns;
+        let largest = &self.lane.desk.ledger.largest_stall_ns;
         if stall_ns > largest.get() {
             largest.set(stall_ns);
         }

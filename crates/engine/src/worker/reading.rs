@@ -1,6 +1,5 @@
 //! Reading what is ready, and what follows from it.
 
-use std::cmp::Reverse;
 use std::io;
 
 use mio::Events;
@@ -12,8 +11,8 @@ use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
     pub(super) fn read_ready(&mut self, events: &Events) {
-        for slot in std::mem::take(&mut self.unread) {
-            if self.connections[slot as usize].transport.is_some() {
+        for slot in std::mem::take(&mut self.lane.unread) {
+            if self.lane.connections[slot as usize].transport.is_some() {
                 self.now_ns = self.clock.now_ns();
                 self.read(slot, true);
             }
@@ -27,7 +26,7 @@ impl<T: Transport> Worker<T> {
             is_first = false;
             let slot = event.token().0 as u32;
             let ends = event.is_read_closed() || event.is_error();
-            match self.connections[slot as usize].stage {
+            match self.lane.connections[slot as usize].stage {
                 Stage::Closed => continue,
                 Stage::Opening if event.is_writable() || ends => self.establish(slot),
                 Stage::Opening => {}
@@ -35,7 +34,7 @@ impl<T: Transport> Worker<T> {
                 Stage::Busy if event.is_writable() => self.write_rest(slot),
                 Stage::Busy | Stage::Idle => {}
             }
-            let stage = self.connections[slot as usize].stage;
+            let stage = self.lane.connections[slot as usize].stage;
             let is_open = matches!(stage, Stage::Busy | Stage::Idle);
             if is_open && (event.is_readable() || ends) {
                 self.read(slot, ends);
@@ -48,20 +47,20 @@ impl<T: Transport> Worker<T> {
     #[inline]
     pub(super) fn read(&mut self, slot: u32, ends: bool) {
         for _ in 0..READS_IN_A_TURN {
-            let connection = &mut self.connections[slot as usize];
+            let connection = &mut self.lane.connections[slot as usize];
             let Some(transport) = &mut connection.transport else {
                 return;
             };
             match transport.read(&mut self.buffer, ends) {
                 Ok(0) => return self.peer_closed(slot),
                 Ok(read) => {
-                    self.desk.ledger.totals.bytes_read.add(read as u64);
+                    self.lane.desk.ledger.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
                     if T::SHORT_READ_DRAINS && read < self.buffer.len() && !ends {
                         return;
                     }
                     // A redirect may have opened another connection in this one's place.
-                    if self.connections[slot as usize].stage == Stage::Opening {
+                    if self.lane.connections[slot as usize].stage == Stage::Opening {
                         return;
                     }
                 }
@@ -70,47 +69,24 @@ impl<T: Transport> Worker<T> {
                 Err(error) => return self.broke(slot, Broken::io(&error)),
             }
         }
-        self.unread.push(slot);
+        self.lane.unread.push(slot);
     }
 
     #[inline]
     pub(super) fn received(&mut self, slot: u32, read: usize) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         let input = &self.buffer[..read];
         if connection.outstanding == 0 {
             // Bytes nobody asked for: what an answer had too much, or a 408 before the server gives
             // up an idle connection.
-            connection.note_stray(read, input, &self.desk);
-            return self.close(slot);
+            connection.note_stray(read, input, &self.lane.desk);
+            return self.lane.drop_connection(slot);
         }
-        match connection.receive(input, self.now_ns, &self.program, &mut self.desk) {
+        match connection.receive(input, self.now_ns, &self.lane.program, &mut self.lane.desk) {
             Ok(Turn::Wait) => {}
-            Ok(Turn::Done { reusable }) => self.done(slot, reusable),
+            Ok(Turn::Done { reusable }) => self.lane.done(slot, reusable, self.now_ns),
             Ok(Turn::Follow { reusable }) => self.follow(slot, reusable),
             Err(broken) => self.broke(slot, broken),
-        }
-    }
-
-    #[inline]
-    pub(super) fn done(&mut self, slot: u32, reusable: bool) {
-        let connection = &mut self.connections[slot as usize];
-        connection.stage = Stage::Idle;
-        let pause_ns = match &mut self.desk.supply {
-            Some(supply) if supply.has_delays() => supply.delay_ns(),
-            _ => self.program.think_time_ns,
-        };
-        let wake_ns = self.now_ns + pause_ns;
-        if !reusable {
-            self.drop_connection(slot);
-            if pause_ns > 0 {
-                self.sleepers.push(Reverse((wake_ns, slot)));
-            } else {
-                self.vacant.push(slot);
-            }
-        } else if pause_ns > 0 {
-            self.sleepers.push(Reverse((wake_ns, slot)));
-        } else {
-            self.idle.push_back(slot);
         }
     }
 
@@ -120,35 +96,21 @@ impl<T: Transport> Worker<T> {
         if reusable {
             return self.write(slot);
         }
-        let outstanding = self.connections[slot as usize].outstanding;
-        self.drop_connection(slot);
-        self.connections[slot as usize].outstanding = outstanding;
+        let outstanding = self.lane.connections[slot as usize].outstanding;
+        self.lane.drop_connection(slot);
+        self.lane.connections[slot as usize].outstanding = outstanding;
         self.open(slot);
     }
 
     pub(super) fn peer_closed(&mut self, slot: u32) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         if connection.outstanding == 0 {
-            return self.close(slot);
+            return self.lane.drop_connection(slot);
         }
-        match connection.receive_close(self.now_ns, &self.program, &mut self.desk) {
+        match connection.receive_close(self.now_ns, &self.lane.program, &mut self.lane.desk) {
             Ok(Turn::Follow { .. }) => self.follow(slot, false),
-            Ok(_) => self.done(slot, false),
+            Ok(_) => self.lane.done(slot, false, self.now_ns),
             Err(broken) => self.broke(slot, broken),
         }
-    }
-
-    /// Closes a connection that carries nothing and is in `idle` or `sleepers`, where it stays.
-    pub(super) fn close(&mut self, slot: u32) {
-        self.drop_connection(slot);
-    }
-
-    pub(super) fn drop_connection(&mut self, slot: u32) {
-        let connection = &mut self.connections[slot as usize];
-        if connection.transport.is_some() {
-            let open_now = &self.desk.ledger.open_now;
-            open_now.set(open_now.get() - 1);
-        }
-        connection.clear(&mut self.desk);
     }
 }

@@ -17,45 +17,36 @@ impl<T: Transport> Worker<T> {
     pub(super) fn start_due(&mut self) {
         let until_ns = self.phase_end_ns();
         loop {
-            if self.quota == 0 {
-                self.quota = self.refill();
-                if self.quota == 0 {
+            if self.lane.quota == 0 {
+                self.lane.quota = self.refill();
+                if self.lane.quota == 0 {
                     return;
                 }
             }
-            if self.idle.is_empty() && self.vacant.is_empty() {
+            if !self.lane.has_room() {
                 return;
             }
             self.now_ns = self.clock.now_ns();
-            let due_ns = self.schedule.due(self.now_ns);
+            let due_ns = self.lane.schedule.due(self.now_ns);
             let Some(intended_ns) = due_ns.filter(|due_ns| *due_ns < until_ns) else {
                 return;
             };
-            self.schedule.advance();
+            self.lane.schedule.advance();
             self.start(intended_ns);
         }
     }
 
     pub(super) fn refill(&mut self) -> u64 {
         match self.phase.is_measuring {
-            true => self.control.reserve(u64::from(self.program.pipeline)),
+            true => self.control.reserve(u64::from(self.lane.program.pipeline)),
             false => 0,
         }
     }
 
     #[inline]
     pub(super) fn start(&mut self, intended_ns: u64) {
-        let count = u64::from(self.program.pipeline).min(self.quota) as u32;
-        self.quota -= u64::from(count);
-        self.desk.ledger.totals.started.add(u64::from(count));
-        let template = self.picker.pick(&self.program.templates);
-        let slot = match self.idle.pop_front() {
-            Some(slot) => slot,
-            None => self.vacant.pop().expect("the caller saw one of the two"),
-        };
-        let connection = &mut self.connections[slot as usize];
-        connection.take(template, count, intended_ns, self.now_ns);
-        connection.render(&self.program, &mut self.desk);
+        let slot = self.lane.take_next(intended_ns, self.now_ns);
+        let connection = &mut self.lane.connections[slot as usize];
         if connection.stage == Stage::Idle {
             connection.stage = Stage::Busy;
             self.send(slot);
@@ -67,13 +58,13 @@ impl<T: Transport> Worker<T> {
     /// The first write of a request: the moment its service time begins.
     #[inline]
     pub(super) fn send(&mut self, slot: u32) {
-        if let Some(times) = &self.desk.ledger.open_loop {
-            let connection = &self.connections[slot as usize];
+        if let Some(times) = &self.lane.desk.ledger.open_loop {
+            let connection = &self.lane.connections[slot as usize];
             if connection.redirects == 0 {
                 let lag_ns = self.now_ns.saturating_sub(connection.intended_ns);
                 times.send_lag.record(lag_ns);
-                let spare = self.idle.len() + self.vacant.len();
-                let busy = (self.connections.len() - spare) as u64;
+                let spare = self.lane.idle.len() + self.lane.vacant.len();
+                let busy = (self.lane.connections.len() - spare) as u64;
                 times.busy_peak.set(times.busy_peak.get().max(busy));
             }
         }
@@ -82,9 +73,9 @@ impl<T: Transport> Worker<T> {
 
     #[inline]
     pub(super) fn write(&mut self, slot: u32) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         loop {
-            let Some((transport, unsent)) = connection.writing(&self.program) else {
+            let Some((transport, unsent)) = connection.writing(&self.lane.program) else {
                 return;
             };
             let result = transport.write(unsent);
@@ -92,7 +83,12 @@ impl<T: Transport> Worker<T> {
             match result {
                 Ok(written) => {
                     connection.sent_bytes += written;
-                    self.desk.ledger.totals.bytes_written.add(written as u64);
+                    self.lane
+                        .desk
+                        .ledger
+                        .totals
+                        .bytes_written
+                        .add(written as u64);
                     if is_all {
                         return;
                     }
@@ -106,16 +102,16 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on where the last write found no more room.
     pub(super) fn write_rest(&mut self, slot: u32) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         match connection.transport.as_mut().map(T::flush) {
             Some(Err(error)) => self.broke(slot, Broken::io(&error)),
-            Some(Ok(())) if !connection.is_all_sent(&self.program) => self.write(slot),
+            Some(Ok(())) if !connection.is_all_sent(&self.lane.program) => self.write(slot),
             _ => {}
         }
     }
 
     pub(super) fn open(&mut self, slot: u32) {
-        let opened = T::open(&mut self.connector, slot as usize).and_then(|transport| {
+        let opened = T::open(&mut self.lane.connector, slot as usize).and_then(|transport| {
             self.waiter.registry().register(
                 &mut SourceFd(&transport.descriptor()),
                 Token(slot as usize),
@@ -125,10 +121,10 @@ impl<T: Transport> Worker<T> {
         });
         match opened {
             Ok(transport) => {
-                let connection = &mut self.connections[slot as usize];
+                let connection = &mut self.lane.connections[slot as usize];
                 connection.transport = Some(transport);
                 connection.stage = Stage::Opening;
-                let ledger = &self.desk.ledger;
+                let ledger = &self.lane.desk.ledger;
                 ledger.open_now.add(1);
                 ledger
                     .open_peak
@@ -140,7 +136,7 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on connecting; once connected, sends what the connection was opened for.
     pub(super) fn establish(&mut self, slot: u32) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         let Some(transport) = &mut connection.transport else {
             return;
         };
@@ -157,12 +153,12 @@ impl<T: Transport> Worker<T> {
 
     /// The network's own connection is complete.
     fn connected(&mut self, slot: u32) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         if connection.stage != Stage::Opening {
             return;
         }
         connection.stage = Stage::Shaking;
-        let ledger = &self.desk.ledger;
+        let ledger = &self.lane.desk.ledger;
         let connect_time_ns = self.now_ns.saturating_sub(connection.since_ns);
         ledger.connect_time.record(connect_time_ns);
         connection.since_ns = self.now_ns;
@@ -179,9 +175,9 @@ impl<T: Transport> Worker<T> {
 
     /// Requests can be sent.
     fn ready(&mut self, slot: u32) {
-        let connection = &mut self.connections[slot as usize];
+        let connection = &mut self.lane.connections[slot as usize];
         let agreement = connection.transport.as_ref().and_then(T::agreement);
-        if let Some(log) = &mut self.desk.log {
+        if let Some(log) = &mut self.lane.desk.log {
             let session = || connection.transport.as_ref().and_then(T::session);
             log.session = log.session.take().or_else(session);
         }
@@ -189,7 +185,8 @@ impl<T: Transport> Worker<T> {
             // A handshake may pass within one event, where the peer is quick or this thread was not.
             self.now_ns = self.clock.now_ns();
             let handshake_time_ns = self.now_ns.saturating_sub(connection.since_ns);
-            self.desk
+            self.lane
+                .desk
                 .ledger
                 .note_handshake(handshake_time_ns, agreement);
         }
@@ -197,7 +194,7 @@ impl<T: Transport> Worker<T> {
         connection.since_ns = self.now_ns;
         let begun_ns = connection.stamps.begun_ns;
         connection.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);
-        if !self.program.is_open_loop {
+        if !self.lane.program.is_open_loop {
             connection.intended_ns = self.now_ns;
         }
         self.send(slot);

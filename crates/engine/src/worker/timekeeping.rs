@@ -1,7 +1,5 @@
 //! Everything a worker does because time passes: phases, windows, timeouts, the end.
 
-use std::cmp::Reverse;
-
 use super::{PhaseTimes, Worker};
 use crate::clock::thread_cpu_ns;
 use crate::connection::Stage;
@@ -25,9 +23,10 @@ impl<T: Transport> Worker<T> {
             self.end(self.phase.end_ns.min(stop_ns), stop_ns < self.phase.end_ns);
             return true;
         }
-        if self.quota == 0 && self.phase.is_measuring && self.desk.ledger.in_flight() == 0 {
-            self.quota = self.control.reserve(u64::from(self.program.pipeline));
-            if self.quota == 0 {
+        if self.lane.quota == 0 && self.phase.is_measuring && self.lane.desk.ledger.in_flight() == 0
+        {
+            self.lane.quota = self.control.reserve(u64::from(self.lane.program.pipeline));
+            if self.lane.quota == 0 {
                 self.end(now_ns, false);
                 return true;
             }
@@ -37,7 +36,7 @@ impl<T: Transport> Worker<T> {
         }
         if now_ns >= self.next_sweep_ns {
             self.sweep();
-            self.next_sweep_ns = now_ns + sweep_interval_ns(self.program.timeout_ns);
+            self.next_sweep_ns = now_ns + sweep_interval_ns(self.lane.program.timeout_ns);
         }
         false
     }
@@ -57,22 +56,22 @@ impl<T: Transport> Worker<T> {
         if from_ns > self.phase.start_ns {
             self.close_windows(from_ns);
         }
-        self.desk.ledger.begin_measuring();
+        self.lane.desk.ledger.begin_measuring();
         self.phase = PhaseTimes {
             is_measuring: true,
             start_ns: from_ns,
-            end_ns: match self.assignment.stop {
+            end_ns: match self.lane.assignment.stop {
                 Stop::After { ns } => from_ns + ns,
                 Stop::AtCount { within_ns, .. } => within_ns.map_or(NEVER, |ns| from_ns + ns),
             },
-            next_window_ns: from_ns + self.program.window_ns,
+            next_window_ns: from_ns + self.lane.program.window_ns,
             cpu_start_ns: thread_cpu_ns(),
         };
-        if matches!(self.assignment.stop, Stop::AtCount { .. }) {
+        if matches!(self.lane.assignment.stop, Stop::AtCount { .. }) {
             // Requests of the warm-up that are still under way end in the measured phase and
             // are part of its count.
-            let carried = self.desk.ledger.in_flight();
-            self.quota = 0;
+            let carried = self.lane.desk.ledger.in_flight();
+            self.lane.quota = 0;
             let mut reserved = 0;
             while reserved < carried {
                 let share = self.control.reserve(carried - reserved);
@@ -81,36 +80,36 @@ impl<T: Transport> Worker<T> {
                 }
                 reserved += share;
             }
-            self.quota = reserved.saturating_sub(carried);
+            self.lane.quota = reserved.saturating_sub(carried);
         }
-        self.schedule = Schedule::measure(
-            &self.assignment.load,
+        self.lane.schedule = Schedule::measure(
+            &self.lane.assignment.load,
             from_ns,
-            self.assignment.share(self.program.pipeline),
-            self.assignment.seed,
+            self.lane.assignment.share(self.lane.program.pipeline),
+            self.lane.assignment.seed,
         );
     }
 
     pub(super) fn end_windows(&mut self, now_ns: u64) {
-        let passed = 1 + (now_ns - self.phase.next_window_ns) / self.program.window_ns;
-        self.desk.ledger.close_windows(passed);
-        self.phase.next_window_ns += passed * self.program.window_ns;
+        let passed = 1 + (now_ns - self.phase.next_window_ns) / self.lane.program.window_ns;
+        self.lane.desk.ledger.close_windows(passed);
+        self.phase.next_window_ns += passed * self.lane.program.window_ns;
         self.note_own_time(now_ns);
     }
 
     /// Ends all windows up to the end of the phase, the last of which may be short.
     pub(super) fn close_windows(&mut self, end_ns: u64) {
-        let open_since_ns = self.phase.next_window_ns - self.program.window_ns;
+        let open_since_ns = self.phase.next_window_ns - self.lane.program.window_ns;
         let left_ns = end_ns.saturating_sub(open_since_ns);
         if left_ns > 0 {
-            let count = left_ns.div_ceil(self.program.window_ns);
-            self.desk.ledger.close_windows(count);
+            let count = left_ns.div_ceil(self.lane.program.window_ns);
+            self.lane.desk.ledger.close_windows(count);
         }
         self.note_own_time(end_ns);
     }
 
     pub(super) fn note_own_time(&self, now_ns: u64) {
-        let ledger = &self.desk.ledger;
+        let ledger = &self.lane.desk.ledger;
         ledger.cpu_ns.set(thread_cpu_ns() - self.phase.cpu_start_ns);
         ledger
             .wall_ns
@@ -120,9 +119,9 @@ impl<T: Transport> Worker<T> {
     /// Ends what has taken too long. Requests are not kept in order of their age: looking at all
     /// connections from time to time costs less than keeping order on every request.
     pub(super) fn sweep(&mut self) {
-        let limit_ns = self.program.timeout_ns;
-        for slot in 0..self.connections.len() as u32 {
-            let connection = &self.connections[slot as usize];
+        let limit_ns = self.lane.program.timeout_ns;
+        for slot in 0..self.lane.connections.len() as u32 {
+            let connection = &self.lane.connections[slot as usize];
             if connection.outstanding == 0 || self.now_ns < connection.since_ns + limit_ns {
                 continue;
             }
@@ -139,37 +138,14 @@ impl<T: Transport> Worker<T> {
     /// Ends the run where the source of the requests failed, and this worker's part of it where the
     /// source wants no more.
     pub(super) fn heed_supply(&mut self) {
-        let Some(supply) = &mut self.desk.supply else {
+        let Some(supply) = &mut self.lane.desk.supply else {
             return;
         };
         if let Some(failure) = supply.take_failure() {
             self.control.fail(failure, self.now_ns);
         } else if supply.is_stopped() {
-            self.retire();
-        }
-    }
-
-    /// Does nothing more until the end. What its connections carry stays unanswered.
-    fn retire(&mut self) {
-        for connection in &mut self.connections {
-            connection.transport = None;
-            connection.stage = Stage::Closed;
-        }
-        self.desk.ledger.open_now.set(0);
-        self.idle.clear();
-        self.vacant.clear();
-        self.sleepers.clear();
-        self.unread.clear();
-        self.next_sweep_ns = NEVER;
-    }
-
-    pub(super) fn wake_sleepers(&mut self) {
-        while let Some(Reverse((at_ns, slot))) = self.sleepers.peek().copied() {
-            if at_ns > self.now_ns {
-                return;
-            }
-            self.sleepers.pop();
-            self.idle.push_back(slot);
+            self.lane.retire();
+            self.next_sweep_ns = NEVER;
         }
     }
 }

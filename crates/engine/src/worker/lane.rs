@@ -1,0 +1,196 @@
+//! [`Lane`]: a server's place in a worker. Its connections stay open, its books are its own.
+//!
+//! A worker has the time, waits and reads; a lane says what is sent next, on which connection, and
+//! remembers what became of it. Nothing here reads a clock or waits.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use crate::connection::{Connection, Stage};
+use crate::desk::Desk;
+use crate::plan::{Load, Stop};
+use crate::program::{Picker, Program};
+use crate::schedule::{Schedule, Share};
+use crate::transport::Transport;
+
+/// What a lane is, before it runs.
+pub(crate) struct Assignment {
+    pub(crate) number: u32,
+    pub(crate) workers: u32,
+    pub(crate) connections: usize,
+    pub(crate) load: Load,
+    pub(crate) stop: Stop,
+    pub(crate) seed: u64,
+}
+
+impl Assignment {
+    /// This worker's share of the starts, each of so many requests.
+    pub(crate) fn share(&self, batch: u32) -> Share {
+        Share {
+            number: self.number,
+            workers: self.workers,
+            batch,
+        }
+    }
+}
+
+/// One program with its connections, its books and its schedule.
+pub(crate) struct Lane<T: Transport> {
+    pub(super) assignment: Assignment,
+    pub(super) program: Arc<Program>,
+    pub(super) connector: T::Connector,
+    pub(super) desk: Desk,
+    pub(super) connections: Vec<Connection<T>>,
+    pub(super) picker: Picker,
+    pub(super) schedule: Schedule,
+    /// Open connections that carry nothing. A connection closed meanwhile stays until its turn.
+    pub(super) idle: VecDeque<u32>,
+    /// Places where a connection can be opened at once.
+    pub(super) vacant: Vec<u32>,
+    /// Connections that think and places that back off, by the time they wake.
+    pub(super) sleepers: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Connections that had more to read than a turn allows.
+    pub(super) unread: Vec<u32>,
+    /// Attempts to connect that failed while none had succeeded.
+    pub(super) unreached: usize,
+    /// Requests that may start without asking.
+    pub(super) quota: u64,
+}
+
+impl<T: Transport> Lane<T> {
+    pub(crate) fn new(
+        assignment: Assignment,
+        program: Arc<Program>,
+        connector: T::Connector,
+        mut desk: Desk,
+    ) -> Self {
+        let places = assignment.connections;
+        let seed = assignment.seed ^ (u64::from(assignment.number) << 40);
+        // With a rate for opening, places become vacant one after the other.
+        let later = |slot: u32| {
+            let number =
+                u64::from(slot) * u64::from(assignment.workers) + u64::from(assignment.number);
+            Reverse((number * program.opening_gap_ns, slot))
+        };
+        let (vacant, sleepers) = match (program.opening_gap_ns, &mut desk.supply) {
+            (0, Some(supply)) if supply.has_delays() => {
+                let later = |slot| Reverse((supply.delay_ns(), slot));
+                (Vec::new(), (0..places as u32).map(later).collect())
+            }
+            (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
+            _ => (Vec::new(), (0..places as u32).map(later).collect()),
+        };
+        Self {
+            connections: (0..places).map(|_| Connection::new()).collect(),
+            picker: Picker::new(&program, seed),
+            schedule: Schedule::warm_up(
+                &assignment.load,
+                assignment.share(program.pipeline),
+                assignment.seed,
+            ),
+            idle: VecDeque::with_capacity(places),
+            vacant,
+            sleepers,
+            unread: Vec::new(),
+            unreached: 0,
+            quota: u64::MAX,
+            assignment,
+            program,
+            connector,
+            desk,
+        }
+    }
+
+    /// Whether there is a connection, or a place for one, that carries nothing.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        !(self.idle.is_empty() && self.vacant.is_empty())
+    }
+
+    /// When the next request should start, where it has a time of its own and could.
+    pub(super) fn next_start_ns(&self) -> Option<u64> {
+        let can_start = self.quota > 0 && self.has_room();
+        self.schedule.next_ns().filter(|_| can_start)
+    }
+
+    /// When the first of those that sleep wakes.
+    pub(super) fn next_waking_ns(&self) -> Option<u64> {
+        self.sleepers.peek().map(|Reverse((at_ns, _))| *at_ns)
+    }
+
+    pub(super) fn wake_sleepers(&mut self, now_ns: u64) {
+        while let Some(Reverse((at_ns, slot))) = self.sleepers.peek().copied() {
+            if at_ns > now_ns {
+                return;
+            }
+            self.sleepers.pop();
+            self.idle.push_back(slot);
+        }
+    }
+
+    /// Gives the next requests to a connection, or to a place for one, and says which. There must
+    /// be room.
+    #[inline]
+    pub(super) fn take_next(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
+        let count = u64::from(self.program.pipeline).min(self.quota) as u32;
+        self.quota -= u64::from(count);
+        self.desk.ledger.totals.started.add(u64::from(count));
+        let template = self.picker.pick(&self.program.templates);
+        let slot = match self.idle.pop_front() {
+            Some(slot) => slot,
+            None => self.vacant.pop().expect("the caller saw one of the two"),
+        };
+        let connection = &mut self.connections[slot as usize];
+        connection.take(template, count, intended_ns, now_ns);
+        connection.render(&self.program, &mut self.desk);
+        slot
+    }
+
+    /// All that the connection carried is answered: it thinks, or can be given more.
+    #[inline]
+    pub(super) fn done(&mut self, slot: u32, reusable: bool, now_ns: u64) {
+        let connection = &mut self.connections[slot as usize];
+        connection.stage = Stage::Idle;
+        let pause_ns = match &mut self.desk.supply {
+            Some(supply) if supply.has_delays() => supply.delay_ns(),
+            _ => self.program.think_time_ns,
+        };
+        let wake_ns = now_ns + pause_ns;
+        if !reusable {
+            self.drop_connection(slot);
+            if pause_ns > 0 {
+                self.sleepers.push(Reverse((wake_ns, slot)));
+            } else {
+                self.vacant.push(slot);
+            }
+        } else if pause_ns > 0 {
+            self.sleepers.push(Reverse((wake_ns, slot)));
+        } else {
+            self.idle.push_back(slot);
+        }
+    }
+
+    /// Closes a connection. One that carries nothing is in `idle` or `sleepers`, where it stays.
+    pub(super) fn drop_connection(&mut self, slot: u32) {
+        let connection = &mut self.connections[slot as usize];
+        if connection.transport.is_some() {
+            let open_now = &self.desk.ledger.open_now;
+            open_now.set(open_now.get() - 1);
+        }
+        connection.clear(&mut self.desk);
+    }
+
+    /// Does nothing more until the end. What its connections carry stays unanswered.
+    pub(super) fn retire(&mut self) {
+        for connection in &mut self.connections {
+            connection.transport = None;
+            connection.stage = Stage::Closed;
+        }
+        self.desk.ledger.open_now.set(0);
+        self.idle.clear();
+        self.vacant.clear();
+        self.sleepers.clear();
+        self.unread.clear();
+    }
+}
