@@ -38,6 +38,15 @@ class InputError(AssayError):
     """A flag, a URL, a study, a manifest or a record is not what it should be."""
 
 
+class Unknown(InputError):
+    """A name that is not there. `what` says so without the file in which it was looked for."""
+
+    def __init__(self, what: str, remedy: str = "", where: str = "") -> None:
+        """`where` is that file, if there is one."""
+        super().__init__(f"{where}: {what}" if where else what, remedy)
+        self.what = what
+
+
 class EnvironmentLacks(AssayError):
     """The machine lacks something: a tool, a package, descriptors, room on the disk."""
 

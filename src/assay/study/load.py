@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import tomlfile
-from assay.errors import InputError
+from assay.errors import InputError, Unknown
 from assay.settings import Settings
 from assay.study.schema import Load, StudyFile
 from assay.sut.contract import Contract, read_contract
@@ -46,10 +46,8 @@ def load_study(name_or_path: str, settings: Settings) -> Study:
     for place, entry in enumerate(study.servers):
         try:
             servers[entry.server] = find_server(entry.server, settings)
-        except InputError as error:
-            if not error.message.startswith("there is no server"):
-                raise
-            raise document.error(("servers", place, "server"), error.message, error.remedy) from error
+        except Unknown as error:
+            raise document.error(("servers", place, "server"), error.what, error.remedy) from error
     contracts = {server.contract: read_contract(server.contract_folder) for server in servers.values()}
     loaded = Study(document, servers, contracts)
     for check in (_check_entries, _check_workloads, _check_loads, _check_claims, _check_rules):
@@ -83,9 +81,9 @@ def _check_entries(study: Study) -> None:
         for profile, variant in entry.variant.items():
             try:
                 study.servers[entry.server].variant(variant)
-            except InputError as error:
+            except Unknown as error:
                 key: KeyPath = ("servers", place, "variant", profile)
-                raise study.document.error(key, error.message.partition(": ")[2], error.remedy) from error
+                raise study.document.error(key, error.what, error.remedy) from error
 
 
 def _check_workloads(study: Study) -> None:

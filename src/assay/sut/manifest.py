@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from assay import tomlfile
-from assay.errors import InputError
+from assay.errors import InputError, Unknown
 from assay.settings import Settings
 from assay.values.plan import Value
 
@@ -135,8 +135,8 @@ class Server:
         chosen = self.manifest.variants.get(name)
         if chosen is None:
             if name not in ("", "fair", "published"):
-                where = f"{self.folder / FILE}: server {self.id} has no variant {name!r}"
-                raise InputError(where, tomlfile.nearest(name, self.manifest.variants))
+                near = tomlfile.nearest(name, self.manifest.variants)
+                raise Unknown(f"server {self.id} has no variant {name!r}", near, str(self.folder / FILE))
             chosen = Variant()
         manifest, run = self.manifest, self.manifest.run
         return ServerSpec(
@@ -239,7 +239,7 @@ def find_server(name: str, settings: Settings) -> Server:
             return read_server(folder / name, settings)
     known = [f"{path.parent.parent.name}/{path.parent.name}" for path in _manifests(settings)]
     searched = ", ".join(str(folder) for folder in settings.server_folders)
-    raise InputError(f"there is no server {name!r} in {searched}", tomlfile.nearest(name, known))
+    raise Unknown(f"there is no server {name!r} in {searched}", tomlfile.nearest(name, known))
 
 
 def list_servers(settings: Settings) -> tuple[Server, ...]:
