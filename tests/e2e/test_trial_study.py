@@ -25,7 +25,7 @@ from assay.errors import EnvironmentLacks, InputError
 from assay.store.lines import seal
 from assay.trial import CutShort, Interrupted, Silent
 from assay.values.run import Run
-from assay.values.trial import Failure, Phase, Trial
+from assay.values.trial import Failure, Link, Phase, Trial
 from assay.verdict import see_run
 
 RUNNER = [sys.executable, str(Path(made_studies.__file__))]
@@ -143,6 +143,8 @@ def test_a_trial_holds_all_that_was_seen(tmp_path: Path) -> None:
     assert seen.plan.cpus == run.header.environment.client_cpus
     assert seen.plan.url.startswith("http://127.0.0.1:")
     assert seen.host is not None
+    loopback = run.header.environment.loopback_bytes_per_s
+    assert seen.link == Link(same_machine=True, bytes_per_s=loopback)
     assert os.sched_getaffinity(0) == before
 
 

@@ -23,6 +23,7 @@ from made_runs import (
 from assay.values.finding import Finding
 from assay.values.plan import Closed
 from assay.values.run import Run
+from assay.values.trial import Link
 from assay.verdict import judge, judge_load, see_run
 from assay.verdict.registry import RULES
 from assay.verdict.rule import LoadRule
@@ -131,6 +132,17 @@ class TestLink:
         assert "G6" in findings_of(with_ceiling(1.05e9))
         assert "G6" not in findings_of(with_ceiling(2e9))
         assert "G6" not in findings_of(made)
+
+    def test_a_trial_knows_its_own_link(self) -> None:
+        def over(link: Link) -> Run:
+            busy = [trial("a", b, measurement(bytes_each=100_000), link=link) for b in range(6)]
+            made = run([case("a")], busy)
+            environment = msgspec.structs.replace(made.header.environment, loopback_bytes_per_s=1.05e9)
+            header = msgspec.structs.replace(made.header, environment=environment)
+            return msgspec.structs.replace(made, header=header)
+
+        assert "G6" in findings_of(over(Link(same_machine=True, bytes_per_s=1.05e9)))
+        assert "G6" not in findings_of(over(Link(same_machine=False)))  # the loopback is none of its
 
 
 class TestEqualServers:

@@ -30,6 +30,7 @@ class Bench:
     observer: Observer
     services: Services
     hooks: Hooks
+    loopback_bytes_per_s: float | None = None
 
 
 @contextlib.contextmanager

@@ -75,7 +75,8 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
         servers = _prepared(resolved, bench)
         preload()
         with Services(resolved.services, bench.settings, bench.split, run_file.logs) as services:
-            bench = replace(bench, logs=run_file.logs, services=services)
+            loopback = run.header.environment.loopback_bytes_per_s
+            bench = replace(bench, logs=run_file.logs, services=services, loopback_bytes_per_s=loopback)
             while (due := next_trial(run)) is not None:
                 observer.trial_started(due.slot)
                 trial = _one(resolved, due, servers, bench)

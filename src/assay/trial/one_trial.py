@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from assay import engine, host
+from assay import engine, host, reach
 from assay.design import Due
 from assay.errors import EnvironmentLacks, ServerFailed
 from assay.resolved import ResolvedCase
@@ -22,7 +22,16 @@ from assay.trial.bench import Bench
 from assay.trial.warmup import warmed_up
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
-from assay.values.trial import ContractSeen, Failure, HostSeen, ServerSeen, ServiceSeen, Trial, WarmUpSeen
+from assay.values.trial import (
+    ContractSeen,
+    Failure,
+    HostSeen,
+    Link,
+    ServerSeen,
+    ServiceSeen,
+    Trial,
+    WarmUpSeen,
+)
 
 _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
@@ -119,7 +128,15 @@ def _measured(
         host=loaded.host,
         services=loaded.services,
         warm_up=loaded.warm_up,
+        link=_link(running, bench),
     )
+
+
+def _link(running: Running, bench: Bench) -> Link:
+    """A server that we start is on this machine; of one that stands its address tells."""
+    if isinstance(running, StandingServer) and not reach.is_this_machine((running.host,)):
+        return Link(same_machine=False)
+    return Link(same_machine=True, bytes_per_s=bench.loopback_bytes_per_s)
 
 
 def _tested_routes(case: ResolvedCase) -> tuple[Route, ...]:

@@ -162,6 +162,14 @@ class WarmUpSeen(Value, frozen=True, kw_only=True):
     changes_ns: tuple[int, ...] = ()
 
 
+class Link(Value, frozen=True, kw_only=True):
+    """The way between client and server: whether both ran on one machine, and what the way was measured to
+    carry; None where it was not measured."""
+
+    same_machine: bool
+    bytes_per_s: float | None = None
+
+
 class Failure(Value, frozen=True, kw_only=True):
     """Why a trial has no measurement: the stage it failed in, one line, and the log's end."""
 
@@ -171,7 +179,11 @@ class Failure(Value, frozen=True, kw_only=True):
 
 
 class Trial(Value, frozen=True, kw_only=True):
-    """A case in its block, with everything that was seen. `measurement` or `failure` is set."""
+    """A case in its block, with everything that was seen. `measurement` or `failure` is set.
+
+    `link` is not known of records of format 1, in which every server was taken to stand on the client's
+    machine.
+    """
 
     number: int
     case: str
@@ -186,3 +198,4 @@ class Trial(Value, frozen=True, kw_only=True):
     host: HostSeen | None = None
     services: tuple[ServiceSeen, ...] = ()
     warm_up: WarmUpSeen | None = None
+    link: Link | None = None

@@ -17,7 +17,7 @@ from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
 from assay.values.run import Judgement, Run
-from assay.values.trial import HostSeen
+from assay.values.trial import HostSeen, Link
 from assay.verdict.claims import judge_claim
 from assay.verdict.effects import noise_floor, withheld
 from assay.verdict.ranking import rank
@@ -117,7 +117,12 @@ def judge_load(
     `cores` are those of this machine; `same_machine` says whether the server runs on it.
     """
     load = see_load(
-        plan, measurement, cores=cores, same_machine=same_machine, client_cpus=plan.cpus, host=host
+        plan,
+        measurement,
+        cores=cores,
+        link=Link(same_machine=same_machine),
+        client_cpus=plan.cpus,
+        host=host,
     )
     hits: list[tuple[Rule, Hit | None]] = []
     for rule in RULES.values():

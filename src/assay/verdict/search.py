@@ -23,7 +23,7 @@ from assay.values.estimate import Estimate
 from assay.values.run import Environment, Run
 from assay.values.trial import Case, Trial
 from assay.verdict.rules.generator import G1
-from assay.verdict.see import see_load
+from assay.verdict.see import link_of, see_load
 
 _BELOW_LIMIT = 0.95
 """Where the generator reached its limit twice, the range ends this far below."""
@@ -156,7 +156,7 @@ def _generator_limited(trial: Trial, environment: Environment) -> bool:
         trial.plan,
         trial.measurement,
         cores=environment.cores,
-        same_machine=True,
+        link=link_of(trial, environment),
         environment=environment,
         client_cpus=trial.plan.cpus or environment.client_cpus,
         server_cpus=trial.server.cpus if trial.server else environment.server_cpus,

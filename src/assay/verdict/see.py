@@ -6,7 +6,7 @@ from assay.stats import quantiles, rate_per_s
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import Closed, LoadPlan
 from assay.values.run import Environment
-from assay.values.trial import ContractSeen, HostSeen, ServerSeen, ServiceSeen
+from assay.values.trial import ContractSeen, HostSeen, Link, ServerSeen, ServiceSeen, Trial
 from assay.verdict.seen import Load, Times
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -17,7 +17,7 @@ def see_load(
     measurement: Measurement,
     *,
     cores: int | None,
-    same_machine: bool | None,
+    link: Link,
     environment: Environment | None = None,
     client_cpus: tuple[int, ...] = (),
     server_cpus: tuple[int, ...] = (),
@@ -75,13 +75,19 @@ def see_load(
         server_cpus=server_cpus,
         machine_cores=cores,
         smt_siblings=environment.smt_siblings if environment else (),
-        same_machine=same_machine,
+        same_machine=link.same_machine,
+        link_bytes_per_s=link.bytes_per_s,
         environment=environment,
         contract=contract,
         server=server,
         services=services,
         host=host,
     )
+
+
+def link_of(trial: Trial, environment: Environment) -> Link:
+    """The trial's link; of an older record what was taken for granted then."""
+    return trial.link or Link(same_machine=True, bytes_per_s=environment.loopback_bytes_per_s)
 
 
 def see_times(histogram: Histogram | None) -> Times | None:

@@ -10,7 +10,7 @@ from assay.values.measurement import Measurement
 from assay.values.run import Environment, Header, Run
 from assay.values.trial import Case, Trial
 from assay.verdict.search import answers_of
-from assay.verdict.see import see_load
+from assay.verdict.see import link_of, see_load
 from assay.verdict.seen import CaseSeen, Load, RunSeen
 
 TAILS = ("_p90", "_p99")
@@ -66,7 +66,7 @@ def _see_trial(
         measurement,
         role=case.role,
         cores=environment.cores,
-        same_machine=True,
+        link=link_of(trial, environment),
         environment=environment,
         client_cpus=trial.plan.cpus or environment.client_cpus,
         server_cpus=trial.server.cpus if trial.server else environment.server_cpus,

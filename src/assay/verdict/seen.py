@@ -80,6 +80,7 @@ class Load:
     machine_cores: int | None = None
     smt_siblings: tuple[tuple[int, ...], ...] = ()
     same_machine: bool | None = None
+    link_bytes_per_s: float | None = None
     environment: Environment | None = None
     contract: ContractSeen | None = None
     server: ServerSeen | None = None

@@ -216,7 +216,7 @@ G5 = CaseRule(
 
 def link_full(load: Load, limits: Limits) -> Hit | None:
     """G6, where the link's ceiling was measured."""
-    ceiling = load.environment.loopback_bytes_per_s if load.environment else None
+    ceiling = load.link_bytes_per_s
     if not ceiling or not load.bytes_read or not load.duration_ns:
         return None
     per_s = load.bytes_read / (load.duration_ns / 1e9)
