@@ -5,6 +5,7 @@ Examples:
     python benches/run.py --only null nginx     two benchmarks
     python benches/run.py --full --only null    as many requests as the published figures were taken with
     python benches/run.py --only answer-time --tries 1    the shortest look at how soon versus answers
+    python benches/run.py --only answers --tries 5      how often five runs of franklin give an answer
     python benches/run.py --json                the outcomes as JSON on standard output
     python benches/run.py --markdown FILE       also write the tables to a file
 """
@@ -18,6 +19,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import answer_time
+import answers
 import contests
 import costs
 from model import Benchmark, Effort, Outcome
@@ -26,7 +28,9 @@ from render import markdown, page
 FULL = Effort(rounds=5, share=1.0)
 SHORT = Effort(rounds=5, share=0.25)
 """A quarter: here the start and end of the process still weigh a few per cent."""
-BENCHMARKS: tuple[Benchmark, ...] = contests.BENCHMARKS + costs.BENCHMARKS + answer_time.BENCHMARKS
+BENCHMARKS: tuple[Benchmark, ...] = (
+    contests.BENCHMARKS + costs.BENCHMARKS + answer_time.BENCHMARKS + answers.BENCHMARKS
+)
 
 
 def main() -> int:
@@ -63,7 +67,9 @@ def _arguments() -> argparse.Namespace:
     names = [each.name for each in BENCHMARKS]
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--full", action="store_true", help="all requests instead of a quarter")
-    parser.add_argument("--tries", type=int, metavar="N", help="of answer-time: N tries, and 2 N A/A [10]")
+    parser.add_argument(
+        "--tries", type=int, metavar="N", help="of answer-time: N tries, and 2 N A/A [10]; of answers [20]"
+    )
     parser.add_argument("--json", action="store_true", help="JSON on standard output instead of tables")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")
     return parser.parse_args()

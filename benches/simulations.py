@@ -125,6 +125,31 @@ def differences_found(setting: Setting, runs: int, noise_floor: float = 0.01) ->
     return found / runs
 
 
+class Orders(NamedTuple):
+    """Of all pairs of simulated runs: the share whose order is shown wrongly, and rightly."""
+
+    wrong: float
+    found: float
+
+
+def orders(noise: Noise, blocks: int, servers: int, spread: float, runs: int) -> Orders:
+    """Runs of so many servers, whose true levels lie evenly between 1 and 1 + `spread`.
+
+    A spread of 0 makes them equal, and any order of theirs a false one.
+    """
+    rng = np.random.default_rng(SEED)
+    levels = tuple(1 + spread * place / (servers - 1) for place in range(servers))
+    setting = Setting(levels, blocks, noise=noise)
+    wrong = found = 0
+    for _ in range(runs):
+        for faster, slower in shown_faster(pairs(simulate(rng, setting))):
+            right = levels[int(faster[1:])] > levels[int(slower[1:])]
+            found += right
+            wrong += not right
+    all_pairs = runs * math.comb(servers, 2)
+    return Orders(wrong / all_pairs, found / all_pairs)
+
+
 def pairs(values: Sequence[Mapping[int, float]]) -> dict[tuple[str, str], Pair]:
     """Every two cases against each other, as a ranking does it."""
     made = {

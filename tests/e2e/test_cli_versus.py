@@ -24,7 +24,7 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", "--seed", "4")
     assert ended.returncode in (0, 1)  # 1 where other programs on this machine had the generator's core
     told = " ".join(ended.stdout.split())
-    assert "fast serves" in told or "fast against slow: withheld" in told
+    assert "fast serves" in told or "Which of fast and slow serves more is open" in told
     assert "A/A control: slow is" in told
     lines = records(tmp_path)
     assert [line["record"] for line in lines[:2]] == ["header", "trial"]
@@ -139,8 +139,8 @@ def test_rivals_that_answer_differently_are_not_compared_unless_that_is_meant(tm
     assert not (tmp_path / "results").exists()
     ended = assay(tmp_path, "versus", *words, *QUICK, "--unlike", "--budget", "3s", "--no-control")
     assert "a / b: body 5 / 500 bytes" in ended.stderr
-    assert ended.returncode == 1  # rule W3 withholds the comparison
-    assert "withheld" in " ".join(ended.stdout.split())
+    assert ended.returncode in (0, 1)  # 0 where the one that sends more is faster all the same
+    assert "(one sends more bytes (W3)" in " ".join(ended.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -76,3 +76,10 @@ def test_a_comparison_that_stops_by_itself_keeps_its_error_rate(noise: str) -> N
 def test_a_mean_covers_the_truth_where_trials_are_independent() -> None:
     for name in ("normal", "heavy tails (t, 3)"):
         assert simulations.mean_coverage(simulations.NOISES[name], 10, RUNS) >= 0.95 - chance(0.95)
+
+
+def test_orders_are_seldom_false_and_mostly_found() -> None:
+    normal = simulations.NOISES["normal"]
+    seen = [simulations.orders(normal, blocks, 5, spread, 30) for blocks in (3, 10) for spread in (0.0, 0.2)]
+    assert sum(one.wrong for one in seen) / len(seen) <= 0.01
+    assert seen[-1].found >= 0.8
