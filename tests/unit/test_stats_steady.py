@@ -174,7 +174,7 @@ def test_no_cut_is_better_than_the_partition(values: list[float], penalty: float
         parts = [series[start:end] for start, end in zip(starts, ends, strict=True)]
         return float(sum(((part - part.mean()) ** 2).sum() + penalty for part in parts))
 
-    ours = partition(series, penalty)
+    ours = partition(values, penalty)
     library = ruptures.KernelCPD(kernel="linear", min_size=2).fit(series.reshape(-1, 1)).predict(pen=penalty)
     assert ours[-1] == len(series)
     assert all(b - a >= 2 for a, b in zip([0, *ours], ours, strict=False))

@@ -1,6 +1,6 @@
 """Statistics: pure functions on plain sequences and values. No I/O, and nothing of the engine.
 
-Cheap to import: numpy, scipy and the histogram library load when a function needs them.
+Plain Python throughout; the histogram library loads when a function needs it.
 """
 
 from assay.stats.estimates import mean, median, positive_mean, rate_per_s, throughput

@@ -14,18 +14,17 @@ within a trial depend on each other.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from assay.stats.special import student_t_cdf
 from assay.stats.steady import FEWEST_WINDOWS, LEVEL_CHANGE, TENTHS_DEVIATE, SteadyState, judge_course
 from assay.values.measurement import Window
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Courses = NDArray[np.float64]
+Courses = list[list[float]]
+"""A row for each trial, a column for each age."""
 
 FEWEST_TRIALS = 3
 """With two trials a disturbance that met one of them cannot be told from what both do."""
@@ -53,24 +52,22 @@ def ageing(trials: Sequence[Sequence[Window]]) -> Ageing | None:
     courses = _courses(trials)
     if courses is None:
         return None
-    n, windows = courses.shape
+    n, windows = len(courses), len(courses[0])
     width = trials[0][0].length_ns
-    state = judge_course(
-        courses.mean(axis=0), width, float(courses.std(axis=0, ddof=1).mean()) / math.sqrt(n)
-    )
+    by_age = list(zip(*courses, strict=True))
+    error = statistics.fmean(_deviation(at) for at in by_age) / math.sqrt(n)
+    state = judge_course([statistics.fmean(at) for at in by_age], width, error)
     ages = [part * windows // _PARTS for part in range(1, _PARTS)]
     steps = {age: _confidence(_after(courses, age), LEVEL_CHANGE) for age in ages}
     surest = max(steps, key=lambda age: steps[age])
     tenths = [_confidence(_apart(courses, a, b), TENTHS_DEVIATE) for a, b in pairwise([0, *ages, windows])]
     began = state.from_ns // width if state.steady and state.from_ns else surest
     shared = max(steps[surest], *tenths) > AGREE
-    return Ageing(state, shared, float(courses[:, began:].mean()) - 1, n)
+    return Ageing(state, shared, statistics.fmean(_levels(courses, began, windows)) - 1, n)
 
 
 def _courses(trials: Sequence[Sequence[Window]]) -> Courses | None:
     """A row for each trial: its windows as multiples of its own mean, cut to the shortest trial."""
-    import numpy as np
-
     lengths = {windows[0].length_ns for windows in trials if windows}
     if len(trials) < FEWEST_TRIALS or len(lengths) != 1 or not all(trials):
         return None
@@ -79,30 +76,40 @@ def _courses(trials: Sequence[Sequence[Window]]) -> Courses | None:
     shortest = min(len(counts) for counts in whole)
     if shortest < FEWEST_WINDOWS:
         return None
-    rates = np.array([counts[:shortest] for counts in whole], dtype=float)
-    levels = rates.mean(axis=1, keepdims=True)
-    return None if (levels <= 0).any() else rates / levels
+    levels = [statistics.fmean(counts[:shortest]) for counts in whole]
+    if min(levels) <= 0:
+        return None
+    return [
+        [count / level for count in counts[:shortest]] for counts, level in zip(whole, levels, strict=True)
+    ]
 
 
-def _after(courses: Courses, begin: int) -> Courses:
+def _levels(courses: Courses, begin: int, end: int) -> list[float]:
+    return [statistics.fmean(course[begin:end]) for course in courses]
+
+
+def _deviation(values: Sequence[float]) -> float:
+    """The sample standard deviation; statistics.stdev is exact to the last digit and fifty times slower."""
+    mean = statistics.fmean(values)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def _after(courses: Courses, begin: int) -> list[float]:
     """By how much each trial's level after a change exceeds that before it."""
-    difference: Courses = courses[:, begin:].mean(axis=1) - courses[:, :begin].mean(axis=1)
-    return difference
+    after, before = _levels(courses, begin, len(courses[0])), _levels(courses, 0, begin)
+    return [a - b for a, b in zip(after, before, strict=True)]
 
 
-def _apart(courses: Courses, begin: int, end: int) -> Courses:
+def _apart(courses: Courses, begin: int, end: int) -> list[float]:
     """By how much each trial's level between two ages exceeds its mean."""
-    difference: Courses = courses[:, begin:end].mean(axis=1) - 1
-    return difference
+    return [level - 1 for level in _levels(courses, begin, end)]
 
 
-def _confidence(contrast: Courses, least: float) -> float:
+def _confidence(contrast: Sequence[float], least: float) -> float:
     """How sure the trials are together that a contrast is not 0; 0 where it is not as large as `least`."""
-    n, mean, deviation = len(contrast), abs(float(contrast.mean())), float(contrast.std(ddof=1))
+    n, mean, deviation = len(contrast), abs(statistics.fmean(contrast)), _deviation(contrast)
     if mean <= least:
         return 0.0
     if deviation == 0:  # only constructed data get here
         return 1.0
-    from scipy.special import stdtr
-
-    return 1 - 2 * float(stdtr(n - 1, -mean / deviation * math.sqrt(n)))
+    return 1 - 2 * student_t_cdf(n - 1, -mean / deviation * math.sqrt(n))

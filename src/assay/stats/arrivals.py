@@ -9,8 +9,12 @@ scatter less.
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from assay.stats.special import poisson_cdf
 
 FEWEST_WINDOWS = 20
 CRITICAL_1_PERCENT = 3.857
@@ -34,17 +38,15 @@ def poisson_fit(counts: Sequence[int], intended: Sequence[float], seed: int = 1)
     scaled = _scaled(counts, intended)
     if scaled is None:
         return None
-    import numpy as np
-    from scipy.special import pdtr
-
-    kept = np.array(counts, dtype=float)
-    means = np.array(scaled)
-    share = np.random.default_rng(seed).uniform(size=len(kept))
-    below = np.where(kept > 0, pdtr(np.maximum(kept - 1, 0), means), 0.0)
-    uniform = np.sort(np.clip(below + share * (pdtr(kept, means) - below), 1e-12, 1 - 1e-12))
+    draw, uniform = random.Random(seed), []
+    for count, mean in zip(counts, scaled, strict=True):
+        below = poisson_cdf(count - 1, mean)
+        place = below + draw.random() * (poisson_cdf(count, mean) - below)
+        uniform.append(min(max(place, 1e-12), 1 - 1e-12))
+    uniform.sort()
     n = len(uniform)
-    odd = 2 * np.arange(1, n + 1) - 1
-    statistic = -n - float(np.mean(odd * (np.log(uniform) + np.log1p(-uniform[::-1]))))
+    terms = (math.log(a) + math.log1p(-b) for a, b in zip(uniform, reversed(uniform), strict=True))
+    statistic = -n - sum(odd * term for odd, term in zip(range(1, 2 * n, 2), terms, strict=True)) / n
     return ArrivalsFit(statistic <= CRITICAL_1_PERCENT, statistic, CRITICAL_1_PERCENT, n)
 
 

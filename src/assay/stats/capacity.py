@@ -14,20 +14,16 @@ Pure: ask for a rate, run a trial elsewhere, tell whether the objective was held
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import math
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Literal
 
 from assay.stats.estimates import CONFIDENCE
 from assay.values.estimate import Estimate
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Belief = NDArray[np.float64]
 
 SPREADS = {0.005: 0.3, 0.02: 0.3, 0.06: 0.25, 0.15: 0.15}
 """Logistic scale of log rate over which holding turns into missing, from sharp to 15 %, and how likely
@@ -39,6 +35,9 @@ LAPSE = 0.02
 GRID = 2000
 SURE_AT_THE_EDGE = 3
 """Equal answers at an end of the range, without another, that say that capacity lies beyond it."""
+
+_FLAT = 37.0
+"""e^-37 is below the rounding of 1: from there on the logistic curve is as flat as it gets."""
 
 Outcome = Literal["searching", "found", "below the range", "above the range"]
 
@@ -107,22 +106,52 @@ class CapacitySearch:
         return len(answers) >= SURE_AT_THE_EDGE and set(answers) == {held}
 
     def _quantile(self, p: float) -> float:
-        import numpy as np
-
-        log_rates, belief = self._belief
-        return math.exp(float(np.interp(p, np.cumsum(belief), log_rates)))
+        """The capacity below which lies `p` of the belief, straight between the points of the grid."""
+        up_to = self._belief_up_to
+        place = bisect.bisect_left(up_to, p)
+        if place in (0, GRID):
+            return self.lowest_per_s if place == 0 else self.highest_per_s
+        share = (p - up_to[place - 1]) / (up_to[place] - up_to[place - 1])
+        step = math.log(self.highest_per_s / self.lowest_per_s) / (GRID - 1)
+        return self.lowest_per_s * math.exp((place - 1 + share) * step)
 
     @cached_property
-    def _belief(self) -> tuple[Belief, Belief]:
-        """The grid of log capacities and the probability of each, the spread summed out."""
-        import numpy as np
+    def _belief_up_to(self) -> list[float]:
+        """The probability of a capacity up to each point of the grid, the spread summed out."""
+        told = _log_belief(self.lowest_per_s, self.highest_per_s, self.answers)
+        top = max(map(max, told))
+        exp = math.exp
+        belief = [
+            exp(a - top) + exp(b - top) + exp(c - top) + exp(d - top)
+            for a, b, c, d in zip(*told, strict=True)
+        ]
+        whole = math.fsum(belief)
+        return [share / whole for share in accumulate(belief)]
 
-        log_rates = np.linspace(math.log(self.lowest_per_s), math.log(self.highest_per_s), GRID)
-        spreads = np.array(list(SPREADS))[:, None]
-        log_belief = np.log(np.array(list(SPREADS.values())))[:, None] + np.zeros(GRID)
-        for rate, held in self.answers:
-            above = np.clip((math.log(rate) - log_rates[None, :]) / spreads, -50, 50)
-            holds = LAPSE + (1 - 2 * LAPSE) / (1 + np.exp(above))
-            log_belief += np.log(holds if held else 1 - holds)
-        belief = np.exp(log_belief - log_belief.max()).sum(axis=0)
-        return log_rates, belief / belief.sum()
+
+Beliefs = tuple[list[float], ...]
+"""For each of `SPREADS`, the logarithm of the belief in each capacity of the grid."""
+
+
+@lru_cache(maxsize=4)
+def _log_belief(lowest: float, highest: float, answers: tuple[tuple[float, bool], ...]) -> Beliefs:
+    """What is believed after these answers; kept, so that one more answer is one more step."""
+    if not answers:
+        return tuple([math.log(share)] * GRID for share in SPREADS.values())
+    before = _log_belief(lowest, highest, answers[:-1])
+    rate, held = answers[-1]
+    sign = 1 if held else -1
+    away, step = math.log(rate / lowest), math.log(highest / lowest) / (GRID - 1)
+    log, exp, share = math.log, math.exp, 1 - 2 * LAPSE
+    surely = (log(1 - LAPSE), log(LAPSE))
+    told: list[list[float]] = []
+    for spread, beliefs in zip(SPREADS, before, strict=True):
+        first, by = sign * away / spread, sign * step / spread
+        above = [first - by * place for place in range(GRID)]
+        told.append(
+            [
+                belief + (log(LAPSE + share / (1 + exp(x))) if -_FLAT < x < _FLAT else surely[x > 0])
+                for belief, x in zip(beliefs, above, strict=True)
+            ]
+        )
+    return tuple(told)

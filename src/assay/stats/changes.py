@@ -28,9 +28,7 @@ def level_changes(values: Sequence[float]) -> list[int]:
     """
     if len(values) < FEWEST or min(values) <= 0:
         return []
-    import numpy as np
-
     logs = [math.log(value) for value in values]
     steps = [abs(after - before) for before, after in zip(logs, logs[1:], strict=False)]
     noise = max(_MAD_TO_DEVIATION * statistics.median(steps) / math.sqrt(2), NOISE_FLOOR)
-    return partition(np.array(logs) / noise, PENALTY * math.log(len(values)))[:-1]
+    return partition([value / noise for value in logs], PENALTY * math.log(len(values)))[:-1]

@@ -10,6 +10,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from assay.stats.special import binomial_cdf, student_t_quantile
 from assay.values.estimate import Estimate
 from assay.values.measurement import Measurement
 from assay.values.trial import Trial
@@ -76,9 +77,7 @@ def exponentiated(logs: Estimate, unit: str, method: str) -> Estimate:
 
 def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
     """Two-sided Student t quantile: |t| stays below it with probability `confidence`."""
-    from scipy.special import stdtrit  # ~0.1 s to import: only once there is something to estimate
-
-    return float(stdtrit(degrees, 0.5 + confidence / 2))
+    return student_t_quantile(degrees, 0.5 + confidence / 2)
 
 
 def order_statistic_ranks(n: int, p: float = 0.5, confidence: float = CONFIDENCE) -> tuple[int, int] | None:
@@ -87,14 +86,12 @@ def order_statistic_ranks(n: int, p: float = 0.5, confidence: float = CONFIDENCE
     Exact and free of any distribution: the number of values below the true quantile is
     Binomial(n, p). None where n is too small (below 6 for the median at 95 %).
     """
-    from scipy.special import bdtr
-
     tail = (1 - confidence) / 2
     low = 0
-    while low < n and bdtr(low, n, p) <= tail:  # P(at most `low` values lie below the quantile)
+    while low < n and binomial_cdf(low, n, p) <= tail:  # P(at most `low` values lie below the quantile)
         low += 1
     high = n + 1
-    while high > 1 and 1 - bdtr(high - 2, n, p) <= tail:
+    while high > 1 and 1 - binomial_cdf(high - 2, n, p) <= tail:
         high -= 1
     return (low, high) if low >= 1 and high <= n else None
 

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from assay.stats.estimates import CONFIDENCE
 from assay.stats.ratios import Blocks, log_ratios, paired_ratio
 from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
+from assay.stats.special import student_t_cdf
 from assay.stats.unpaired import unpaired_ratio
 from assay.values.estimate import Estimate
 
@@ -180,6 +181,4 @@ def _p_value(logs: Sequence[float], shift: float) -> float:
         return 1.0
     if deviation == 0:  # only constructed data get here: a difference without noise is certain
         return 0.0
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(n - 1, -centre / (deviation / math.sqrt(n))))
+    return 2 * student_t_cdf(n - 1, -centre / (deviation / math.sqrt(n)))

@@ -17,16 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from statistics import fmean, median
+from typing import NamedTuple
 
 from assay.stats.partition import partition
 from assay.values.measurement import Window
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Series = NDArray[np.float64]
+Series = list[float]
 
 WIDEST_NS = 1_000_000_000
 FEWEST_WINDOWS = 10
@@ -77,14 +75,12 @@ def steady_state(windows: Sequence[Window]) -> SteadyState:
 
 
 def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> SteadyState:
-    import numpy as np
-
     windows = _whole(windows)
     if len(windows) < FEWEST_WINDOWS:
         start = windows[0].start_ns if windows else 0
         reason = f"{len(windows)} windows are too few to tell"
         return SteadyState(False, reason, start, (), 0, 0.0, 0.0, 0.0)
-    series = np.array([window.completed / (window.length_ns / 1e9) for window in windows])
+    series = [window.completed / (window.length_ns / 1e9) for window in windows]
     return _judge_series(series, windows[0].length_ns, windows[0].start_ns, halves_differ, errors, None)
 
 
@@ -121,7 +117,7 @@ def _judge_series(
         from_ns=origin + last * window_ns,
         changes_ns=changes,
         window_ns=window_ns,
-        level_per_s=float(settled.mean()),
+        level_per_s=fmean(settled),
         halves_difference=drift.halves,
         quartile_drift=drift.quartiles,
     )
@@ -156,13 +152,14 @@ def _changepoints(series: Series, width_ns: int, error: float | None) -> tuple[S
         if longer * width_ns > WIDEST_NS or len(series) // longer < FEWEST_TO_WIDEN:
             return wide, factor, _partition(wide, 10.0, noise)
         factor = longer
-        wide = series[: len(series) // factor * factor].reshape(-1, factor).mean(axis=1)
+        whole = range(0, len(series) // factor * factor, factor)
+        wide = [fmean(series[start : start + factor]) for start in whole]
 
 
 def _partition(series: Series, weight: float, noise: float | None) -> list[int]:
     """Ends of the segments that minimise squared error + weight * ln n * segments, in noise units."""
     scale = max(noise or 0.0, _noise(series))
-    return partition(series / scale, weight * math.log(len(series)))
+    return partition([value / scale for value in series], weight * math.log(len(series)))
 
 
 def _noise(series: Series) -> float:
@@ -170,11 +167,10 @@ def _noise(series: Series) -> float:
 
     1.4826 makes the median absolute deviation of a normal distribution its standard deviation.
     """
-    import numpy as np
-
-    differences = np.diff(series)
-    deviation = 1.4826 * float(np.median(np.abs(differences - np.median(differences)))) / math.sqrt(2)
-    return max(deviation, RELATIVE_NOISE_FLOOR * float(np.abs(series).mean()), 1e-12)
+    differences = [after - before for before, after in pairwise(series)]
+    middle = median(differences)
+    deviation = 1.4826 * median(abs(difference - middle) for difference in differences) / math.sqrt(2)
+    return max(deviation, RELATIVE_NOISE_FLOOR * fmean(map(abs, series)), 1e-12)
 
 
 def _correlated(series: Series, ends: Sequence[int]) -> bool:
@@ -182,19 +178,15 @@ def _correlated(series: Series, ends: Sequence[int]) -> bool:
 
     1.28 / sqrt n is exceeded by one white series in ten: to widen for nothing costs but resolution.
     """
-    import numpy as np
-
     starts = [0, *ends[:-1]]
-    residuals = np.concatenate(
-        [series[start:end] - series[start:end].mean() for start, end in zip(starts, ends, strict=True)]
-    )
+    residuals = [x for start, end in zip(starts, ends, strict=True) for x in _about_mean(series[start:end])]
     return _lag_one(residuals) > 1.28 / math.sqrt(len(series))
 
 
 def _segments(series: Series, ends: Sequence[int]) -> list[_Segment]:
     """The segments whose levels really differ: like ones joined, episodes absorbed."""
     starts = [0, *ends[:-1]]
-    levels = [float(series[start:end].mean()) for start, end in zip(starts, ends, strict=True)]
+    levels = [fmean(series[start:end]) for start, end in zip(starts, ends, strict=True)]
     segments = [_Segment(s, e, x, x) for s, e, x in zip(starts, ends, levels, strict=True)]
     while True:
         joint = _next_joint(segments, len(series)) or _swing(series, segments)
@@ -228,7 +220,7 @@ def _swing(series: Series, segments: Sequence[_Segment]) -> tuple[int, int] | No
     if len(segments) < 2:
         return None
     last = segments[-1].start
-    before, after = float(series[:last].mean()), float(series[last:].mean())
+    before, after = fmean(series[:last]), fmean(series[last:])
     if abs(before - after) > LEVEL_CHANGE * max(before, after):
         return None
     return len(segments) - 2, len(segments) - 1
@@ -255,32 +247,53 @@ def _drift(series: Series, errors: float) -> _Drift:
     The noise is so many standard errors of samples that may correlate with their neighbours by r,
     which widens errors by sqrt((1+r)/(1-r)). A normal quartile's standard error is 1.36 deviations / sqrt n.
     """
-    import numpy as np
-
-    level = abs(float(series.mean()))
+    level = abs(fmean(series)) if series else 0.0
     if not level or len(series) < 4:
         return _Drift(0.0, 0.0, 0.0, 0.0)
     first, second = series[: len(series) // 2], series[len(series) // 2 :]
-    halves = abs(float(first.mean() - second.mean())) / level
-    quartiles = np.abs(np.percentile(first, (25, 75)) - np.percentile(second, (25, 75)))
-    r = min(0.9, max(0.0, _lag_one(np.concatenate([first - first.mean(), second - second.mean()]))))
-    error = math.hypot(float(first.std(ddof=1)), float(second.std(ddof=1))) / math.sqrt(len(first)) / level
+    halves = abs(fmean(first) - fmean(second)) / level
+    quartiles = max(abs(a - b) for a, b in zip(_quartiles(first), _quartiles(second), strict=True))
+    r = min(0.9, max(0.0, _lag_one([*_about_mean(first), *_about_mean(second)])))
+    error = math.hypot(_deviation(first), _deviation(second)) / math.sqrt(len(first)) / level
     noise = errors * error * math.sqrt((1 + r) / (1 - r))
-    return _Drift(halves, noise, float(quartiles.max()) / level, 1.36 * noise)
+    return _Drift(halves, noise, quartiles / level, 1.36 * noise)
 
 
 def _tenths_deviation(series: Series) -> float:
     """Deviation of the means of ten successive parts, as a share of the level."""
-    import numpy as np
-
-    level = abs(float(series.mean()))
+    level = abs(fmean(series)) if series else 0.0
     if not level or len(series) < 2:
         return 0.0
-    parts = np.array_split(series, min(10, len(series)))
-    return float(np.std([part.mean() for part in parts], ddof=1)) / level
+    parts = min(10, len(series))
+    longer, length = len(series) % parts, len(series) // parts  # the first ones are longer by one
+    bounds = [part * length + min(part, longer) for part in range(parts + 1)]
+    return _deviation([fmean(series[start:end]) for start, end in pairwise(bounds)]) / level
 
 
 def _lag_one(residuals: Series) -> float:
     """Correlation of neighbours."""
-    power = float(residuals @ residuals)
-    return float(residuals[1:] @ residuals[:-1]) / power if power > 0 else 0.0
+    power = math.fsum(one * one for one in residuals)
+    return math.fsum(a * b for a, b in pairwise(residuals)) / power if power > 0 else 0.0
+
+
+def _about_mean(series: Series) -> Series:
+    mean = fmean(series)
+    return [value - mean for value in series]
+
+
+def _deviation(series: Series) -> float:
+    """Of a sample. statistics.stdev counts in fractions: exact, and a hundred times slower."""
+    return math.sqrt(math.fsum(one * one for one in _about_mean(series)) / (len(series) - 1))
+
+
+def _quartiles(series: Series) -> tuple[float, float]:
+    """Straight between the ordered values, where the first is at 0 and the last at 1."""
+    ordered = sorted(series)
+    low, high = ((len(ordered) - 1) * share for share in (0.25, 0.75))
+    return _between(ordered, low), _between(ordered, high)
+
+
+def _between(ordered: Series, place: float) -> float:
+    below = math.floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

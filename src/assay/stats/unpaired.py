@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from assay.stats.estimates import CONFIDENCE, exponentiated
 from assay.stats.power import MOST_TRIALS
+from assay.stats.special import student_t_quantile
 from assay.values.estimate import Estimate
 
 _METHOD = "Welch t interval on logarithms, unpaired"
@@ -69,7 +70,5 @@ def _half_width(error_a: float, error_b: float, n_a: int, n_b: int) -> float:
     total = error_a + error_b
     if total == 0:
         return 0.0
-    from scipy.special import stdtrit
-
     degrees = total**2 / (error_a**2 / (n_a - 1) + error_b**2 / (n_b - 1))
-    return float(stdtrit(degrees, 0.5 + CONFIDENCE / 2)) * math.sqrt(total)
+    return student_t_quantile(degrees, 0.5 + CONFIDENCE / 2) * math.sqrt(total)

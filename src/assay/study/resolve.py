@@ -12,6 +12,7 @@ import msgspec
 from assay.errors import InputError
 from assay.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.settings import Settings
+from assay.stats.special import student_t_quantile
 from assay.study.capacity import CAPACITY, capacity_cases
 from assay.study.control import AGAIN, control_for
 from assay.study.latency import latency_cases
@@ -371,6 +372,4 @@ def _quick_note(profile: Profile, choices: Choices, blocks: int) -> tuple[str, .
 
 def _half_width(trials: int) -> float:
     """Of a 95 % t interval, in units of the trials' standard deviation."""
-    from scipy.stats import t  # heavy, and only `--quick` asks
-
-    return float(t.ppf(0.975, trials - 1)) / trials**0.5 if trials > 1 else float("inf")
+    return student_t_quantile(trials - 1, 0.975) / trials**0.5 if trials > 1 else float("inf")

@@ -33,8 +33,8 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
 
 
 def preload() -> None:
-    """Load what the judgement needs before there is a load: numpy takes a tenth of a second of CPU,
-    which the generator's core cannot spare once it is asked."""
+    """Run the judgement once before there is a load: what it has to import, the generator's core cannot
+    spare once it is asked."""
     steps = (
         Window(start_ns=n, length_ns=1, phase="warmup", started=0, completed=n % 3, failed=0, bytes_read=0)
         for n in range(2 * FEWEST_WINDOWS)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from assay.dropin.ab.requests import kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from assay.dropin.ab.requests import Requests
 
 _CONNECT = ("connect_timeout", "unreachable", "no_descriptors", "no_ports", "no_memory", "tls_error")
 _RECEIVE = ("connect_refused", "reset", "io_error", "timeout")
@@ -43,11 +41,13 @@ class Books:
     document_bytes: int
 
 
-def books(table: NDArray[Any], outcomes: Mapping[str, int], *, variable_length: bool) -> Books:
+def books(table: Requests, outcomes: Mapping[str, int], *, variable_length: bool) -> Books:
     """Count each failed request once. The first document that is complete sets the length."""
-    good = table[table["failure"] == 0]
-    document_bytes = int(good["body_bytes"][0]) if len(good) else 0
-    differing = 0 if variable_length else int(np.count_nonzero(good["body_bytes"] != document_bytes))
+    lengths = [
+        length for length, failure in zip(table.body_bytes, table.failure, strict=True) if failure == 0
+    ]
+    document_bytes = lengths[0] if lengths else 0
+    differing = 0 if variable_length else len(lengths) - lengths.count(document_bytes)
     known = (*_CONNECT, *_RECEIVE, *_LENGTH)
     failures = Failures(
         connect=sum(outcomes.get(kind, 0) for kind in _CONNECT),
@@ -58,7 +58,7 @@ def books(table: NDArray[Any], outcomes: Mapping[str, int], *, variable_length: 
     return Books(failures, document_bytes)
 
 
-def books_of_ab(table: NDArray[Any], *, variable_length: bool, tls: bool) -> Books:
+def books_of_ab(table: Requests, *, variable_length: bool, tls: bool) -> Books:
     """Keep the books as ab keeps them (`close_connection` and the loop around it in httpd's ab.c).
 
     An answer that ends early is a document like any other. A connection that breaks is counted when
@@ -68,7 +68,7 @@ def books_of_ab(table: NDArray[Any], *, variable_length: bool, tls: bool) -> Boo
     and both attempts are read, with one error. Over TLS, reading counts nothing.
     """
     good = document_bytes = length = broken = refused = 0
-    for failure, body_bytes in zip(table["failure"].tolist(), table["body_bytes"].tolist(), strict=True):
+    for failure, body_bytes in zip(table.failure, table.body_bytes, strict=True):
         what = kind(failure)
         if what in _BROKEN:
             broken += 1

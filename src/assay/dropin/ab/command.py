@@ -102,10 +102,10 @@ def _print_answers(verbosity: int, running: EngineRun) -> None:
     from assay.dropin.ab.requests import columns
 
     log, session = columns(running.request_log()), running.session()
-    answered = log[log["status"] > 0]
+    connected = [time for time, status in zip(log.connect_ns, log.status, strict=True) if status]
     certificate = "" if session is None else texts.certificate(session[3])
     for index, answer in enumerate(running.logged_answers()):
-        if certificate and index < len(answered) and answered["connect_ns"][index]:
+        if certificate and index < len(connected) and connected[index]:
             console.write(certificate)
         console.write(texts.answer(answer, verbosity))
 
@@ -115,10 +115,10 @@ def _tell_broken(log: bytes) -> None:
     from assay.dropin.ab.requests import columns, kind
 
     table = columns(log)
-    for entry in table[table["failure"] > 0]:
-        told = kind(int(entry["failure"]))
+    for failure, status in zip(table.failure, table.status, strict=True):
+        told = kind(failure)
         if told in ("connect_refused", "reset", "io_error", "closed_early", "tls_error"):
-            console.note(texts.broken_tls(told, has_answer=bool(entry["status"])))
+            console.note(texts.broken_tls(told, has_answer=bool(status)))
 
 
 def _remark(flags: Flags, measured: Measurement, answers: Sequence[bytes]) -> None:

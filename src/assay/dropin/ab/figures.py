@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from assay.dropin.ab.books import Failures, books, books_of_ab
-from assay.dropin.ab.requests import columns
+from assay.dropin.ab.requests import Requests, columns
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from assay.values.measurement import Measurement
-
-    Times = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ class Figures:
     bytes_written: int
     body_bytes: int
     rows: tuple[Row, ...]
-    totals_us: Times
+    totals_us: list[int]
     strict: bool
 
     def percentile_us(self, percentile: int) -> int:
@@ -58,20 +54,17 @@ class Figures:
         """
         floor, ceiling = self.done * percentile // 100, -(-self.done * percentile // 100)
         rank = floor if self.strict else max(0, ceiling - 1)
-        return int(self.totals_us[min(rank, self.done - 1)])
+        return self.totals_us[min(rank, self.done - 1)]
 
     def row_of_csv_us(self, percentile: int) -> int:
         """The same for the CSV file, where ab rounds the element's number."""
         rank = int(0.5 + self.done * percentile / 100)
-        return (
-            int(self.totals_us[min(rank, self.done - 1)]) if self.strict else self.percentile_us(percentile)
-        )
+        return self.totals_us[min(rank, self.done - 1)] if self.strict else self.percentile_us(percentile)
 
 
 def figures(measured: Measurement, log: bytes, *, variable_length: bool, tls: bool, strict: bool) -> Figures:
     """The figures of a load that has ended."""
     table = columns(log)
-    good = table[table["failure"] == 0]
     if strict:
         kept = books_of_ab(table, variable_length=variable_length, tls=tls)
     else:
@@ -79,19 +72,23 @@ def figures(measured: Measurement, log: bytes, *, variable_length: bool, tls: bo
         kept = books(table, counts, variable_length=variable_length)
     times = times_us(table)
     # To ab, an answer that breaks off after its head has its status all the same.
-    statuses = table["status"][table["status"] > 0] if strict else good["status"]
+    failed = table.failure if not strict else [status == 0 for status in table.status]
+    statuses = [status for status, fails in zip(table.status, failed, strict=True) if not fails]
+    kept_alive = sum(
+        keeps for keeps, failure in zip(table.keeps_alive, table.failure, strict=True) if not failure
+    )
     return Figures(
         done=len(table),
         time_s=measured.measured_ns / 1e9,
         failures=kept.failures,
-        not_2xx=int(np.count_nonzero((statuses < 200) | (statuses > 299))),
-        kept_alive=int(np.count_nonzero(good["keeps_alive"])),
+        not_2xx=sum(not 200 <= status <= 299 for status in statuses),
+        kept_alive=kept_alive,
         document_bytes=kept.document_bytes,
         bytes_read=measured.bytes_read,
         bytes_written=measured.bytes_written,
         body_bytes=measured.body_bytes,
         rows=tuple(row(label, name, times[label], strict) for label, name in _ROWS) if len(table) else (),
-        totals_us=np.sort(times["Total"]),
+        totals_us=sorted(times["Total"]),
         strict=strict,
     )
 
@@ -104,23 +101,24 @@ _ROWS = (
 )
 
 
-def times_us(table: NDArray[Any]) -> dict[str, Times]:
+def times_us(table: Requests) -> dict[str, list[int]]:
     """The times of each request in whole µs, by the label of their row."""
-    total = (table["total_ns"] // 1000).astype(np.int64)
-    connect = (table["connect_ns"] // 1000).astype(np.int64)
-    waiting = (table["first_byte_ns"] // 1000).astype(np.int64)
-    return {"Connect": connect, "Processing": total - connect, "Waiting": waiting, "Total": total}
+    total, connect, waiting = (
+        [time // 1000 for time in times] for times in (table.total_ns, table.connect_ns, table.first_byte_ns)
+    )
+    processing = [whole - part for whole, part in zip(total, connect, strict=True)]
+    return {"Connect": connect, "Processing": processing, "Waiting": waiting, "Total": total}
 
 
-def row(label: str, name: str, times: Times, strict: bool) -> Row:
+def row(label: str, name: str, times: Sequence[int], strict: bool) -> Row:
     """One row. ab takes the middle of an odd number of times for an even one's, and the other way round."""
-    ordered = np.sort(times)
+    ordered = sorted(times)
     count, middle = len(ordered), len(ordered) // 2
     takes_two = (count % 2 == 1 and count > 1) if strict else count % 2 == 0
     other = middle + 1 if strict else middle - 1
     median = (ordered[middle] + ordered[other]) // 2 if takes_two else ordered[middle]
-    # In floating point, as ab does: a sum of squares would overflow whole numbers.
-    apart = ordered.astype(float) - float(ordered.sum() / count)
-    deviation = float(np.sqrt(np.sum(apart**2) / (count - 1))) if count > 1 else 0.0
-    mean = int(ordered.sum()) // count
-    return Row(label, name, int(ordered[0]), mean, deviation, int(median), int(ordered[-1]))
+    whole = sum(ordered)
+    centre = whole / count
+    squares = sum((time - centre) ** 2 for time in ordered)
+    deviation = math.sqrt(squares / (count - 1)) if count > 1 else 0.0
+    return Row(label, name, ordered[0], whole // count, deviation, median, ordered[-1])

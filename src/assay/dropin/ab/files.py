@@ -6,8 +6,6 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from assay.dropin.ab.figures import Figures, times_us
 from assay.dropin.ab.report import ms
 from assay.dropin.ab.requests import columns
@@ -28,10 +26,10 @@ def write_gnuplot(path: Path, log: bytes, started_at_unix_ns: int) -> None:
     table = columns(log)
     times = times_us(table)
     lines = ["starttime\tseconds\tctime\tdtime\tttime\twait"]
-    for index in np.argsort(times["Total"], kind="stable"):
-        seconds = (started_at_unix_ns + int(table["begun_ns"][index])) // 1_000_000_000
+    for index in sorted(range(len(table)), key=times["Total"].__getitem__):
+        seconds = (started_at_unix_ns + table.begun_ns[index]) // 1_000_000_000
         kinds = ("Connect", "Processing", "Total", "Waiting")
-        numbers = "\t".join(str(ms(int(times[kind][index]))) for kind in kinds)
+        numbers = "\t".join(str(ms(times[kind][index])) for kind in kinds)
         lines.append(f"{time.ctime(seconds)}\t{seconds}\t{numbers}")
     _write(path, lines, "gnuplot")
 

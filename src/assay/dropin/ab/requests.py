@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import struct
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+ENTRY = struct.Struct("=5QHB?4x")
+"""One request: times of its begin, its connection, first byte and end in ns, the bytes of its body, status,
+failure, and whether the connection is kept. In the machine's own byte order, which the engine writes in."""
 
-ENTRY = [
-    ("begun_ns", "<u8"),
-    ("connect_ns", "<u8"),
-    ("first_byte_ns", "<u8"),
-    ("total_ns", "<u8"),
-    ("body_bytes", "<u8"),
-    ("status", "<u2"),
-    ("failure", "u1"),
-    ("keeps_alive", "?"),
-    ("_", "V4"),
-]
 FAILURES = (
     "connect_refused", "connect_timeout", "unreachable", "reset", "io_error", "closed_early", "closed_idle",
     "timeout", "bad_answer", "tls_error",
@@ -35,8 +26,36 @@ def kind(failure: int) -> str:
     return FAILURES[failure - 1] if failure <= len(FAILURES) else "other"
 
 
-def columns(log: bytes) -> NDArray[Any]:
-    """One row a request, in the order in which they ended; `failure` is 0 where there was none."""
-    import numpy as np
+@dataclass(frozen=True, kw_only=True)
+class Requests:
+    """The log's columns: one place a request, in the order in which they ended."""
 
-    return np.frombuffer(log, dtype=np.dtype(ENTRY))
+    begun_ns: list[int]
+    connect_ns: list[int]
+    first_byte_ns: list[int]
+    total_ns: list[int]
+    body_bytes: list[int]
+    status: list[int]
+    failure: list[int]
+    keeps_alive: list[int]
+
+    def __len__(self) -> int:
+        """How many requests there are."""
+        return len(self.begun_ns)
+
+
+def columns(log: bytes) -> Requests:
+    """Read the log; `failure` is 0 where there was none."""
+    # Strides of a view make a column of a million requests in milliseconds; unpacking rows takes a second.
+    octets = memoryview(log)
+    words, halves = octets.cast("Q"), octets.cast("H")
+    return Requests(
+        begun_ns=words[0::6].tolist(),
+        connect_ns=words[1::6].tolist(),
+        first_byte_ns=words[2::6].tolist(),
+        total_ns=words[3::6].tolist(),
+        body_bytes=words[4::6].tolist(),
+        status=halves[20::24].tolist(),
+        failure=octets[42::48].tolist(),
+        keeps_alive=octets[43::48].tolist(),
+    )
