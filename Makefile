@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
-.PHONY: help run setup setup-dev test lint bench studies clean
+.PHONY: help run setup setup-dev test lint bench studies wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -29,5 +29,8 @@ bench: setup-dev ## measure Assay itself (ARGS="--only engine")
 studies: setup ## measure every study under both profiles into docs/studies/ (hours; ARGS="--quick heroes")
 	@scripts/measure-studies.sh $(ARGS)
 
+wheel: setup ## build a wheel that is the whole product, into dist/
+	@scripts/wheel.sh
+
 clean: ## remove everything built; results stay
-	rm -rf target .venv .assay src/assay/_engine*.so
+	rm -rf target .venv .assay dist src/assay/_engine*.so src/assay/bundle

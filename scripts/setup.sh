@@ -43,7 +43,8 @@ environment() {
     fi
 }
 
-build_engine() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin develop --release --locked; }
+# Stripped as the wheel is: so one build serves both.
+build_engine() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin develop --release --locked --strip; }
 
 tools
 environment

@@ -10,14 +10,18 @@ from pathlib import Path
 DEFAULT_LOCK = "/tmp/assay.lock"
 """The one folder that every user of a machine can write to, whatever their session says of TMPDIR."""
 
+BUNDLE = Path(__file__).resolve().parent / "bundle"
+"""Servers and studies as a wheel carries them; scripts/wheel.sh puts them there, so a checkout has none."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The folders of one invocation, all absolute.
 
-    `root` is the checkout that Assay runs from (or the current folder where it runs installed);
-    `cache` holds builds and their logs; `lock` is held by whoever measures on this machine, so it is the
-    same for every user and every session of theirs.
+    `root` holds Assay's own servers and studies: the checkout that it runs from, or the bundle in the
+    installed package. `cache` holds builds and their logs: the user's own cache folder where Assay is
+    installed, since a package is no place to build in. `lock` is held by whoever measures on this
+    machine, so it is the same for every user and every session of theirs.
     Servers and studies are looked for in their folders in order: the user's own come first.
     """
 
@@ -38,11 +42,11 @@ class Settings:
     ) -> Settings:
         """From flags (`results`), then the environment (ASSAY_RESULTS, ASSAY_SERVERS, ASSAY_STUDIES,
         ASSAY_CACHE, ASSAY_LOCK), then the defaults (`./results`, `./servers`, `./studies`, the
-        checkout's)."""
+        installed or checked-out ones)."""
         environ = os.environ if environ is None else environ
         here = (here or Path.cwd()).absolute()
         found = checkout()
-        root = found or here
+        root = found or BUNDLE
         return cls(
             root=root,
             results=here / (results or environ.get("ASSAY_RESULTS") or "results"),

@@ -56,11 +56,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Document:
-    """A text with its parts in the order in which they stand; `cut` says that only its beginning was read."""
+    """A text with its parts in the order in which they stand."""
 
     name: str
     parts: tuple[Block | Table, ...]
-    cut: bool = False
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

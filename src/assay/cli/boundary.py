@@ -25,6 +25,14 @@ def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         return EXIT_BROKEN_PIPE
+    except ModuleNotFoundError as missing:
+        from assay import extras
+
+        lacks = extras.lacking(missing.name)
+        if lacks is None:
+            return _report_defect(missing, words)
+        _tell(lacks)
+        return lacks.exit_code
     except Exception as defect:  # noqa: BLE001 - the last boundary: whatever it is, it is ours to log
         return _report_defect(defect, words)
     return code

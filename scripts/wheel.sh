@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# wheel.sh [FOLDER]: build a wheel that is the whole product (engine, null server, servers, studies) into FOLDER [dist].
+# Its platform tag is the lowest that this machine's C library allows; .github/workflows builds in manylinux's containers.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+cd "$root"
+out=$(realpath -m "${1:-dist}")
+
+# What the package carries besides its own code: what git tracks of servers and studies, and nothing built in them.
+bundle() {
+    rm -rf src/assay/bundle
+    mkdir -p src/assay/bundle
+    git ls-files -z servers studies | while IFS= read -r -d '' file; do
+        [ ! -f "$file" ] || cp --parents "$file" src/assay/bundle/
+    done
+}
+
+build_wheel() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin build --release --locked --strip --out "$out"; }
+
+command -v git >/dev/null || die "git is missing: it tells which servers' files belong into the wheel"
+trap 'rm -rf "$root/src/assay/bundle"' EXIT
+bundle
+quietly "build the wheel" build_wheel
+wheel=$(ls -t "$out"/assay_http-*.whl | head -n 1)
+say "$wheel ($(du -h "$wheel" | cut -f1))"

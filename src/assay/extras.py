@@ -1,0 +1,39 @@
+"""Packages that a plain installation goes without, and what to say where one is asked for.
+
+Pictures, Parquet, pages to browse and a reader of HTML are large and most runs need none: they are
+extras of the distribution (pyproject.toml), imported where they are used.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from assay.errors import EnvironmentLacks
+
+PACKAGES = {
+    "lxml": ("audit", "reading HTML"),
+    "altair": ("charts", "pages and pictures"),
+    "vl_convert": ("charts", "pages and pictures"),
+    "jinja2": ("charts", "pages and pictures"),
+    "pyarrow": ("parquet", "Parquet"),
+    "starlette": ("view", "`assay view`"),
+    "uvicorn": ("view", "`assay view`"),
+}
+"""By the name of the module: the extra that brings it, and what is made with it."""
+
+
+def lacking(module: str | None) -> EnvironmentLacks | None:
+    """What to say where `module` cannot be found; None where it belongs to no extra."""
+    name = (module or "").partition(".")[0]
+    if name not in PACKAGES:
+        return None
+    extra, purpose = PACKAGES[name]
+    return EnvironmentLacks(
+        f"{purpose}: the package {name} is not installed", f"pip install 'assay-http[{extra}]'"
+    )
+
+
+def not_installed(extra: str) -> EnvironmentLacks | None:
+    """What to say where a package of `extra` is not installed: for work that goes on without it."""
+    modules = [module for module, (brought_by, _) in PACKAGES.items() if brought_by == extra]
+    return next((lacking(module) for module in modules if find_spec(module) is None), None)
