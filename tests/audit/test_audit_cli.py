@@ -190,3 +190,26 @@ def test_a_text_with_all_it_should_say_is_left_alone(
     path.write_text(MACHINE + "```\n" + wrk() + "```\n", encoding="utf-8")
     assert main(["audit", str(path)]) == EXIT_OK
     assert "1 result, believable: 1 for throughput" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_page_shows_what_the_example_yields(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    main(["audit", "docs/audit-example/hasty.md"])
+    assert capsys.readouterr().out.rstrip() in (root / "docs" / "audit.md").read_text(encoding="utf-8")
+    assert main(["audit", "docs/audit-example/sound.md"]) == EXIT_OK
+    assert main(["audit", "docs/audit-example/partly.md"]) == EXIT_WITHHELD
+
+
+def test_the_page_lists_every_rule_with_its_title() -> None:
+    from assay.audit import AUDIT_RULES
+
+    page = (Path(__file__).parents[2] / "docs" / "audit.md").read_text(encoding="utf-8")
+    method = (Path(__file__).parents[2] / "METHODOLOGY.md").read_text(encoding="utf-8")
+    for code, rule in AUDIT_RULES.items():
+        assert f"| {code} | " in page
+        if code.startswith("R"):
+            assert f"| {code} | {rule.title} | {rule.takes} | {rule.source} |" in method

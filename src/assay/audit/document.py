@@ -56,10 +56,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Document:
-    """A text with its parts in the order in which they stand."""
+    """A text with its parts in the order in which they stand; `cut` says that only its beginning was read."""
 
     name: str
     parts: tuple[Block | Table, ...]
+    cut: bool = False
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 from assay.audit.document import Block, Document
 from assay.audit.tools import BY_NAME, NAMED
@@ -101,7 +103,8 @@ _SAME = re.compile(
     r"|host|box|computer|laptop|server|instance|system|node|vm)\b"
     r"|\bnot (?:\w+ ){0,3}(?:on|from) (?:different|separate|two) (?:machines|hosts|boxes|computers)\b"
     r"|\bsame (?:machine|host|box|computer|laptop|vm|instance) as\b|\b(?:run|ran|running|tested"
-    r"|benchmarked|measured)\slocally\b|\bover (?:the )?(?:loopback|localhost)\b",
+    r"|benchmarked|measured)\slocally\b|\bover (?:the )?(?:loopback|localhost)\b"
+    r"|\blocalhost (?:testing|benchmark|only)|\bsingle machine\b",
     re.IGNORECASE,
 )
 _LOADER = re.compile(
@@ -116,6 +119,10 @@ _CORES = re.compile(
 _SPREAD = re.compile(r"±|\+/-(?! Stdev)|std\.? ?dev|confidence interval|variance between", re.IGNORECASE)
 
 
+MOST = 2**20
+"""Characters in which facts are looked for; of a longer text nothing is said to be missing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """Words of the text, where they stand, and the number in them if there is one."""
@@ -128,7 +135,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts of a whole text; None or empty where it does not say."""
+    """The facts of a text; None or empty where it does not say. `whole`: all of it was looked at."""
 
     machine: Said | None
     version: Said | None
@@ -139,6 +146,7 @@ class Facts:
     cores: tuple[Said, ...]
     tools: frozenset[str]
     tool_named: bool
+    whole: bool
 
 
 def facts(document: Document) -> Facts:
@@ -148,7 +156,11 @@ def facts(document: Document) -> Facts:
     cores: list[Said] = []
     tools: set[str] = set()
     named = repeated = spread = False
-    for number, text, is_code in _texts(document):
+    texts = _texts(document)
+    lengths = list(accumulate(len(text) for _, text, _ in texts))
+    read = bisect_right(lengths, MOST)
+    whole = read == len(texts) and not document.cut
+    for number, text, is_code in texts[:read]:
         machine = machine or _first(MACHINE, number, text)
         version = version or _version(number, text) or _first(_DATE, number, text)
         spread = spread or (not is_code and _SPREAD.search(text) is not None)
@@ -156,11 +168,14 @@ def facts(document: Document) -> Facts:
             named = True
             tools.add(found[0])
         cores += [Said(number, found[0], float(found["n"])) for found in _CORES.finditer(text)]
-        if not is_code:
+        if not is_code or re.match(r"\s*(?:#|//|;)", text):
             runs += _runs(number, text)
             repeated = repeated or _REPEATED.search(text) is not None
+        if not is_code:
             same = same or _together(number, text)
-    return Facts(machine, version, tuple(runs), repeated, spread, same, tuple(cores), frozenset(tools), named)
+    return Facts(
+        machine, version, tuple(runs), repeated, spread, same, tuple(cores), frozenset(tools), named, whole
+    )
 
 
 def _texts(document: Document) -> list[tuple[int, str, bool]]:

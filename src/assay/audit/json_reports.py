@@ -70,7 +70,7 @@ _REPORTS = (
     ),
     Report(
         "vegeta",
-        ("latencies", "status_codes", "throughput"),
+        ("latencies", "status_codes"),
         (
             ("requests", "requests", 1.0),
             ("offered", "rate", 1.0),
@@ -169,7 +169,7 @@ def _read(whole: Mapping[str, object], lines: list[Line]) -> Reported | None:
             percentiles[key] = figure
         else:
             figures[key] = figure
-    if "rate" not in figures:
+    if not figures.keys() & {"rate", "mean"}:
         return None
     _counted(figures)
     first, last = lines[0].number, lines[-1].number

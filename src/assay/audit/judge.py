@@ -58,13 +58,14 @@ def audit(document: Document, ignored: frozenset[str] = frozenset()) -> Audit:
     if not seen.results:
         return Audit(document.name, document, seen, (), (), ())
     remarks = tuple(sorted(_remarks(seen, ignored), key=lambda remark: (remark.line, remark.code)))
+    by_line = _ByLine(remarks)
     return Audit(
         document.name,
         document,
         seen,
         remarks,
-        tuple(_believed(result, remarks) for result in seen.results),
-        tuple(_settled(weight, remarks) for weight in weighed(seen)),
+        tuple(_believed(result, by_line) for result in seen.results),
+        tuple(_settled(weight, by_line) for weight in weighed(seen)),
     )
 
 
@@ -100,14 +101,24 @@ def _remark(rule: AuditRule, hit: Hit) -> Remark:
     )
 
 
-def _concerning(result: Reported, remarks: tuple[Remark, ...]) -> list[Remark]:
-    lines = {result.line, result.command.line if result.command else result.line}
-    return [one for one in remarks if not one.about or lines & set(one.about)]
+class _ByLine:
+    """The remarks by the results that they are about."""
+
+    def __init__(self, remarks: tuple[Remark, ...]) -> None:
+        self._everywhere = [one for one in remarks if not one.about]
+        self._about: dict[int, list[Remark]] = {}
+        for one in remarks:
+            for line in one.about:
+                self._about.setdefault(line, []).append(one)
+
+    def concerning(self, result: Reported) -> list[Remark]:
+        """What is about the result, and what is about the whole text."""
+        return [*self._everywhere, *self._about.get(result.line, ())]
 
 
-def _believed(result: Reported, remarks: tuple[Remark, ...]) -> Believed:
+def _believed(result: Reported, remarks: _ByLine) -> Believed:
     """A closed loop tells throughput, an open one times; what is withheld tells neither."""
-    own = [one for one in _concerning(result, remarks) if one.about or one.takes == "everything"]
+    own = [one for one in remarks.concerning(result) if one.about or one.takes == "everything"]
     gone = {one.takes for one in own if one.severity == "withheld"}
     codes = tuple(dict.fromkeys(one.code for one in own if one.severity != "note"))
     rate = "rate" in result.figures and result.closed is not False
@@ -121,7 +132,7 @@ def _believed(result: Reported, remarks: tuple[Remark, ...]) -> Believed:
     return Believed(result, "times" if times else "nothing", codes)
 
 
-def _settled(weight: Weight, remarks: tuple[Remark, ...]) -> Weight:
+def _settled(weight: Weight, remarks: _ByLine) -> Weight:
     """The verdict on a conclusion once the flaws of what it rests on are known."""
     if weight.verdict != "stands":
         return weight
@@ -129,16 +140,20 @@ def _settled(weight: Weight, remarks: tuple[Remark, ...]) -> Weight:
     own = [
         one
         for result in weight.rests_on
-        for one in _concerning(result, remarks)
+        for one in remarks.concerning(result)
         # What is between two results concerns the conclusion only if it is about just these.
         if one.takes != "comparison" or not one.about or len(lines & set(one.about)) > 1
     ]
-    gone = sorted({one.code for one in own if one.severity == "withheld"})
+    by_times = weight.conclusion.metric == "times" or not all(
+        "rate" in one.figures for one in weight.rests_on
+    )
+    voided = {"everything", "times"} if by_times else {"everything"}
+    gone = sorted({one.code for one in own if one.severity == "withheld" and one.takes in voided})
     if gone:
         return replace(
             weight, verdict="untold", why=f"{weight.why}, but {', '.join(gone)} withholds what it rests on"
         )
-    weak = sorted({one.code for one in own if one.severity == "flagged" or one.code in _NO_PROOF})
+    weak = sorted({one.code for one in own if one.severity != "note" or one.code in _NO_PROOF})
     if not weak:
         return weight
     if weight.ratio > _PLAIN and weight.ratio > 0:

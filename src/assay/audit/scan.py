@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -10,6 +11,8 @@ from assay.audit.interval import Interval
 from assay.audit.reported import Figure, Reported
 from assay.audit.tools import TOOLS
 from assay.audit.tools.pattern import Tool
+
+_ANY = re.compile("|".join(sorted({re.escape(cue) for tool in TOOLS for cue in tool.cues})))
 
 PATIENCE = 16
 """Lines without a figure after which an output has ended: comments between its lines are fewer."""
@@ -60,6 +63,8 @@ def outputs(lines: Iterable[Line], breaks: frozenset[int] = frozenset()) -> Iter
 
 def _begun(now: _Open | None, line: Line) -> Tool | None:
     """The tool whose output begins on the line; the one that is open if it may be that one's."""
+    if not _ANY.search(line.text):
+        return None
     if now is not None and now.tool.starts(line.text):
         return now.tool
     return next((tool for tool in TOOLS if tool.starts(line.text)), None)
@@ -111,7 +116,7 @@ def _take(now: _Open, line: Line) -> bool:
     if (
         address
         and not now.url
-        and ("test @" in line.text or "Bombarding" in line.text or "Target URL" in line.text)
+        and (" @ " in line.text or "Bombarding" in line.text or "Target URL" in line.text)
     ):
         now.url = address
     if found:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, islice
 
 from assay.audit.commands import commands
 from assay.audit.document import Block, Document, Table
 from assay.audit.facts import Facts, facts, known_tools
 from assay.audit.interval import exactly
 from assay.audit.json_reports import json_reports
+from assay.audit.listed import listed
 from assay.audit.names import distinct, key_of
 from assay.audit.reported import Command, Figure, Reported
 from assay.audit.scan import outputs
 from assay.audit.tables import Grid, results
 from assay.audit.tools import BY_NAME
 from assay.audit.units import time_in
+
+MOST = 1000
+"""Outputs, tables, lists and commands of one text that are looked at: a text for people has fewer."""
 
 NEAR = 8
 """Lines between a command and the output that is taken to be its own."""
@@ -45,26 +50,30 @@ class Seen:
     facts: Facts
     sections: tuple[Section, ...]
 
-    @property
+    @cached_property
     def rows(self) -> tuple[Reported, ...]:
         """The results in tables."""
         return tuple(row for grid in self.grids for row in grid.results)
 
-    @property
+    @cached_property
     def results(self) -> tuple[Reported, ...]:
         """All results, in the order in which they stand."""
         return tuple(sorted((*self.outputs, *self.rows), key=lambda result: result.line))
 
-    @property
+    @cached_property
     def closed(self) -> bool | None:
         """Whether every load-test tool that the text names has a closed loop; None where none is named."""
         kinds = {command.closed for command in self.commands} | {result.closed for result in self.outputs}
         kinds |= {BY_NAME[name].closed for name in known_tools(self.facts)} if not kinds else set()
         return None if not kinds or None in kinds else kinds == {True}
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [section.line for section in self.sections]
+
     def section(self, line: int) -> Section | None:
         """The section in which a line stands."""
-        at = bisect_right([section.line for section in self.sections], line) - 1
+        at = bisect_right(self._starts, line) - 1
         return self.sections[at] if at >= 0 else None
 
     def compared(self) -> Iterator[tuple[Reported, Reported]]:
@@ -87,20 +96,33 @@ def _siblings(seen: Seen, a: Reported, b: Reported) -> bool:
     one, other = seen.section(a.line), seen.section(b.line)
     if one is None or other is None:
         return one is other
-    return one.line == other.line or (one.level == other.level and one.path[:-1] == other.path[:-1])
+    if one.line == other.line:
+        return True
+    # Under "Express" and "Fastify" there may be headings that are only a command, or a figure.
+    paths = [[title for title in each.path if not _NO_TITLE.search(title)] for each in (one, other)]
+    apart = sum(a != b for a, b in zip(*paths, strict=False))
+    return one.level == other.level and len(paths[0]) == len(paths[1]) and apart <= 1
 
 
 def see(document: Document) -> Seen:
     """Find everything in a document."""
     sections = tuple(_sections(document))
-    calls = tuple(commands(document.lines))
+    calls = tuple(islice(commands(document.lines), MOST))
     breaks = frozenset(section.line for section in sections)
-    found = [*outputs(document.lines, breaks), *json_reports(document.blocks)]
+    found = [*islice(outputs(document.lines, breaks), MOST), *islice(json_reports(document.blocks), MOST)]
     found.sort(key=lambda result: result.line)
     told = facts(document)
     named = tuple(_with_context(document, sections, calls, tuple(found)))
-    grids = tuple(grid for grid in map(results, _captioned(document)) if grid is not None)
-    return Seen(document, named, grids, calls, told, sections)
+    taken = frozenset(line for one in named for line in range(one.line, one.last + 1))
+    grids = [grid for grid in map(results, islice(_captioned(document), MOST)) if grid is not None]
+    grids += islice(listed(document, taken), MOST)
+    common = _common(calls)
+    if common is not None:
+        grids = [
+            replace(grid, results=tuple(replace(row, command=common) for row in grid.results))
+            for grid in grids
+        ]
+    return Seen(document, named, tuple(grids), calls, told, sections)
 
 
 def _captioned(document: Document) -> Iterator[Table]:
@@ -131,22 +153,40 @@ def _with_context(
     """Each output with its command and its name: the few words before it, or else its heading."""
     texts = {line.number: line.text for line in document.lines}
     starts = [section.line for section in sections]
+    only = {tool: call for tool in {call.tool for call in calls} if (call := _only(calls, tool)) is not None}
+    called = [call.line for call in calls]
     taken = 0
     before = ""
     for result in found:
         at = bisect_right(starts, result.line) - 1
         begin = max(taken, sections[at].line if at >= 0 else 0)
-        call = _own_command(calls, result, begin)
+        call = _own_command(
+            calls[bisect_left(called, begin) : bisect_right(called, result.line)], result, begin
+        )
         first = call.line if call is not None else result.line
-        label = _words_before(texts, first, begin) or (sections[at].title if at >= 0 else "")
-        label = label or (before if begin == taken else "")
-        before = label
-        figures = dict(_around(texts, result, begin), **result.figures)
-        call = call or _only(calls, result.tool)
+        said = _words_before(texts, first, begin)
+        before = said or (before if begin == taken else "")
+        label = before or _title(sections[at] if at >= 0 else None)
+        figures = {**result.figures, **_around(texts, result, begin)}
+        call = call or only.get(result.tool)
         closed = result.closed if call is None or call.closed else False
         url = result.url or (call.url if call else "")
         yield replace(result, figures=figures, closed=closed, label=label, command=call, url=url)
         taken = result.last
+
+
+def _title(section: Section | None) -> str:
+    """The heading that names what is measured: above one that is only a command or an address."""
+    if section is None:
+        return ""
+    return next((title for title in reversed(section.path) if not _NO_TITLE.search(title)), section.title)
+
+
+_NO_TITLE = re.compile(
+    r"://|^\W{0,3}(?:wrk2?|ab|hey|oha|rewrk|bombardier|autocannon|siege|h2load|k6)\s+-"
+    r"|\s--?[a-z]+=|requests?/s|req/s|\b\d{4,}",
+    re.IGNORECASE,
+)
 
 
 def _own_command(calls: tuple[Command, ...], result: Reported, begin: int) -> Command | None:
@@ -163,6 +203,18 @@ def _own_command(calls: tuple[Command, ...], result: Reported, begin: int) -> Co
         call for call in near if told and (own := call.figures.get("connections")) and own.value == told.value
     ]
     return fit[0] if len(fit) == 1 else None
+
+
+def _common(calls: tuple[Command, ...]) -> Command | None:
+    """The command that a text's tables are of: it has one tool, and always the same load."""
+    loads = {
+        (call.tool, *(call.figures[name].value if name in call.figures else None for name in _LOAD))
+        for call in calls
+    }
+    return calls[0] if len(loads) == 1 else None
+
+
+_LOAD = ("connections", "threads", "duration", "requests", "offered", "pipelining")
 
 
 def _only(calls: tuple[Command, ...], tool: str) -> Command | None:
@@ -186,7 +238,7 @@ def _around(texts: dict[int, str], result: Reported, begin: int) -> dict[str, Fi
         found = _BEFORE.search(texts.get(number, ""))
         if found:
             length = time_in(found["duration"]) or time_in(f"{found['duration']}s")
-            told = {"duration": Figure(length, number, found[0])} if length else {}
+            told = {"asked_duration": Figure(length, number, found[0])} if length else {}
             if found["offered"]:
                 told["offered"] = Figure(exactly(float(found["offered"])), number, found[0])
             return told

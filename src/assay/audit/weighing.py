@@ -40,7 +40,8 @@ def _weigh(seen: Seen, one: Conclusion) -> Weight:
     if not found or one.metric == "other" or not (one.better and one.worse):
         return Weight(one, "untold", "the text has no figures of both that this could rest on", rests_on)
     held = [each for each in found if _holds(one, each[0])]
-    ratio_, a, b = max(held or found, key=lambda each: each[0].middle)
+    # Throughput speaks where it agrees: it is what a closed loop can tell.
+    ratio_, a, b = held[0] if held else max(found, key=lambda each: each[0].middle)
     told = _told(ratio_, a, b)
     if held:
         return Weight(one, "stands", told, rests_on, ratio_.middle)

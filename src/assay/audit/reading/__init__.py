@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import PurePath
 
 from assay.audit.document import Block, Document, Table
 from assay.audit.reading.text import decoded, lines_of
 
+_SIMPLE_TABLE = re.compile(r"^={3,200}(?: {1,8}={3,200}){1,30}\s*$", re.MULTILINE)
+"""A simple table of reStructuredText, which no other text has, whatever its file is called."""
+
 Part = Block | Table
+
+MOST = 4 * 2**20
+"""Characters of a text that are read: books are shorter. What is left out is told."""
 
 LARGE = 2**20
 """Characters beyond which Markdown is read as plain text: the library takes a second a megabyte."""
@@ -17,7 +24,9 @@ LARGE = 2**20
 def read(name: str, content: bytes) -> Document:
     """The document that the bytes are; `InputError` where they are no text."""
     text = decoded(name, content)
-    return Document(name, tuple(_reader(name, text)(text)))
+    cut = len(text) > MOST
+    text = text[:MOST]
+    return Document(name, tuple(_reader(name, text)(text)), cut)
 
 
 def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
@@ -36,7 +45,7 @@ def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
         from assay.audit.reading.separated import separated
 
         return separated
-    if suffix in (".rst", ".rest"):
+    if suffix in (".rst", ".rest") or (suffix != ".txt" and _SIMPLE_TABLE.search(text[:LARGE])):
         from assay.audit.reading.rst import rst
 
         return rst

@@ -55,6 +55,10 @@ def html(text: str, first: int = 1) -> list[Block | Table]:
     return walk.parts
 
 
+MOST_ROWS = 10_000
+"""Rows of a table that are read: one of results has hundreds."""
+
+
 class _Walk:
     """What has been met so far: text that waits for its block to end, and the tables that are open."""
 
@@ -118,7 +122,7 @@ class _Walk:
             self._cells.append(" ".join("".join(self._text).split()))
             self._text = []
         elif self._tables and tag == "tr":
-            if any(self._cells):
+            if any(self._cells) and len(self._rows) < MOST_ROWS:
                 self._rows.append(Row(self._number, tuple(self._cells)))
             self._cells = []
         elif tag == "table":

@@ -62,6 +62,10 @@ def cells_of(line: str) -> tuple[str, ...]:
     return tuple(unmarked(cell).strip() for cell in line.strip().strip("|│┃").replace("│", "|").split("|"))
 
 
+MOST_ROWS = 10_000
+"""Rows of a table that are read: one of results has hundreds."""
+
+
 def piped(lines: list[Line]) -> Table | None:
     """A table of pipes: a heading, a rule of dashes, rows. None if the lines are no such table."""
     rows = [line for line in lines if line.text.count("|") + line.text.count("│") >= 1]
@@ -76,5 +80,5 @@ def piped(lines: list[Line]) -> Table | None:
     kept = [line for line in rows if not _RULE.fullmatch(line.text)]
     if len(kept) < 2:
         return None
-    head, *rest = kept
+    head, *rest = kept[:MOST_ROWS]
     return Table(head.number, cells_of(head.text), tuple(Row(one.number, cells_of(one.text)) for one in rest))

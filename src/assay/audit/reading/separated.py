@@ -8,6 +8,9 @@ import io
 from assay.audit.document import Block, Row, Table
 from assay.audit.reading.text import plain_line
 
+MOST_ROWS = 10_000
+"""Rows that are read: a table of results has hundreds."""
+
 
 def separated(text: str) -> list[Block | Table]:
     """The table that a CSV file is; a row that cannot be read ends it."""
@@ -19,6 +22,8 @@ def separated(text: str) -> list[Block | Table]:
     number = 1
     try:
         for cells in reader:
+            if len(rows) > MOST_ROWS:
+                break
             if any(cells):
                 rows.append(Row(number, tuple(plain_line(cell).strip() for cell in cells)))
             number = reader.line_num + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 
 from assay.audit.finding import AuditRule, Hit
 from assay.audit.reported import Figure, Reported
@@ -18,7 +19,9 @@ _COUNTS_ALL = frozenset({"wrk", "ab", "hey", "oha", "h2load", "siege", "loadtest
 def little(seen: Seen) -> Iterator[Hit]:
     """M1: requests in flight = mean time × throughput, which cannot exceed the connections."""
     for result in seen.results:
-        rate, mean, connections = result.get("rate"), result.get("mean"), result.get("connections")
+        rate, connections = result.get("rate"), result.get("connections")
+        # What a table made from wrk's report calls latency is the mean: wrk names no other by that word.
+        mean = result.get("mean") or (result.get("time") if _of_wrk(result) else None)
         closed = result.closed if result.tool != "table" else seen.closed
         if rate is None or mean is None or connections is None or closed is not True or result.tool == "ab":
             continue
@@ -40,6 +43,10 @@ def little(seen: Seen) -> Iterator[Hit]:
             "withheld" if more else "flagged",
             (result.line,),
         )
+
+
+def _of_wrk(result: Reported) -> bool:
+    return result.command is not None and result.command.tool == "wrk"
 
 
 def _failed(result: Reported) -> bool:
@@ -108,6 +115,7 @@ M2 = AuditRule(
 
 def counted(seen: Seen) -> Iterator[Hit]:
     """M3: requests ÷ duration = rate."""
+    yield from odd_one_out(seen)
     for result in seen.results:
         rate, requests, took = (result.figures.get(name) for name in ("rate", "requests", "duration"))
         if rate is None or requests is None or took is None or result.tool not in _COUNTS_ALL:
@@ -125,6 +133,42 @@ def counted(seen: Seen) -> Iterator[Hit]:
             "withheld",
             (result.line,),
         )
+
+
+def odd_one_out(seen: Seen) -> Iterator[Hit]:
+    """M3 of a table without durations: requests ÷ rate is the same length for all rows but one or two."""
+    for grid in seen.grids:
+        told = [
+            (row, row.figures["requests"].value / row.figures["rate"].value)
+            for row in grid.results
+            if _both(row)
+        ]
+        if len(told) < _ROWS:
+            continue
+        usual = median(length.middle for _, length in told)
+        odd = [
+            (row, length)
+            for row, length in told
+            if not length.widened(_ODD).low <= usual <= length.widened(_ODD).high
+        ]
+        near = [length for _, length in told if abs(length.middle / usual - 1) < _LIKE]
+        if odd and len(near) == len(told) - len(odd) and len(odd) * _ROWS <= len(told):
+            for row, length in odd:
+                rate = row.figures["rate"]
+                yield Hit(
+                    rate.line,
+                    rate.quote,
+                    f"requests ÷ rate is {time(length.middle)} here, and {time(usual)} in the other rows",
+                    "withheld",
+                    (row.line,),
+                )
+
+
+_ROWS, _ODD, _LIKE = 5, 0.05, 0.02
+
+
+def _both(row: Reported) -> bool:
+    return all(name in row.figures and row.figures[name].value.low > 0 for name in ("rate", "requests"))
 
 
 M3 = AuditRule(

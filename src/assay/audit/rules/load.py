@@ -10,7 +10,8 @@ from assay.audit.seen import Seen
 from assay.audit.words import number, percent
 
 _LOOPBACK = re.compile(
-    r"(?:https?://)?(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)", re.IGNORECASE
+    r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",
+    re.IGNORECASE,
 )
 
 
@@ -112,6 +113,13 @@ G8 = AuditRule(
 )
 
 
+_CLOSING = re.compile(
+    r"\b(?:with|using|in)\s(?:a\s)?[`\"']?close[`\"']?\sconnections?\b|\bConnection:\s?close\b"
+    r"|\b(?:no|without)\s(?:http\s)?keep-?alive\b|\bkeep-?alive (?:is |was )?(?:off|disabled)\b",
+    re.IGNORECASE,
+)
+
+
 def unkept(seen: Seen) -> Iterator[Hit]:
     """W5: a connection for each request."""
     told: set[int] = set()
@@ -132,6 +140,10 @@ def unkept(seen: Seen) -> Iterator[Hit]:
             yield Hit(
                 line, quote, f"{result.tool} opened a connection for each request", about=(result.line,)
             )
+    for line, text in seen.document.text_at.items() if seen.results else ():
+        words = _CLOSING.search(text)
+        if words:
+            yield Hit(line, words[0], "the text says that connections are closed")
     for call in seen.commands:
         if call.keep_alive is False and call.line not in told:
             yield Hit(call.line, call.quote, f"{call.tool} opens a connection for each request")

@@ -146,9 +146,9 @@ _COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
 
 def outside(seen: Seen) -> Iterator[Hit]:
     """R6: memory or CPU of an idle server beside results under load."""
-    for grid in seen.grids:
-        texts = [(grid.table.number, text) for text in grid.table.head]
-        texts += [(row.number, row.cells[0]) for row in grid.table.rows if row.cells]
+    for table in seen.document.tables if seen.results else ():
+        texts = [(table.number, text) for text in table.head]
+        texts += [(row.number, row.cells[0]) for row in table.rows if row.cells]
         heads = " ".join(text for _, text in texts)
         loaded = re.search(r"under load|peak|loaded|max", heads, re.IGNORECASE)
         for line, text in texts:

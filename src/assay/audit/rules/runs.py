@@ -82,14 +82,24 @@ S6 = AuditRule(
 )
 
 
+def _load_of(one: Reported) -> tuple[object, ...]:
+    """What is the same in repeated runs of one thing."""
+    connections, duration = one.get("connections"), one.get("duration")
+    return (
+        key_of(one.label),
+        one.url,
+        connections.value if connections else None,
+        round(duration.value.middle) if duration else None,
+    )
+
+
 def untold(seen: Seen) -> Iterator[Hit]:
     """R5: a comparison, and nowhere how often it was measured."""
     facts = seen.facts
-    if not compares(seen) or facts.runs or facts.repeated or facts.spread:
+    if not compares(seen) or not facts.whole or facts.runs or facts.repeated or facts.spread:
         return
     if any(
-        count > 1
-        for count in Counter(key_of(one.label) for one in seen.outputs if key_of(one.label)).values()
+        count > 1 for count in Counter(_load_of(one) for one in seen.outputs if key_of(one.label)).values()
     ):
         return
     if any(name.endswith("_spread") for row in seen.rows for name in row.figures):

@@ -152,28 +152,70 @@ _WARMING = re.compile(r"warm", re.IGNORECASE)
 
 
 def short(seen: Seen) -> Iterator[Hit]:
-    """S7: measured for less than ten seconds."""
+    """S7: less than ten seconds, by an output, a command, a count at a rate, or the text's words."""
     told: set[int] = set()
     for result in seen.outputs:
-        figure = result.figures.get("duration")
+        took = result.figures.get("duration")
+        asked = result.figures.get("asked_duration", took)
         if result.command is not None:
             told.add(result.command.line)
-        asked = result.figures.get("asked_duration", figure)
-        if figure is None or asked is None or _warming(seen, result.line):
-            continue
-        if figure.value.high < _SHORT and asked.value.middle < _SHORT - 0.05:
-            yield Hit(
-                figure.line, figure.quote, f"measured for {time(figure.value.middle)}", about=(result.line,)
-            )
-    for call in seen.commands:
-        figure = call.figures.get("duration")
         if (
-            figure is not None
-            and figure.value.high < _SHORT
-            and call.line not in told
-            and not _warming(seen, call.line)
+            took is None
+            or asked is None
+            or asked.value.middle >= _SHORT - 0.05
+            or _warming(seen, result.line)
         ):
-            yield Hit(call.line, call.quote, f"measured for {time(figure.value.middle)}")
+            continue
+        figure = took if took.value.high < _SHORT else asked
+        yield Hit(
+            figure.line, figure.quote, f"measured for {time(figure.value.middle)}", about=(result.line,)
+        )
+    for call in seen.commands:
+        length = call.figures.get("duration")
+        if length is None or length.value.high >= _SHORT or call.line in told or _warming(seen, call.line):
+            continue
+        yield Hit(call.line, call.quote, f"measured for {time(length.value.middle)}")
+    yield from brief(seen)
+    yield from _in_words(seen)
+
+
+_LENGTH = re.compile(
+    r"\bduration\W{1,6}(?P<one>\d{1,2}(?:\.\d)?)\s?(?:s|secs?|seconds?)\b"
+    r"|\b(?P<two>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?) (?:duration|per (?:endpoint|test"
+    r"|framework|run|server|benchmark)|each\b"
+    r"|(?:test|benchmark|load test)s?\b)",
+    re.IGNORECASE,
+)
+
+
+def _in_words(seen: Seen) -> Iterator[Hit]:
+    """What the text says of its runs' length, outside listings."""
+    listings = {one.number for block in seen.document.blocks if block.kind == "code" for one in block.lines}
+    raw = {at for result in seen.outputs for at in range(result.line, result.last + 1)}
+    for line, text in seen.document.text_at.items() if seen.results else ():
+        found = _LENGTH.search(text)
+        if not found or line in listings or line in raw or _WARMING.search(text):
+            continue
+        length = float(found["one"] or found["two"])
+        if 0 < length < _SHORT:
+            yield Hit(line, found[0], f"measured for {time(length)}")
+
+
+def brief(seen: Seen) -> Iterator[Hit]:
+    """S7 of results without a duration: their requests at their rate take so long."""
+    told: set[int] = set()
+    for result in seen.results:
+        rate, requests = result.figures.get("rate"), result.get("requests")
+        if rate is None or requests is None or result.get("duration") is not None or rate.value.low <= 0:
+            continue
+        length = requests.value / rate.value
+        if length.high < _SHORT and result.table not in told and not _warming(seen, result.line):
+            told.add(result.table or -result.line)
+            words = (
+                f"{number(requests.value.middle)} requests at {number(rate.value.middle)}/s take "
+                f"{time(length.middle)}"
+            )
+            yield Hit(rate.line, rate.quote, words, about=(result.line,))
 
 
 def _warming(seen: Seen, line: int) -> bool:

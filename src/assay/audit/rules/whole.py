@@ -18,7 +18,7 @@ _LOAD = re.compile(
 
 def no_machine(seen: Seen) -> Iterator[Hit]:
     """R3: nowhere a machine."""
-    if seen.results and seen.facts.machine is None:
+    if seen.results and seen.facts.machine is None and seen.facts.whole:
         first = seen.results[0]
         yield Hit(
             first.line,
@@ -42,7 +42,7 @@ R3 = AuditRule(
 def no_versions(seen: Seen) -> Iterator[Hit]:
     """R4: a comparison without any version."""
     pair = next(seen.compared(), None)
-    if pair is None or seen.facts.version is not None:
+    if pair is None or seen.facts.version is not None or not seen.facts.whole:
         return
     yield Hit(
         pair[0].line,
@@ -65,7 +65,7 @@ R4 = AuditRule(
 
 def no_load(seen: Seen) -> Iterator[Hit]:
     """R10: results, and nowhere what made them."""
-    if not seen.rows or seen.outputs or seen.commands or seen.facts.tool_named:
+    if not seen.rows or not seen.facts.whole or seen.outputs or seen.commands or seen.facts.tool_named:
         return
     for part in seen.document.parts:
         texts = [line.text for line in part.lines] if isinstance(part, Block) else list(part.head)

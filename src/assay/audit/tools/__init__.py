@@ -20,6 +20,7 @@ from assay.audit.tools.loadtest import TOOL as LOADTEST
 from assay.audit.tools.locust import TOOL as LOCUST
 from assay.audit.tools.oha import TOOL as OHA
 from assay.audit.tools.pattern import Tool
+from assay.audit.tools.rewrk import TOOL as REWRK
 from assay.audit.tools.siege import TOOL as SIEGE
 from assay.audit.tools.vegeta import TOOL as VEGETA
 from assay.audit.tools.wrk import TOOL as WRK
@@ -40,6 +41,7 @@ TOOLS: tuple[Tool, ...] = (
     GATLING,
     LOCUST,
     ARTILLERY,
+    REWRK,
 )
 """In the order in which a line is offered to them: what several tools print alike is the first one's."""
 

@@ -22,8 +22,9 @@ _RESULTS = 12
 
 def shown(found: Audit, *, explain: bool) -> Text:
     """The whole audit of one document; `explain` adds what each finding means and where its rule is from."""
-    text = Text()
-    text.append(summary(found) + "\n", HEADING)
+    text = Text(no_wrap=True, overflow="ignore")
+    for line in textwrap.wrap(summary(found), _WIDTH + 10, break_long_words=False):
+        text.append(f"{line}\n", HEADING)
     if not found.results:
         return text
     told: set[str] = set()

@@ -24,7 +24,7 @@ def plural(number: int, noun: str) -> str:
 def summary(found: Audit) -> str:
     """The answer in a line: what the results are believable for, and what the conclusions are worth."""
     if not found.results:
-        return f"{safe(found.name)}: no result of a load test"
+        return f"{safe(found.name)}: no result of a load test{_CUT if found.document.cut else ''}"
     beliefs = Counter(one.belief for one in found.results)
     parts = [f"{count} for {belief}" for belief, count in beliefs.items()]
     line = f"{safe(found.name)}: {plural(len(found.results), 'result')}, believable: {', '.join(parts)}"
@@ -32,7 +32,10 @@ def summary(found: Audit) -> str:
         verdicts = Counter(VERDICTS[one.verdict] for one in found.conclusions)
         told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
         line += f"; {plural(len(found.conclusions), 'conclusion')}: {told}"
-    return line
+    return line + (_CUT if found.document.cut else "")
+
+
+_CUT = "; only the first 4 million characters were read"
 
 
 def elsewhere(also: tuple[int, ...]) -> str:

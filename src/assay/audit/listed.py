@@ -1,0 +1,84 @@
+"""Results in lists: "Foo: 12,345 req/s" or "12,345 requests/sec - Foo", one below the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from assay.audit.document import Block, Document, Table
+from assay.audit.headings import RATE
+from assay.audit.interval import NUMBER, printed
+from assay.audit.names import key_of
+from assay.audit.reported import Figure, Reported
+from assay.audit.tables import Grid
+
+_NAMED = re.compile(
+    rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-|\.{{2,40}}"
+    rf"|→)\s{{0,20}}[~≈]?\s?"
+    rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?\s{{0,3}}(?P<rest>\S.{{0,40}})$"
+)
+_NUMBERED = re.compile(
+    rf"^[\s*•+>#-]{{0,12}}(?P<number>{NUMBER})\s?(?P<multiple>k|K"
+    rf"|M)?\s{{0,3}}(?P<rest>[A-Za-z/]{{2,12}}(?:[ /][A-Za-z]{{1,8}}){{0,2}})"
+    rf"\s{{0,3}}(?:-|–|—|:|\(|by|with|for)\s{{0,3}}(?P<name>[A-Za-z@][\w@./ +-]{{1,60}})"
+)
+_FAR = 3
+"""Lines between two entries of one list."""
+
+
+def listed(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+    """The lists of at least two results; lines that are `taken` belong to a tool's output."""
+    for block in document.blocks:
+        if block.kind != "heading":
+            yield from _lists(block, taken)
+    yield from _spread_over(document, taken)
+
+
+def _lists(block: Block, taken: frozenset[int]) -> Iterator[Grid]:
+    held: list[Reported] = []
+    for line in block.lines:
+        if line.number in taken or len(line.text) > 200:
+            continue
+        found = _entry(line.number, line.text)
+        if found is None:
+            continue
+        if held and found.line - held[-1].line > _FAR:
+            yield from _grid(held)
+            held = []
+        held.append(found)
+    yield from _grid(held)
+
+
+def _spread_over(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+    """Markdown makes a block of each item of a list: items that follow each other are one list."""
+    held: list[Reported] = []
+    for block in document.blocks:
+        single = len(block.lines) == 1 and block.kind == "prose" and block.lines[0].number not in taken
+        found = _entry(block.lines[0].number, block.lines[0].text) if single else None
+        if found is None or (held and found.line - held[-1].line > _FAR):
+            yield from _grid(held)
+            held = []
+        if found is not None:
+            held.append(found)
+    yield from _grid(held)
+
+
+def _entry(number: int, text: str) -> Reported | None:
+    found = _NAMED.match(text) or _NUMBERED.match(text)
+    if found is None or not RATE.match(found["rest"].lstrip("( [")) or not key_of(found["name"]):
+        return None
+    value = printed(found["number"], found["multiple"] or "")
+    if value is None:
+        return None
+    name = found["name"].strip(" .*-")
+    figure = Figure(value, number, found["number"])
+    return Reported(
+        tool="table", line=number, last=number, label=name, figures={"rate": figure}, table=number
+    )
+
+
+def _grid(held: list[Reported]) -> Iterator[Grid]:
+    if len(held) > 1 and len({key_of(one.label) for one in held}) > 1:
+        first = held[0].line
+        yield Grid(Table(first, (), ()), tuple(replace(one, table=first) for one in held))
