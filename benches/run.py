@@ -20,6 +20,7 @@ from pathlib import Path
 
 import answer_time
 import answers
+import burden
 import contests
 import costs
 from model import Benchmark, Effort, Outcome
@@ -29,7 +30,7 @@ FULL = Effort(rounds=5, share=1.0)
 SHORT = Effort(rounds=5, share=0.25)
 """A quarter: here the start and end of the process still weigh a few per cent."""
 BENCHMARKS: tuple[Benchmark, ...] = (
-    contests.BENCHMARKS + costs.BENCHMARKS + answer_time.BENCHMARKS + answers.BENCHMARKS
+    contests.BENCHMARKS + costs.BENCHMARKS + answer_time.BENCHMARKS + answers.BENCHMARKS + burden.BENCHMARKS
 )
 
 
