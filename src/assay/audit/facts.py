@@ -24,9 +24,9 @@ MACHINE = re.compile(
     r"|equinix|cloud vm"
     r"|\d{1,3}(?:\.\d+)?\s?ghz|\d{1,3}[- ]?(?:v?cpus?|(?:physical |logical |virtual |hyper)?-?cores?"
     r"|threads cpu|vcores?)"
-    r"|(?:single|one|two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?|cpu\s?:"
+    r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?|cpu\s?:"
     r"|processor\s?:|processor name|\d{1,4}\s?gi?b\s(?:of\s)?(?:ram|memory|ddr)"
-    r"|ram\s?:|dell|lenovo|poweredge|proliant|supermicro|laptop with|techempower)\b|" + _INSTANCE,
+    r"|ram\s?:|dell|lenovo|poweredge|proliant|supermicro|laptop with)\b|" + _INSTANCE,
     re.IGNORECASE,
 )
 _VERSION = re.compile(
@@ -68,7 +68,7 @@ _RUNS = (
     ),
     re.compile(
         rf"\b(?:ran|run|repeated|executed|performed|tested|measured|benchmarked"
-        rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs)\b",
+        rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs)\b(?!\s(?:faster|slower|more|less|better|higher|as|the|quicker|fewer))",
         re.I,
     ),
     re.compile(
@@ -113,10 +113,27 @@ _LOADER = re.compile(
     re.IGNORECASE,
 )
 _APART = re.compile(r"\b(?:not|separate|different|another|second|dedicated|two|n't)\b", re.IGNORECASE)
+_CORE_WORDS = {
+    "dual": 2.0,
+    "two": 2.0,
+    "quad": 4.0,
+    "four": 4.0,
+    "six": 6.0,
+    "hexa": 6.0,
+    "eight": 8.0,
+    "octa": 8.0,
+}
+_MORE_CORES = re.compile(
+    r"\b(?P<word>dual|two|quad|four|six|hexa|eight|octa)[- ]?(?:core|cpu)s?\b"
+    r"|\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b|ghz\s?[x×]\s?(?P<times>\d{1,3})\b",
+    re.IGNORECASE,
+)
 _CORES = re.compile(
     r"\b(?P<n>\d{1,3})[- ]?(?:physical |logical |virtual )?(?:v?cpus?|cores?|vcores?)\b", re.IGNORECASE
 )
-_SPREAD = re.compile(r"±|\+/-(?! Stdev)|std\.? ?dev|confidence interval|variance between", re.IGNORECASE)
+_SPREAD = re.compile(
+    r"±|\+/-(?! Stdev)|standard deviation|confidence interval|variance between", re.IGNORECASE
+)
 
 
 MOST = 2**20
@@ -168,6 +185,7 @@ def facts(document: Document) -> Facts:
             named = True
             tools.add(found[0])
         cores += [Said(number, found[0], float(found["n"])) for found in _CORES.finditer(text)]
+        cores += [Said(number, found[0], _cores(found)) for found in _MORE_CORES.finditer(text)]
         if not is_code or re.match(r"\s*(?:#|//|;)", text):
             runs += _runs(number, text)
             repeated = repeated or _REPEATED.search(text) is not None
@@ -191,6 +209,10 @@ def _texts(document: Document) -> list[tuple[int, str, bool]]:
     return found
 
 
+def _cores(found: re.Match[str]) -> float:
+    return _CORE_WORDS[found["word"].lower()] if found["word"] else float(found["count"] or found["times"])
+
+
 def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:
     found = pattern.search(text)
     return Said(number, found[0]) if found else None
@@ -199,7 +221,9 @@ def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:
 def _version(number: int, text: str) -> Said | None:
     """A version that something had, not one that it requires."""
     for found in _VERSION.finditer(text):
-        if not _REQUIRED.search(text[max(found.start() - 30, 0) : found.end() + 20]):
+        if "ApacheBench" not in text and not _REQUIRED.search(
+            text[max(found.start() - 30, 0) : found.end() + 20]
+        ):
             return Said(number, found[0])
     return None
 

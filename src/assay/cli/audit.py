@@ -114,6 +114,9 @@ def _print(audits: list[Audit], *, explain: bool) -> None:
         if number:
             console.write("")
         console.show(terminal.shown(one, explain=explain))
+        settling = terminal.settling(one)
+        if settling:
+            console.write(f"\n{settling}")
     if len(audits) > 1 and len(told) < len(audits):
         console.write(f"\n{plural(len(audits) - len(told), 'text')} without a result of a load test")
 

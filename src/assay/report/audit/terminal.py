@@ -22,7 +22,7 @@ _RESULTS = 12
 
 def shown(found: Audit, *, explain: bool) -> Text:
     """The whole audit of one document; `explain` adds what each finding means and where its rule is from."""
-    text = Text(no_wrap=True, overflow="ignore")
+    text = Text()
     for line in textwrap.wrap(summary(found), _WIDTH + 10, break_long_words=False):
         text.append(f"{line}\n", HEADING)
     if not found.results:
@@ -34,12 +34,13 @@ def shown(found: Audit, *, explain: bool) -> Text:
         told.add(remark.code)
     _conclusions(text, found)
     _results(text, found)
-    lines = commands(found)
-    if lines:
-        text.append("\nwhat would settle it:\n", HEADING)
-        for line in lines:
-            text.append(f"  {safe(line, longest=2000)}\n")
     return text
+
+
+def settling(found: Audit) -> str:
+    """The commands that would settle what is open, to be written as they are: a command is never wrapped."""
+    lines = [f"  {safe(line, longest=2000)}" for line in commands(found)]
+    return "\n".join(["what would settle it:", *lines, ""]) if lines else ""
 
 
 def reporting_rule(rule: AuditRule) -> str:
