@@ -127,7 +127,7 @@ def test_a_load_in_a_pipe_ends_in_a_plain_summary(url: str) -> None:
     ended = assay("load", url, "-c", "2", "-d", "500ms")
     assert ended.returncode == 0, ended
     assert "closed loop, 2 connections" in ended.stdout
-    assert re.search(r"throughput +\S+ k?/s", ended.stdout)
+    assert re.search(r"throughput +(≥ )?\S+ k?/s", ended.stdout)  # a bound, where the machine is busy
     assert "0 failed" in ended.stdout
     assert "closed loop: the queue that the client makes" in ended.stdout
     assert "\x1b" not in ended.stdout + ended.stderr
@@ -186,6 +186,7 @@ def test_a_load_that_reaches_nothing_ends_at_once_and_says_so(rate: list[str]) -
     assert ended.returncode == 1
     said = " ".join(ended.stdout.split())
     assert "ended at once: nothing was reached" in said
+    assert "throughput withheld" in said
     assert "nothing was reached: no connection was ever opened (connect refused: " in said
     assert "do start the server, or correct the address and the port" in said
 

@@ -115,6 +115,7 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
             {"asked": float(asked or 0), "opened": 0.0},
             gravity=1.0,
             remedy="" if ours else "start the server, or correct the address and the port",
+            effects=_FEW_SERVED,
         )
     if not load.closed or asked is None or opened is None or answered is None:
         return None
