@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # wheel.sh [FOLDER]: build a wheel that is the whole product (engine, null server, servers, studies) into FOLDER [dist].
-# Its platform tag is the lowest that this machine's C library allows; .github/workflows builds in manylinux's containers.
+# wheel.sh --bundle: only put servers and studies into the package, for another builder.
+# Its platform tag is the lowest that this machine's C library allows. zig as the linker would allow an older one, but
+# LuaJIT's own build does not link with it (its unwinder is missing): .github/workflows builds in an old container.
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
-out=$(realpath -m "${1:-dist}")
 
 # What the package carries besides its own code: what git tracks of servers and studies, and nothing built in them.
 bundle() {
@@ -18,6 +19,11 @@ bundle() {
 build_wheel() { VIRTUAL_ENV="$root/.venv" .venv/bin/maturin build --release --locked --strip --out "$out"; }
 
 command -v git >/dev/null || die "git is missing: it tells which servers' files belong into the wheel"
+if [ "${1:-}" = --bundle ]; then
+    bundle
+    exit
+fi
+out=$(realpath -m "${1:-dist}")
 trap 'rm -rf "$root/src/assay/bundle"' EXIT
 bundle
 quietly "build the wheel" build_wheel
