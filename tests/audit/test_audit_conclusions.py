@@ -68,6 +68,19 @@ def test_what_rests_on_no_figure_or_is_no_statement_is_not_contradicted(sentence
     assert verdict(sentence) in ("untold", None)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("Compared to Bar, Foo is 3x faster.", "stands"),
+        ("Foo is 3x faster.", "stands"),
+        ("It is 10x faster than Bar.", "contradicted"),
+    ],
+)
+def test_of_two_the_other_is_meant(sentence: str, told: str) -> None:
+    two = MACHINE + TABLE.replace("| Baz | 9,990 ± 90 |\n", "")
+    assert verdict(sentence, two) == told
+
+
 def test_a_factor_that_single_runs_cannot_show_leaves_the_direction() -> None:
     text = MACHINE.replace("Mean of 8 runs", "One run each") + TABLE.replace(" ± 100", "").replace(
         " ± 90", ""

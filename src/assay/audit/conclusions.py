@@ -88,6 +88,7 @@ _CUE = re.compile(
     re.I,
 )
 """Words without which no sentence is a conclusion: looked for first, since that is fast."""
+_COMPARED = re.compile(r"(?:when |as )?compared (?:to|with) [^,]{2,60},\s", re.I)
 _HEDGED = re.compile(
     r"\b(?:if|would|should|could|might|may|can be|expect|not|n't|never|claim|whether|why|how"
     r"|than before|goal|aim|want|try)\b",
@@ -212,10 +213,12 @@ def _ranked(
     bound: Bound,
 ) -> Iterator[Conclusion]:
     named = sorted((at, label) for name, label in names.items() for at in places(name, sentence)[:3])
-    first = next((label for at, label in named if at < found.start()), "")
+    against = _COMPARED.match(sentence)
+    begin = against.end() if against else 0
+    first = next((label for at, label in named if begin <= at < found.start()), "")
     others: list[str] = []
     for at, label in named:
-        if at >= found.end() and label != first and label not in others:
+        if (at >= found.end() or at < begin) and label != first and label not in others:
             others.append(label)
     than = re.search(r"\b(?:than|compared to|compared with|over|vs\.?|versus)\b", sentence[found.start() :])
     way = found["way"].lower() if found["way"] else ""
@@ -229,6 +232,11 @@ def _ranked(
     pairs = [(first, other) for other in others[:1]] if than or _ORDER.fullmatch(found[0]) or others else []
     if not pairs:
         pairs = [(first, "")]
+    labels = list(dict.fromkeys(names.values()))
+    if len(labels) == 2 and bool(pairs[0][0]) != bool(pairs[0][1]):
+        named_one = pairs[0][0] or pairs[0][1]  # of two, the other is meant
+        left = labels[1] if labels[0] == named_one else labels[0]
+        pairs = [(pairs[0][0] or left, pairs[0][1] or left)]
     for one, other in pairs:
         better, worse = (other, one) if inverse else (one, other)
         yield Conclusion(

@@ -62,13 +62,15 @@ _RUNS = (
         re.I,
     ),
     re.compile(
-        rf"\b(?P<best>best|fastest|highest|top|max(?:imum)?)\s(?:result\s|run\s|score\s"
-        rf"|time\s)?(?:out\s)?(?:of|from|over)\s(?:the\s)?{_COUNT}(?:\s(?:\w+\s){{0,2}}?{_RUN})?",
+        rf"\b(?P<best>(?:best|fastest)\s(?:out\s)?of\s(?:the\s)?(?=\w{{1,5}}\b)(?!\d{{3}})"
+        rf"|(?:best|fastest|highest|max(?:imum)?)\s(?:result\s|run\s|score\s|time\s)?(?:out\s)?(?:of|from|over)"
+        rf"\s(?:the\s)?(?=\w{{1,8}}\s(?:\w+\s){{0,2}}?{_RUN})){_COUNT}\b",
         re.I,
     ),
     re.compile(
         rf"\b(?:ran|run|repeated|executed|performed|tested|measured|benchmarked"
-        rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs)\b(?!\s(?:faster|slower|more|less|better|higher|as|the|quicker|fewer))",
+        rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs)\b"
+        r"(?!\s(?:faster|slower|more|less|better|higher|as|the|quicker|fewer))",
         re.I,
     ),
     re.compile(
@@ -95,8 +97,10 @@ _RUNS = (
 )
 _REPEATED = re.compile(
     r"\b(?:averag(?:e|ed|ing)|median|mean)\s(?:of|over|across)\s(?:\w+\s){0,3}(?:runs|tests|trials)"
-    r"|multiple (?:times|runs)|several (?:times|runs)|repeated",
-    re.I,
+    r"|(?:multiple|several) (?:runs|times)\b(?!\s(?:faster|slower|more|less|better|higher|as|the))"
+    r"|repeated (?:the |each |every |all |this |these )?(?:tests?|benchmarks?|measurements?"
+    r"|runs?|several|multiple|\d)",
+    re.IGNORECASE,
 )
 _SAME = re.compile(
     r"\b(?:on|from|using)\s(?:the\s)?(?:very\s)?(?:same|one|a single)\s(?:physical\s)?(?:machine"

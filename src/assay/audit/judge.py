@@ -142,7 +142,8 @@ def _settled(weight: Weight, remarks: _ByLine) -> Weight:
         for result in weight.rests_on
         for one in remarks.concerning(result)
         # What is between two results concerns the conclusion only if it is about just these.
-        if one.takes != "comparison" or not one.about or len(lines & set(one.about)) > 1
+        if one.code != "R8"
+        and (one.takes != "comparison" or not one.about or len(lines & set(one.about)) > 1)
     ]
     by_times = weight.conclusion.metric == "times" or not all(
         "rate" in one.figures for one in weight.rests_on

@@ -56,13 +56,17 @@ def _pattern(key: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w.-]){joined}(?:\.?js)?(?![\w])", re.IGNORECASE)
 
 
+def _first_word(key: str) -> str:
+    return re.split(r"[\s_-]", key)[0]
+
+
 def aliases(labels: Iterable[str]) -> dict[str, str]:
     """The labels by the names that a sentence may use: the key, or its first word if no other has it."""
     keys = {key_of(label): label for label in labels if len(key_of(label)) > 1 and not is_scenario(label)}
-    firsts = Counter(key.split()[0] for key in keys)
+    firsts = Counter(_first_word(key) for key in keys)
     found = dict(keys)
     for key, label in keys.items():
-        first = key.split()[0]
+        first = _first_word(key)
         if firsts[first] == 1 and len(first) > 2:
             found.setdefault(first, label)
     return found
