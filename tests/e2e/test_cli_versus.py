@@ -121,7 +121,7 @@ def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -
 
 
 def test_a_rival_that_dies_under_load_is_a_row_and_the_answer_is_withheld(tmp_path: Path) -> None:
-    words = (command(tmp_path, "--die-after", "20"), command(tmp_path), "--name", "mortal", "--name", "sound")
+    words = (command(tmp_path, "--die-after", "8"), command(tmp_path), "--name", "mortal", "--name", "sound")
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", "--no-control")
     assert ended.returncode == 1
     told = " ".join(ended.stdout.split())
