@@ -128,7 +128,7 @@ class Conclusion:
 
 def conclusions(document: Document, names: dict[str, str]) -> Iterator[Conclusion]:
     """The conclusions about things that results are labelled with, in order; `names`: label by name."""
-    for block in document.blocks:
+    for block in document.blocks if names else ():
         if block.kind != "code":
             for number, sentence in sentences(block):
                 yield from _concluded(number, sentence, names)

@@ -14,11 +14,11 @@ _SIMPLE_TABLE = re.compile(r"^={3,200}(?: {1,8}={3,200}){1,30}\s*$", re.MULTILIN
 
 Part = Block | Table
 
-MOST = 4 * 2**20
+MOST = 2 * 2**20
 """Characters of a text that are read: books are shorter. What is left out is told."""
 
-LARGE = 2**20
-"""Characters beyond which Markdown is read as plain text: the library takes a second a megabyte."""
+LARGE = 2**18
+"""Characters beyond which Markdown is read as plain text: the library takes up to ten seconds a megabyte."""
 
 
 def read(name: str, content: bytes) -> Document:

@@ -35,7 +35,7 @@ def summary(found: Audit) -> str:
     return line + (_CUT if found.document.cut else "")
 
 
-_CUT = "; only the first 4 million characters were read"
+_CUT = "; only the first 2 million characters were read"
 
 
 def elsewhere(also: tuple[int, ...]) -> str:
