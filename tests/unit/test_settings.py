@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.settings import Settings
+import pytest
+
+from assay.settings import BUNDLE, Settings
 
 
 def test_flags_come_before_variables_and_variables_before_defaults(tmp_path: Path) -> None:
@@ -29,3 +31,13 @@ def test_the_lock_is_one_for_the_machine(tmp_path: Path) -> None:
     own = {"XDG_RUNTIME_DIR": str(tmp_path), "TMPDIR": str(tmp_path)}
     assert Settings.resolve(environ=own).lock == Settings.resolve(environ={}).lock == Path("/tmp/assay.lock")
     assert Settings.resolve(here=tmp_path, environ={"ASSAY_LOCK": "mine"}).lock == tmp_path / "mine"
+
+
+def test_an_installed_assay_builds_in_the_users_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assay.settings.checkout", lambda: None)
+    made = Settings.resolve(here=tmp_path, environ={"XDG_CACHE_HOME": "/caches"})
+    assert made.cache == Path("/caches/assay")
+    assert made.server_folders == (tmp_path / "servers", BUNDLE / "servers")
+    assert made.study_folders == (tmp_path / "studies", BUNDLE / "studies")

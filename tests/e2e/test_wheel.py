@@ -1,0 +1,113 @@
+"""The wheel as a user has it: in an empty virtual environment, without a checkout or build tools."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import venv
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LARGEST_MB = 60
+"""With pip itself, which every virtual environment begins with."""
+
+pytestmark = pytest.mark.timeout(1200)  # the engine may have to be built
+
+
+class Installed:
+    """An environment that holds the wheel and what it needs, and a user's folders."""
+
+    def __init__(self, base: Path) -> None:
+        self.environment, self.home, self.folder = base / "venv", base / "home", base / "work"
+        self.home.mkdir()
+        self.folder.mkdir()
+
+    def run(self, *words: str, code: int | None = 0, **environ: str) -> str:
+        """What a command prints on both streams; `code` None for any but a usage error or a defect."""
+        env = {"HOME": str(self.home), "PATH": f"{self.environment}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        env |= {"ASSAY_LOCK": str(self.home / "lock"), "NO_COLOR": "1"} | environ
+        done = subprocess.run(
+            words,
+            cwd=self.folder,
+            env=env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode in ((0, 1) if code is None else (code,)), done.stdout
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    base = tmp_path_factory.mktemp("wheel")
+    made = Installed(base)
+    subprocess.run([ROOT / "scripts/wheel.sh", base / "dist"], check=True, capture_output=True, timeout=900)
+    venv.create(made.environment, with_pip=True)
+    (wheel,) = (base / "dist").glob("*.whl")
+    # With the settings of whoever runs the tests: an index of packages may be set there.
+    pip = [
+        str(made.environment / "bin/python"),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        str(wheel),
+    ]
+    done = subprocess.run(pip, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode and "No matching distribution" in done.stderr:
+        pytest.skip("no package index can be reached: the wheel's dependencies cannot be installed")
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@contextmanager
+def serving(installed: Installed) -> Iterator[str]:
+    """The null server of the wheel, as a user may start it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [str(installed.environment / "bin/python"), "-m", "assay.null_server", "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield f"http://127.0.0.1:{port}/"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def test_it_is_small(installed: Installed) -> None:
+    files = [path for path in installed.environment.rglob("*") if path.is_file() and not path.is_symlink()]
+    assert sum(path.stat().st_size for path in files) < LARGEST_MB * 1_000_000
+
+
+def test_it_carries_its_servers_and_studies(installed: Installed) -> None:
+    assert "franklin" in installed.run("assay", "studies")
+    assert "quotes" in installed.run("assay", "servers")
+    assert '"properties"' in installed.run("assay", "schema", "study")
+
+
+def test_it_loads_a_server(installed: Installed) -> None:
+    with serving(installed) as url:
+        assert "right, 0 failed" in installed.run("assay", "load", url, "-d", "1s", code=None)
+        assert "Requests/sec" in installed.run("assay", "wrk", "-d1s", "-t1", "-c2", url)
+
+
+def test_a_study_of_ones_own_goes_from_init_to_a_report(installed: Installed) -> None:
+    package = next((installed.environment / "lib").glob("python*/site-packages/assay"))
+    before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
+    installed.run("assay", "init", "shop")
+    installed.run("assay", "setup", "shop")
+    installed.run("assay", "run", "shop", "--quick", code=None)
+    assert "shop" in installed.run("assay", "report", "latest", code=None)
+    lacking = installed.run("assay", "report", "latest", "--html", "page.html", code=2)
+    assert "pip install 'assay-http[charts]'" in " ".join(lacking.split())
+    assert not (installed.folder / "page.html").exists()
+    assert before == {path for path in package.rglob("*") if "__pycache__" not in path.parts}
