@@ -24,13 +24,13 @@ MACHINE = re.compile(
     r"|equinix|cloud vm"
     r"|\d{1,3}(?:\.\d+)?\s?ghz|\d{1,3}[- ]?(?:v?cpus?|(?:physical |logical |virtual |hyper)?-?cores?"
     r"|threads cpu|vcores?)"
-    r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?|cpu\s?:"
+    r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?|cpu\s?:(?!\s{0,4}[\d.]{1,6}\s?%)"
     r"|processor\s?:|processor name|\d{1,4}\s?gi?b\s(?:of\s)?(?:ram|memory|ddr)"
     r"|ram\s?:|dell|lenovo|poweredge|proliant|supermicro|laptop with)\b|" + _INSTANCE,
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?<![\w.,$€£])(?:v\d{1,4}(?:\.\d{1,6}){0,3}|\d{1,3}\.\d{1,4}\.\d{1,6}(?!\.\d)(?:[-.+]?(?:rc"
+    r"(?<![\w.,$€£/])(?:v\d{1,4}(?:\.\d{1,6}){0,3}|\d{1,3}\.\d{1,4}\.\d{1,6}(?!\.\d)(?:[-.+]?(?:rc"
     r"|beta|alpha|snapshot|final|preview|dev|p)[\w.]{0,12})?)\b"
     r"|\b(?:version|release|commit|revision|node(?:\.?js)?|python|ruby|php|go|golang|java|jdk"
     r"|openjdk|rust|rustc|elixir|erlang|otp|nginx|\.net|dotnet"
@@ -63,7 +63,8 @@ _RUNS = (
     ),
     re.compile(
         rf"\b(?P<best>(?:best|fastest)\s(?:out\s)?of\s(?:the\s)?(?=\w{{1,5}}\b)(?!\d{{3}})"
-        rf"|(?:best|fastest|highest|max(?:imum)?)\s(?:result\s|run\s|score\s|time\s)?(?:out\s)?(?:of|from|over)"
+        rf"|(?:best|fastest|highest|max(?:imum)?)\s(?:result\s|run\s|score\s|time\s)?(?:out\s)?(?:of"
+        rf"|from|over)"
         rf"\s(?:the\s)?(?=\w{{1,8}}\s(?:\w+\s){{0,2}}?{_RUN})){_COUNT}\b",
         re.I,
     ),
@@ -103,9 +104,11 @@ _REPEATED = re.compile(
     re.IGNORECASE,
 )
 _SAME = re.compile(
-    r"\b(?:on|from|using)\s(?:the\s)?(?:very\s)?(?:same|one|a single)\s(?:physical\s)?(?:machine"
-    r"|host|box|computer|laptop|server|instance|system|node|vm)\b"
+    r"\b(?:on|from|using)\s(?:the\s|my\s)?(?:very\s)?(?:same|one"
+    r"|a single)\s(?:[\w.-]{1,20}\s){0,3}?(?:machine"
+    r"|host|box|computer|laptop|server|instance|system|node|vm|vps|droplet|pc|hardware|macbook)\b"
     r"|\bnot (?:\w+ ){0,3}(?:on|from) (?:different|separate|two) (?:machines|hosts|boxes|computers)\b"
+    r"|\bboth (?:\w+ ){0,4}(?:on|from) (?:my|the|a|one) (?:local |own )?(?:machine|laptop|box|computer)\b"
     r"|\bsame (?:machine|host|box|computer|laptop|vm|instance) as\b|\b(?:run|ran|running|tested"
     r"|benchmarked|measured)\slocally\b|\bover (?:the )?(?:loopback|localhost)\b"
     r"|\blocalhost (?:testing|benchmark|only)|\bsingle machine\b",
@@ -129,11 +132,18 @@ _CORE_WORDS = {
 }
 _MORE_CORES = re.compile(
     r"\b(?P<word>dual|two|quad|four|six|hexa|eight|octa)[- ]?(?:core|cpu)s?\b"
-    r"|\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b|ghz\s?[x×]\s?(?P<times>\d{1,3})\b",
+    r"|\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b(?!\s?(?:%|[.,]\d|[gm]hz))"
+    r"|[gm]hz\)?,?\s?[x×*]\s?(?P<times>\d{1,3})\b"
+    r"|\b(?P<duo>core\s?(?:\(tm\)|™)?\s?2\s?duo)\b|\b(?P<quad>core\s?(?:\(tm\)|™)?\s?2\s?quad)\b"
+    r"|\b(?P<one>(?:single|one|1)[- ](?:core|cpu|vcpu)\s(?:machine|vm|vps|droplet|instance|server|box|host))",
     re.IGNORECASE,
 )
 _CORES = re.compile(
-    r"\b(?P<n>\d{1,3})[- ]?(?:physical |logical |virtual )?(?:v?cpus?|cores?|vcores?)\b", re.IGNORECASE
+    r"(?<!i[3579][- ])(?<!ryzen )\b(?P<n>\d{1,3})(?:[- ]|\s?[x×]\s)?"
+    r"(?:(?:physical|logical|virtual|hyper-?threaded|cpu|processor) )?"
+    r"(?:v?cpus?|cores?|vcores?)\b(?!\s?(?:gpu|neural))"
+    r"|\b(?P<many>\d{1,3})\s?(?:核|c\s?/\s?\d{1,3}\s?t\b)",
+    re.IGNORECASE,
 )
 _SPREAD = re.compile(
     r"±|\+/-(?! Stdev)|standard deviation|confidence interval|variance between", re.IGNORECASE
@@ -188,7 +198,9 @@ def facts(document: Document) -> Facts:
         for found in NAMED.finditer(text):
             named = True
             tools.add(found[0])
-        cores += [Said(number, found[0], float(found["n"])) for found in _CORES.finditer(text)]
+        cores += [
+            Said(number, found[0], float(found["n"] or found["many"])) for found in _CORES.finditer(text)
+        ]
         cores += [Said(number, found[0], _cores(found)) for found in _MORE_CORES.finditer(text)]
         if not is_code or re.match(r"\s*(?:#|//|;)", text):
             runs += _runs(number, text)
@@ -214,7 +226,12 @@ def _texts(document: Document) -> list[tuple[int, str, bool]]:
 
 
 def _cores(found: re.Match[str]) -> float:
-    return _CORE_WORDS[found["word"].lower()] if found["word"] else float(found["count"] or found["times"])
+    if found["word"]:
+        return _CORE_WORDS[found["word"].lower()]
+    for name, cores in (("one", 1.0), ("duo", 2.0), ("quad", 4.0)):
+        if found[name]:
+            return cores
+    return float(found["count"] or found["times"])
 
 
 def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _COUNTED = (
-    r"(?:http\s)?(?:req(?:uest)?s?|rq|reqs|requ?êtes|hits|trans(?:actions)?|quer(?:y|ies)|calls|responses"
+    r"(?:http\s)?(?:k?req(?:uest)?s?|rq|reqs|r|requ?êtes|hits|trans(?:actions)?|quer(?:y|ies)|calls|responses"
     r"|anfragen|solicitudes|peticiones|запросов|请求)"
 )
 RATE = re.compile(
-    rf"\b{_COUNTED}\.?\s{{0,2}}(?:/|\bper\b|\bpro\b|\bpar\b|\bpor\b|\bв\b)\s{{0,2}}(?:s|secs?"
+    rf"\b{_COUNTED}\.?(?:\s(?:handled|served|processed|completed|answered))?\s{{0,2}}(?:/|\bper\b"
+    rf"|\bpro\b|\bpar\b|\bpor\b|\bв\b)\s{{0,2}}(?:s|secs?"
     rf"|seconds?|sekunde|seconde|segundo|секунду)\b"
-    r"|\b(?:rps|qps|tps|req/s)\b|每秒请求",
+    r"|\b(?:k?rps|qps|tps|req/s)\b|每秒请求",
     re.IGNORECASE,
 )
 """Words for requests a second, in headings, cells and sentences."""
 
 _TIME_WORDS = re.compile(
-    r"latenc|response time|time per request|service time|\brt\b|duration|antwortzeit|delay|ttfb"
+    r"latenc|\blat\b|response time|time per request|service time|\brt\b|duration|antwortzeit|delay|ttfb"
 )
 _TIME_UNIT = re.compile(
     r"(?:\(|\[|,|\bin\b|/|\s)\s{0,2}(ns|us|µs|μs|ms|msec|milliseconds?|s|sec|secs"

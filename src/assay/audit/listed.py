@@ -16,12 +16,17 @@ from assay.audit.tables import Grid
 _NAMED = re.compile(
     rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-|\.{{2,40}}"
     rf"|→)\s{{0,20}}[~≈]?\s?"
-    rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?\s{{0,3}}(?P<rest>\S.{{0,40}})$"
+    rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?\s{{0,3}}(?P<rest>\S.{{0,160}})$"
 )
 _NUMBERED = re.compile(
     rf"^[\s*•+>#-]{{0,12}}(?P<number>{NUMBER})\s?(?P<multiple>k|K"
     rf"|M)?\s{{0,3}}(?P<rest>[A-Za-z/]{{2,12}}(?:[ /][A-Za-z]{{1,8}}){{0,2}})"
     rf"\s{{0,3}}(?:-|–|—|:|\(|by|with|for)\s{{0,3}}(?P<name>[A-Za-z@][\w@./ +-]{{1,60}})"
+)
+_BARE = re.compile(
+    rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-"
+    rf"|→)\s{{0,20}}[~≈]?\s?"
+    rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?$"
 )
 _FAR = 3
 """Lines between two entries of one list."""
@@ -53,9 +58,12 @@ def _lists(block: Block, taken: frozenset[int]) -> Iterator[Grid]:
 def _spread_over(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
     """Markdown makes a block of each item of a list: items that follow each other are one list."""
     held: list[Reported] = []
+    above = ""
     for block in document.blocks:
         single = len(block.lines) == 1 and block.kind == "prose" and block.lines[0].number not in taken
-        found = _entry(block.lines[0].number, block.lines[0].text) if single else None
+        found = _entry(block.lines[0].number, block.lines[0].text, above) if single else None
+        if found is None:
+            above = block.text if block.kind != "code" and len(block.text) <= 120 else ""
         if found is None or (held and found.line - held[-1].line > _FAR):
             yield from _grid(held)
             held = []
@@ -64,9 +72,15 @@ def _spread_over(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
     yield from _grid(held)
 
 
-def _entry(number: int, text: str) -> Reported | None:
+def _entry(number: int, text: str, above: str = "") -> Reported | None:
+    """A result of one line; where it names no unit, the line above the list may: "Requests per second:"."""
     found = _NAMED.match(text) or _NUMBERED.match(text)
-    if found is None or not RATE.match(found["rest"].lstrip("( [")) or not key_of(found["name"]):
+    bare = _BARE.match(text) if RATE.search(above) and not re.search(r"\d", above) else None
+    if bare is not None:
+        found = bare
+    elif found is None or not RATE.match(found["rest"].lstrip("( [")):
+        return None
+    if not key_of(found["name"]):
         return None
     value = printed(found["number"], found["multiple"] or "")
     if value is None:

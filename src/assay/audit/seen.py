@@ -11,6 +11,7 @@ from itertools import combinations, islice
 
 from assay.audit.commands import commands
 from assay.audit.document import Block, Document, Table
+from assay.audit.drawn import drawn
 from assay.audit.facts import Facts, facts, known_tools
 from assay.audit.interval import exactly
 from assay.audit.json_reports import json_reports
@@ -18,6 +19,7 @@ from assay.audit.listed import listed
 from assay.audit.names import distinct, key_of
 from assay.audit.reported import Command, Figure, Reported
 from assay.audit.scan import outputs
+from assay.audit.spoken import spoken
 from assay.audit.tables import Grid, results
 from assay.audit.tools import BY_NAME
 from assay.audit.units import time_in
@@ -112,10 +114,17 @@ def see(document: Document) -> Seen:
     found = [*islice(outputs(document.lines, breaks), MOST), *islice(json_reports(document.blocks), MOST)]
     found.sort(key=lambda result: result.line)
     told = facts(document)
-    named = tuple(_with_context(document, sections, calls, tuple(found)))
+    named = _by_port(tuple(_with_context(document, sections, calls, tuple(found))))
     taken = frozenset(line for one in named for line in range(one.line, one.last + 1))
     grids = [grid for grid in map(results, islice(_captioned(document), MOST)) if grid is not None]
     grids += islice(listed(document, taken), MOST)
+    grids += islice((grid for table in drawn(document, taken) if (grid := results(table)) is not None), MOST)
+    used = taken | {row.line for grid in grids for row in grid.results}
+    if told.tool_named or found or calls:
+        grids += islice(spoken(document, used), MOST)
+    grids = [
+        grid for grid in grids if calls or any(len(row.figures) > 1 or _tells(row) for row in grid.results)
+    ]
     common = _common(calls)
     if common is not None:
         grids = [
@@ -123,6 +132,10 @@ def see(document: Document) -> Seen:
             for grid in grids
         ]
     return Seen(document, named, tuple(grids), calls, told, sections)
+
+
+def _tells(row: Reported) -> bool:
+    return bool(row.percentiles or row.figures.keys() & {"rate", "mean", "time"})
 
 
 def _captioned(document: Document) -> Iterator[Table]:
@@ -175,6 +188,24 @@ def _with_context(
         taken = result.last
 
 
+def _port(url: str) -> str:
+    found = re.search(r"^(?:\w+://)?[\w.\[\]-]{1,80}:(\d{2,5})", url)
+    return found[1] if found else ""
+
+
+def _by_port(results: tuple[Reported, ...]) -> tuple[Reported, ...]:
+    """Outputs under one heading that ask different ports ask different servers: the port is their name."""
+    ports: dict[str, set[str]] = {}
+    for one in results:
+        ports.setdefault(one.label, set()).add(_port(one.url))
+    return tuple(
+        replace(one, label=f"{one.label} port-{_port(one.url)}".strip())
+        if len(ports[one.label]) > 1 and all(ports[one.label])
+        else one
+        for one in results
+    )
+
+
 def _title(section: Section | None) -> str:
     """The heading that names what is measured: above one that is only a command or an address."""
     if section is None:
@@ -183,7 +214,7 @@ def _title(section: Section | None) -> str:
 
 
 _NO_TITLE = re.compile(
-    r"://|^\W{0,3}(?:wrk2?|ab|hey|oha|rewrk|bombardier|autocannon|siege|h2load|k6)\s+-"
+    r"(?<![(<])https?://|^\W{0,3}(?:wrk2?|ab|hey|oha|rewrk|bombardier|autocannon|siege|h2load|k6)\s+-"
     r"|\s--?[a-z]+=|requests?/s|req/s|\b\d{4,}",
     re.IGNORECASE,
 )
@@ -251,12 +282,20 @@ def _words_before(texts: dict[int, str], first: int, begin: int) -> str:
         words = texts.get(number, "").strip(" #*-:`>/$=~\t|")
         if not words:
             continue
+        words = _LEADING.sub("", words, count=1)
         if len(words) > 40 or len(words.split()) > 5 or _NO_NAME.search(words) or not key_of(words):
             return ""
         return words
     return ""
 
 
+_LEADING = re.compile(
+    r"^(?:(?:here|these|and|now|next|then|the|following|below|this)\s(?:are\s|is\s|the\s){0,2})?"
+    r"(?:the\s)?(?:(?:wrk|ab|hey|benchmark|test|load test)\s)?"
+    r"(?:results?|benchmarks?|outputs?|numbers|stats|tests?|testing|benchmarking)?\s?"
+    r"\b(?:of|for|with|using|from|against|on)\s(?:the\s|my\s|our\s|a\s)?(?=[A-Z@\w])",
+    re.IGNORECASE,
+)
 _NO_NAME = re.compile(
     r"^(?:error set|status codes|note\b|output|results?\b|response|summary|benchmark\b|run\b|test\b"
     r"|for |with |using |now |then |here|iteration|starting)"

@@ -49,9 +49,13 @@ def results(table: Table) -> Grid | None:
         head is not None and _is_result(head, text)
         for head, text in zip(heads[1:], table.head[1:], strict=True)
     ):
-        found = tuple(_rows(table, heads, european))
+        found = tuple(_by_heading(table, heads, european)) or tuple(_rows(table, heads, european))
     else:
-        found = tuple(_columns(table, european)) or tuple(_captioned(table, heads, european))
+        found = (
+            tuple(_columns(table, european))
+            or tuple(_captioned(table, heads, european))
+            or tuple(_unnamed(table, heads, european))
+        )
     return Grid(table, found) if found else None
 
 
@@ -79,11 +83,13 @@ _OF_REQUESTS = re.compile(r"latenc|response|request|\brt\b", re.IGNORECASE)
 
 def _by_cells(head: Heading | None, table: Table, at: int, european: bool) -> Heading | None:
     """What a column holds where its heading leaves it open: the units in its cells say it."""
-    if head is not None and head.figure != "throughput":
+    if head is not None and head.figure not in ("throughput", *_LOADS):
         return head
     cells = [row.cells[at] for row in table.rows[:20] if at < len(row.cells)]
     if at and any(RATE.search(cell) and _CELL.match(cell) for cell in cells):
         return Heading("rate", unit=1.0)
+    if head is not None and head.figure != "throughput":
+        return head
     if head is not None:
         plain = [cell for cell in cells if _CELL.match(cell)]
         said = any(re.search(r"[a-zA-Z]{2}|%|/", cell) for cell in cells)
@@ -113,6 +119,47 @@ def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator
             if figures.keys() & {"rate", "mean", "time"} or percentiles:
                 group = table.head[repeated[turn]] if repeated else ""
                 yield _result(table, row.number, label, group, figures, percentiles)
+
+
+_FIGURE_WORDS = re.compile(
+    r"\([^()]{0,40}\)|\[[^\[\]]{0,40}\]|\b(?:avg|average|mean|median|max|min|p\d{2,3}(?:\.\d)?"
+    r"|\d{2}(?:th|%)|latency|response"
+    r"|time|throughput|thr|percentile|requests?|reqs?|rps|qps|tps|per|sec(?:ond)?s?|ms|us|µs"
+    r"|err(?:or)?s?|rate|s)\b|[/%#]",
+    re.IGNORECASE,
+)
+
+
+def _named_by_heading(table: Table, heads: list[Heading | None]) -> dict[str, list[int]]:
+    """The columns by what is left of their headings without the words for figures: "Foo" of "Foo RPS"."""
+    columns: dict[str, list[int]] = {}
+    for at, head in enumerate(heads):
+        name = " ".join(_FIGURE_WORDS.sub(" ", table.head[at]).split()).strip(" -:,")
+        if at and head is not None and name and not is_scenario(name):
+            columns.setdefault(name, []).append(at)
+    return columns
+
+
+def _by_heading(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+    """Results of a table whose rows are loads and whose headings name both server and figure: "Foo RPS"."""
+    load = heads[0] is not None and heads[0].figure in _LOADS
+    if not load and not all(is_scenario(row.cells[0]) for row in table.rows[:MOST_ROWS] if row.cells):
+        return
+    columns = _named_by_heading(table, heads)
+    if len(columns) < 2:
+        return
+    for row in table.rows[:MOST_ROWS]:
+        for name, places in columns.items():
+            figures: dict[str, Figure] = {}
+            percentiles: dict[float, Figure] = {}
+            for at in places:
+                head = heads[at]
+                if head is not None and at < len(row.cells):
+                    _put(figures, percentiles, head, row.cells[at], row.number, european)
+            if figures.keys() & {"rate", "mean", "time"} or percentiles:
+                if load and heads[0] is not None:
+                    _put(figures, percentiles, heads[0], row.cells[0], row.number, european)
+                yield _result(table, row.number, name, row.cells[0], figures, percentiles)
 
 
 _TURNING = ("rate", "mean", "time")
@@ -163,6 +210,25 @@ def _captioned(table: Table, heads: list[Heading | None], european: bool) -> Ite
 
 
 _LOADS = ("connections", "threads", "requests")
+
+
+def _unnamed(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
+    """Results of a table of names by connections that does not say what its figures are."""
+    first, *others = heads
+    if first is None or first.figure != "connections" or len(others) < 2 or any(others):
+        return
+    names = table.head[1:]
+    if any(is_scenario(name) or not name for name in names):
+        return
+    for row in table.rows[:MOST_ROWS]:
+        for name, cell in zip(names, row.cells[1:], strict=False):
+            figures: dict[str, Figure] = {}
+            _put(figures, {}, first, row.cells[0], row.number, european)
+            if figures and _PLAIN.fullmatch(cell.strip()):
+                yield _result(table, row.number, name, row.cells[0], figures, {})
+
+
+_PLAIN = re.compile(NUMBER)
 
 
 def _result(

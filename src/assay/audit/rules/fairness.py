@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 
+from assay.audit.conclusions import sentences
 from assay.audit.document import Block
 from assay.audit.finding import AuditRule, Hit
-from assay.audit.names import distinct, key_of
+from assay.audit.names import aliases, distinct, is_scenario, key_of, places
 from assay.audit.reported import Reported
 from assay.audit.seen import Seen
 from assay.audit.words import number
@@ -52,6 +54,126 @@ def _differing(sides: list[list[Reported]]) -> Iterator[Hit]:
             return
 
 
+_COUNT = r"(?P<count>\d{1,4}|one|two|four|eight|single)"
+_MEANS = re.compile(
+    rf"\b{_COUNT}[\s-](?:(?:gunicorn|uvicorn|puma|node|os|worker|server|cpu|virtual|physical) )?"
+    r"(?P<kind>worker|process|core|cpu|vcpu|instance|replica|thread|connection|client|dyno)(?:e?s)?\b"
+    r"|\b(?P<kind2>worker|process|core|cpu|instance|replica|thread"
+    r"|connection)(?:e?s)?\s?[:=x×]\s?(?P<count2>\d{1,4})\b",
+    re.IGNORECASE,
+)
+_STARTED = re.compile(
+    r"\b(?:gunicorn|uvicorn|hypercorn|granian|puma|unicorn|uwsgi|sanic|daphne|waitress-serve|passenger|falcon"
+    r"|pm2|octane:start|rr|php|node|bun|deno)\b.{0,160}?\s(?:-w|--workers?|--processes|-p|-i|--instances"
+    r"|--worker-num|--count)[\s=](?P<one>\d{1,3})\b"
+    r"|\b(?:WEB_CONCURRENCY|WORKERS|NUM_WORKERS|GOMAXPROCS|WORKER_COUNT|workers|worker_processes|processes"
+    r"|max_children|--cpus)\s?[:= ]\s?(?P<two>\d{1,3})\b",
+)
+_NUMBERS = {"one": 1.0, "single": 1.0, "two": 2.0, "four": 4.0, "eight": 8.0}
+
+
+def _means(text: str) -> dict[str, float]:
+    """Workers, cores and the like that a name or sentence tells, by kind."""
+    found: dict[str, float] = {}
+    for each in _MEANS.finditer(text):
+        count = (each["count"] or each["count2"]).lower()
+        kind = (each["kind"] or each["kind2"]).lower().removeprefix("v")
+        found.setdefault("core" if kind == "cpu" else kind, _NUMBERS.get(count) or float(count or 0))
+    return found
+
+
+def _bare(label: str) -> str:
+    return key_of(_MEANS.sub(" ", label))
+
+
+def unequal_names(seen: Seen) -> Iterator[Hit]:
+    """W6: labels such as "Foo (4 workers)" and "Bar (1 worker)" that no row makes even."""
+    for grid in seen.grids:
+        sides: dict[str, list[tuple[Reported, dict[str, float]]]] = defaultdict(list)
+        for row in grid.results[:60]:
+            if not sides[_bare(row.label)] or sides[_bare(row.label)][-1][0].label != row.label:
+                sides[_bare(row.label)].append((row, _means(row.label)))
+        named = [(name, rows) for name, rows in sides.items() if name and not is_scenario(rows[0][0].label)]
+        yield from _uneven(named)
+
+
+def _uneven(sides: list[tuple[str, list[tuple[Reported, dict[str, float]]]]]) -> Iterator[Hit]:
+    for (_, first), (_, second) in combinations(sides, 2):
+        for kind in sorted({kind for _, told in first for kind in told}):
+            if not all(kind in told for _, told in (*first, *second)):
+                continue
+            if {told[kind] for _, told in first} & {told[kind] for _, told in second}:
+                continue
+            a, b = first[0], second[0]
+            yield Hit(
+                b[0].line,
+                b[0].label,
+                f"{number(a[1][kind])} {kind} for {a[0].label!r}, {number(b[1][kind])} for {b[0].label!r}",
+                about=(a[0].line, b[0].line),
+            )
+            return
+
+
+def unequal_starts(seen: Seen) -> Iterator[Hit]:
+    """W6: servers whose own commands, each above its output, start different numbers of workers."""
+    texts = seen.document.text_at
+    told: dict[int, tuple[float, int, str]] = {}
+    last = 0
+    for result in seen.outputs:
+        section = seen.section(result.line)
+        begin = max(last + 1, section.line if section else 1)
+        for at in range(begin, result.line):
+            found = _STARTED.search(texts.get(at, ""))
+            if found:
+                told[result.line] = (float(found["one"] or found["two"]), at, found[0])
+        last = result.last
+    for a, b in seen.compared():
+        if a.line in told and b.line in told and told[a.line][0] != told[b.line][0]:
+            mine, (count, line, quote) = told[a.line], told[b.line]
+            words = f"{number(mine[0])} for {a.label!r} (line {mine[1]}), {number(count)} for {b.label!r}"
+            yield Hit(line, quote, words, about=(a.line, b.line))
+            return
+
+
+_ALONE = re.compile(
+    r"\b(?:single|one)[- ](?:core|thread(?:ed)?|process|worker|instance)\b|\bsingle[- ]threaded\b",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    r"\ball (?:the |of the |available |\d{1,3} )?(?:v?cpus?|cores)\b|\bmulti(?:ple)?[- ]?(?:core"
+    r"|thread|process|worker)"
+    r"|\bcluster mode\b|\b(?:\d{1,3}|two|four|eight) (?:workers|processes|cores|threads)\b",
+    re.IGNORECASE,
+)
+
+
+def unequal_words(seen: Seen) -> Iterator[Hit]:
+    """W6: a sentence that says one of two compared has one core or worker, and the other several."""
+    names = aliases(list(dict.fromkeys(one.label for pair in seen.compared() for one in pair))[:80])
+    for block in seen.document.blocks if len(names) > 1 else ():
+        for line, sentence in sentences(block) if block.kind == "prose" else ():
+            counts = [
+                _means(part)
+                for part in re.split(r"\b(?:while|whereas|and|but|vs\.?|versus|against)\b|[,;]", sentence)
+            ]
+            kinds = {kind for told in counts for kind in told if kind not in ("connection", "client")}
+            apart = any(len({told[kind] for told in counts if kind in told}) > 1 for kind in kinds)
+            if not apart and not (_ALONE.search(sentence) and _MANY.search(sentence)):
+                continue
+            named = {label for name, label in names.items() if places(name, sentence)}
+            if len({key_of(label) for label in named}) > 1:
+                yield Hit(line, sentence[:60], "the text says that they did not have the same means")
+                return
+
+
+def unequal_means(seen: Seen) -> Iterator[Hit]:
+    """W6: in figures, in names, in the commands of servers, in words."""
+    yield from unequal_loads(seen)
+    yield from unequal_names(seen)
+    yield from unequal_starts(seen)
+    yield from unequal_words(seen)
+
+
 W6 = AuditRule(
     code="W6",
     title="unequal loads, cores, workers or pools",
@@ -62,24 +184,32 @@ W6 = AuditRule(
         "describes"
     ),
     source="the published heroes study: pools of 3, 20 and 50",
-    check=unequal_loads,
+    check=unequal_means,
 )
 
 _HANDICAPS = re.compile(
-    r"\b(?:(?:npm|yarn|pnpm|bun) (?:run )?dev\b|next dev\b|nuxt dev\b|vite dev\b|flask run\b"
-    r"|manage\.py runserver|php artisan serve|php -S \S"
-    r"|rails s(?:erver)?\b|cargo run\b|dotnet run\b|mvnw? (?:\S+ )?spring-boot:run"
-    r"|mvnw? (?:\S+ )?exec:java|gradlew? (?:\S+ )?(?:bootRun|run)\b|sbt run\b|lein run\b"
-    r"|nodemon\b|mix phx\.server|debug (?:build|mode)\b|development (?:mode|server)\b|dev mode\b"
-    r"|--reload\b|RAILS_ENV=development|NODE_ENV=development"
-    r"|DEBUG\s?=\s?True)",
+    r"\b(?:(?:npm|yarn|pnpm|bun) (?:run )?(?:start:)?dev\b|next dev\b|nuxt dev\b|nest start\b|flask run\b"
+    r"|flask (?:--\S+ (?:\S+ )?)+run\b|fastapi dev\b|manage\.py runserver|php artisan serve"
+    r"|symfony server:start|php -S \S|(?:bin/|bundle exec )?rails s(?:erver)?\b|cargo run\b"
+    r"|dotnet (?:run|watch)\b"
+    r"|mvnw? (?:\S+ )?(?:spring-boot:run|quarkus:dev|jetty:run)|mvnw? (?:\S+ )?exec:java"
+    r"|gradlew? (?:\S+ )?(?:bootRun|run)\b|sbt run\b|lein (?:run|ring server)\b|nodemon\b|ts-node(?:-dev)?\b"
+    r"|mix phx\.server|swift run\b|crystal run\b|zig build run\b|webpack-dev-server"
+    r"|debug (?:build|mode)\b|development (?:mode|server|build)\b|dev mode\b|unoptimi[sz]ed build"
+    r"|(?:RAILS|RACK|NODE|MIX|APP|FLASK)_ENV=dev(?:elopment)?\b|DEBUG\s?=\s?True)"
+    r"|\b(?:uvicorn|hypercorn|gunicorn|granian|sanic|uwsgi)\s.{0,80}--(?:reload|debug)\b"
+    r"|\[GIN-debug\]|Werkzeug/\d|\bWEBrick/\d|Server Software:\s+(?:Werkzeug|WEBrick|WSGIServer)"
+    r"|This is a development server|asp\.net.{0,20}Hosting environment: Development",
     re.IGNORECASE,
 )
 _RIGHT = re.compile(
-    r"release|prod|--no-debug|--configuration r|-c r|\bnot\b|n't|without|disabled?|instead of|avoid"
-    r"|never|\boff\b|unoptimi[sz]ed"
-    r"|wrk|bench|load|client",
+    r"release|\bprod|--no-debug|--configuration r|-c r|\bnot\b|n't|without|disabled?|instead of|avoid"
+    r"|never|\boff\b|-O ?ReleaseFast|--optimi[sz]e|\bmin_?size"
+    r"|\b(?:wrk|bench(?:mark(?:s|er)?|ing)?|load[- ]?test(?:er)?|loadgen|load generator|client)\b",
     re.IGNORECASE,
+)
+_MEASURES = re.compile(
+    r"benchmark|\bbench\b|performance|comparison|results?\b|load test|\bvs\.?\s", re.IGNORECASE
 )
 
 
@@ -95,7 +225,11 @@ def handicapped(seen: Seen) -> Iterator[Hit]:
             if not found or _RIGHT.search(line.text) or (part.kind != "code" and "`" in line.text):
                 continue
             section = seen.section(line.number)
-            if section is None or section.line in measuring:
+            if (
+                section is None
+                or section.line in measuring
+                or (seen.results and any(_MEASURES.search(title) for title in section.path))
+            ):
                 yield Hit(line.number, found[0], f"{found[0]!r} is for developing")
 
 

@@ -166,9 +166,12 @@ W5 = AuditRule(
 _TARGET = re.compile(
     r"^\W{0,6}Server Hostname:\s+(?:localhost|127\.0\.0\.1)"
     r"|\b[Tt]arget [Hh]ost:\s+https?://(?:localhost|127\.0\.0\.1)"
+    r"|^\W{0,6}Benchmarking (?:localhost|127\.0\.0\.1) \(be patient"
     r"|\b(?:Get|Post|Put) \"?https?://(?:localhost|127\.0\.0\.1)[^\s\"]{0,80}\"?:"
     r"|^\s{0,8}(?:echo )?[\"']?(?:GET|POST|PUT) https?://(?:localhost|127\.0\.0\.1)|\bhttp\.(?:get"
-    r"|post)\([\"'`]https?://(?:localhost|127\.0\.0\.1)"
+    r"|post|put|del|request|batch)\([\"'`]https?://(?:localhost|127\.0\.0\.1)"
+    r"|^\s{0,8}(?:-\s)?target:\s{1,4}[\"']?https?://(?:localhost|127\.0\.0\.1)"
+    r"|\b(?:host|base_?url|target_?url)\s?[:=]\s?[\"'`]https?://(?:localhost|127\.0\.0\.1)"
 )
 """Lines that say where a load goes in reports of ab and Locust, and in vegeta's targets and errors."""
 

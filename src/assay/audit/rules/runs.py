@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 
 from assay.audit.finding import AuditRule, Hit
@@ -93,14 +93,26 @@ def _load_of(one: Reported) -> tuple[object, ...]:
     )
 
 
+_ALIKE = 1.5
+"""Rates or times that differ by more are hardly runs of one thing, though one heading stands above both."""
+
+
+def _repeats(seen: Seen) -> bool:
+    """Whether the text shows several runs of one thing, one output after the other."""
+    runs: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    for one in seen.outputs:
+        figure = next((one.figures[name] for name in ("rate", "mean") if name in one.figures), None)
+        if key_of(one.label) and figure is not None:
+            runs[_load_of(one)].append(figure.value.middle)
+    return any(len(told) > 1 and max(told) <= _ALIKE * min(told) for told in runs.values())
+
+
 def untold(seen: Seen) -> Iterator[Hit]:
     """R5: a comparison, and nowhere how often it was measured."""
     facts = seen.facts
     if not compares(seen) or not facts.whole or facts.runs or facts.repeated or facts.spread:
         return
-    if any(
-        count > 1 for count in Counter(_load_of(one) for one in seen.outputs if key_of(one.label)).values()
-    ):
+    if _repeats(seen):
         return
     if any(name.endswith("_spread") or name == "rate_stdev" for row in seen.rows for name in row.figures):
         return

@@ -17,7 +17,11 @@ from assay.audit.words import number, percent, time
 
 _TAIL = 90.0
 _IN_PROSE = re.compile(
-    r"\bp(?:9\d(?:\.\d+)?|99\d*)\b|\b9\d(?:\.\d+)?(?:th|%|st|nd|rd)?[ -]percentile|\btail latenc",
+    r"\bp(?:9\d(?:\.\d+)?|99\d*)\b|\b9\d(?:\.\d+)?(?:th|%|st|nd|rd)?[ -]?(?:percentile|pctl|%-?ile)"
+    r"|\btail latenc(?:y|ies)|\b9\d(?:\.\d+)?\s?%\s(?:of\s)?(?:all\s|the\s)*(?:requests|responses|latenc)"
+    r"|\b(?:max(?:imum)?|worst(?:[- ]case)?|highest|slowest|longest)\s(?:\w+\s)?(?:latency|latencies"
+    r"|response|request)"
+    r"|\blatency\s(?:max(?:imum)?|spikes?)\b",
     re.IGNORECASE,
 )
 
@@ -27,11 +31,14 @@ def closed_tail(seen: Seen) -> Iterator[Hit]:
     if seen.closed is not True:
         return
     for grid in seen.grids:
-        if not any(q >= _TAIL for row in grid.results for q in row.percentiles) and not any(
-            "max" in row.figures for row in grid.results
+        heads = (*grid.table.head, *(row.cells[0] for row in grid.table.rows if row.cells))
+        name = next((text for text in heads if _is_tail(text)), "")
+        if (
+            not name
+            and not any(q >= _TAIL for row in grid.results for q in row.percentiles)
+            and not any("max" in row.figures for row in grid.results)
         ):
             continue
-        name = next((text for text in grid.table.head if _is_tail(text)), "")
         lines = tuple(row.line for row in grid.results)
         yield Hit(grid.table.number, name or "p99", "a tail of times from a closed loop", about=lines)
     raw = {line for result in seen.outputs for line in range(result.line, result.last + 1)}
@@ -76,6 +83,9 @@ def too_few(seen: Seen) -> Iterator[Hit]:
         if count is None and result.tool == "table" and len(calls) == 1 and len(seen.commands) > 0:
             timed = any("duration" in one.figures and "requests" not in one.figures for one in seen.commands)
             count = None if timed else next(iter(calls))
+        rate, length = result.get("rate"), result.get("duration") or result.get("asked_duration")
+        if count is None and rate is not None and length is not None:
+            count = rate.value.high * length.value.high
         if count is None:
             continue
         lacking = [q for q in sorted(result.percentiles) if _TAIL <= q < 100 and count < enough_for(q)]
@@ -183,7 +193,10 @@ _LENGTH = re.compile(
     r"\bduration\W{1,6}(?P<one>\d{1,2}(?:\.\d)?)\s?(?:s|secs?|seconds?)\b"
     r"|\b(?P<two>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?) (?:duration|per (?:endpoint|test"
     r"|framework|run|server|benchmark)|each\b"
-    r"|(?:test|benchmark|load test)s?\b)",
+    r"|(?:test|benchmark|load test|run|wrk|bombardier|hey|autocannon)s?\b)"
+    r"|\b(?:run|runs|ran|running|lasted|lasts|took|test(?:s|ed)?|benchmark(?:s|ed)?|wrk|hey|bombardier"
+    r"|autocannon|oha|connections|clients|users|threads)\s(?:\w+\s){0,4}?(?:for|over|during|in)\s"
+    r"(?:only\s|just\s|about\s)?(?P<three>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?)\b",
     re.IGNORECASE,
 )
 
@@ -192,11 +205,18 @@ def _in_words(seen: Seen) -> Iterator[Hit]:
     """What the text says of its runs' length, outside listings."""
     listings = {one.number for block in seen.document.blocks if block.kind == "code" for one in block.lines}
     raw = {at for result in seen.outputs for at in range(result.line, result.last + 1)}
+    measured = any(result.get("duration") is not None for result in seen.outputs)
     for line, text in seen.document.text_at.items() if seen.results else ():
         found = _LENGTH.search(text)
-        if not found or line in listings or line in raw or _WARMING.search(text):
+        if (
+            not found
+            or (found["three"] and measured)
+            or line in listings
+            or line in raw
+            or _WARMING.search(text)
+        ):
             continue
-        length = float(found["one"] or found["two"])
+        length = float(found["one"] or found["two"] or found["three"])
         if 0 < length < _SHORT:
             yield Hit(line, found[0], f"measured for {time(length)}")
 

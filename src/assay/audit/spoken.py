@@ -1,0 +1,90 @@
+"""Results in sentences: "Alder handled 87,077 requests per second, Elm 47,077 req/s"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from assay.audit.conclusions import sentences
+from assay.audit.document import Document, Table
+from assay.audit.headings import RATE
+from assay.audit.interval import NUMBER, printed
+from assay.audit.names import is_scenario, key_of
+from assay.audit.reported import Figure, Reported
+from assay.audit.tables import Grid
+from assay.audit.tools import NAMED
+
+_NUMBER = rf"(?<![\w.,])(?P<number>{NUMBER})\s?(?P<multiple>k|K|M|million|thousand)?\b"
+_BEFORE = re.compile(rf"{_NUMBER}\+?\s{{0,2}}(?={RATE.pattern})", re.IGNORECASE)
+_VERB = (
+    r"(?:handl|achiev|reach|serv|process|deliver|averag|manag|produc|sustain|clock|peak|hit|yield|scor"
+    r"|perform|respond|complet|answer)(?:es|ed|e|s)?|got|gets?|did|does|gave|gives|came|comes|made"
+    r"|makes|went|goes|had|has|was|is"
+)
+_NAMED = re.compile(
+    rf"(?P<name>[A-Za-z@][\w@.+#/-]{{0,30}}(?:\s[\w@.+#/()-]{{1,30}}){{0,3}}?)(?:['’]s)?"
+    rf"\s?(?:\s(?:\w{{1,12}}\s){{0,2}}?(?:{_VERB})\b|\s(?:at|with)\b|:|=|\(|\s[-–—]\s|,|\s$)[^.;]{{0,40}}$",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:(?:and|while|but|whereas|the|with|vs\.?|versus|than|to|from|compared|against|so|then|our"
+    r"|for|only|where|when"
+    r"|however|meanwhile|similarly|both|by|of|in|as|a|an)\b[\s,]*)+",
+    re.IGNORECASE,
+)
+_NO_NAME = re.compile(
+    r"\b(?:it|we|i|they|this|that|these|which|you|he|she|there|results?|server|throughput|test"
+    r"|benchmark|average|performance"
+    r"|second|both|each|all|latency|requests?|rate|load|total|up|about|around|rps)\b",
+    re.IGNORECASE,
+)
+_NO_RESULT = re.compile(
+    r"\b(?:limit\w*|quota|throttl\w*|target\w*|could|should|would|need\w*|want\w*|expect\w*|if"
+    r"|configur\w*|per user|assum\w*"
+    r"|goal|e\.g|example|imagine|suppose|cost\w*)\b",
+    re.IGNORECASE,
+)
+_FAR = 3
+
+
+def spoken(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+    """Groups of at least two names with their rates, told in sentences that follow each other."""
+    held: list[Reported] = []
+    for block in document.blocks:
+        if block.kind != "prose":
+            continue
+        for number, sentence in sentences(block):
+            if number in taken or _NO_RESULT.search(sentence) or not RATE.search(sentence):
+                continue
+            found = list(_said(number, sentence))
+            if found and held and number - held[-1].line > _FAR:
+                yield from _grid(held)
+                held = []
+            held += found
+    yield from _grid(held)
+
+
+def _said(number: int, sentence: str) -> Iterator[Reported]:
+    begin = 0
+    for found in _BEFORE.finditer(sentence[:600]):
+        before = sentence[begin : found.start()]
+        begin = after.end() if (after := RATE.match(sentence, found.end())) else found.end()
+        named = _NAMED.search(before.rsplit(", ", 1)[-1]) or _NAMED.search(before)
+        value = printed(found["number"], found["multiple"] or "")
+        if named is None or value is None:
+            continue
+        name = _LEAD.sub("", named["name"]).strip(" ()-,:")
+        if NAMED.search(name) or len(name.split()) > 4:
+            continue
+        if key_of(name) and not _NO_NAME.search(name) and not is_scenario(name):
+            figure = Figure(value, number, found[0].strip())
+            yield Reported(
+                tool="table", line=number, last=number, label=name, figures={"rate": figure}, table=number
+            )
+
+
+def _grid(held: list[Reported]) -> Iterator[Grid]:
+    if len({key_of(one.label) for one in held}) > 1:
+        first = held[0].line
+        yield Grid(Table(first, (), ()), tuple(replace(one, table=first) for one in held))
