@@ -1,6 +1,6 @@
 """How many of the annotated flaws does `assay audit` find, and how much of what it says is right?
 
-python benches/audit_score.py --texts FOLDER [--half held|tune] [--markdown] [--show]
+python benches/audit_score.py --texts FOLDER [--half held|tune|fresh] [--markdown] [--show]
 
 The corpus (tests/audit/corpus) has facts and line hashes only; FOLDER has their texts, as NNN.md.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from audit_corpus import Document, documents  # noqa: E402 - its folder is only known now
+from audit_corpus import HALVES, Document, documents  # noqa: E402 - its folder is only known now
 
 from assay.audit import AUDIT_RULES, audit, read  # noqa: E402 - as above
 from assay.report.audit.wording import VERDICTS  # noqa: E402 - as above
@@ -121,7 +121,7 @@ def main() -> int:
     """Print the score."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path, required=True)
-    parser.add_argument("--half", choices=("held", "tune"), default="held")
+    parser.add_argument("--half", choices=HALVES, default="held")
     parser.add_argument("--show", action="store_true")
     args = parser.parse_args()
     total = score([one for one in documents() if one.half == args.half], args.texts)

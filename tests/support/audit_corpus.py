@@ -10,11 +10,15 @@ import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 CORPUS = Path(__file__).parent.parent / "audit" / "corpus"
 QUOTE_AT_MOST = 120
 VERDICTS = ("stands", "at least in this direction", "cannot be told", "contradicted")
+
+Half = Literal["tune", "held", "fresh"]
+HALVES: tuple[Half, ...] = get_args(Half)
+"""Rules are tuned on `tune` and scored on `held`; `fresh` is for after `held` has guided changes."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Document:
     title: str
     sha256: str
     lines: int
-    half: Literal["tune", "held"]
+    half: Half
     kind: Literal["results", "plain"]
     """`results`: shows results of load tests. `plain`: shows none, so nothing may be found in it."""
     cut: bool
