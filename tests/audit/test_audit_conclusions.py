@@ -112,3 +112,59 @@ def test_names_of_sections_are_those_of_sentences() -> None:
     (one,) = audited(text).conclusions
     assert one.verdict == "stands"
     assert one.conclusion.better.startswith("Hono") and one.conclusion.worse.startswith("Express")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("Foo is the fastest.", "stands"),
+        ("Bar is the fastest framework of all.", "contradicted"),
+        ("Winner: Foo.", "stands"),
+        ("The winner is Bar.", "contradicted"),
+        ("Baz is the slowest here.", "untold"),
+        ("Foo has the highest throughput.", "stands"),
+        ("Foo leads by +200% over Bar.", "stands"),
+        ("Foo beats Bar by a factor of 3.", "stands"),
+        ("Bar beats Foo by 20%.", "contradicted"),
+        ("Foo is 2-4x faster than Bar.", "stands"),
+        ("While Bar is slow, Foo is 3x faster.", "stands"),
+        ("Foo, unlike Bar, is 3x faster.", "stands"),
+        ("Foo and Bar have similar throughput.", None),
+        ("Foo has similar throughput to Bar.", "contradicted"),
+        ("Bar is on par with Baz.", "untold"),
+        ("Foo is one of the fastest.", None),
+        ("Foo vs. Bar: Foo has 3x the throughput of Bar.", "stands"),
+        ("Foo is an order of magnitude faster than Bar.", "contradicted"),
+        ("Foo needs a Node version greater than 18.", None),
+        ("We got 40% more requests.", "untold"),
+        ("We have a winner.", "untold"),
+    ],
+)
+def test_wordings_of_a_ranking(sentence: str, told: str | None) -> None:
+    assert verdict(sentence) == told
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("It is 3x faster than Bar.", "stands"),
+        ("We are 3 times faster than Bar!", "stands"),
+        ("Up to 3x faster than Bar.", "stands"),
+        ("Outperforms Bar and Baz.", "stands"),
+        ("It is slower than Bar.", "contradicted"),
+    ],
+)
+def test_it_is_what_the_document_is_about(sentence: str, told: str) -> None:
+    assert verdict(sentence, "# Foo, a server\n\n" + MACHINE + TABLE) == told
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        ("Python (Quux)", "Quux is 3x faster than Bar."),
+        ("node.js + quux", "quux is 3x faster than Bar."),
+        ("go-quux v1.2.3", "quux is 3x faster than Bar."),
+    ],
+)
+def test_a_result_is_named_by_a_word_of_its_label(label: str, sentence: str) -> None:
+    assert verdict(sentence, MACHINE + TABLE.replace("Foo", label)) == "stands"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.audit.document import Block, Document
@@ -16,7 +16,8 @@ Metric = Literal["rate", "times", "any", "other"]
 _SENTENCE = re.compile(r"[^.!?\n]{1,600}(?:[.](?=\w)[^.!?\n]{0,300}){0,20}[.!?]?")
 _BETTER = (
     r"faster|quicker|more|higher|better|greater|increase|improvement|speed-?up|the (?:performance"
-    r"|throughput|speed|requests)|as (?:fast|many|much|quick)|throughput|performance"
+    r"|throughput|speed|requests|rps)|as (?:fast|many|much|quick)|throughput|performance|boost|gain"
+    r"|advantage|lead"
 )
 _WORSE = r"slower|fewer|less|lower|worse"
 _BY = (
@@ -24,8 +25,8 @@ _BY = (
         rf"(?P<n>{NUMBER})\s?(?:x|×|-?times|-?fold)\s(?:\w+\s){{0,2}}?(?P<way>{_BETTER}|{_WORSE})\b", re.I
     ),
     re.compile(
-        rf"\b(?P<way>{_BETTER}"
-        rf"|{_WORSE})\s(?:\w+\s){{0,4}}?by\s(?:a factor of\s)?(?:\w+\s){{0,2}}?"
+        rf"\b(?P<way>{_BETTER}|leads|ahead|beats?|out-?perform(?:s|ed|ing)?|exceed(?:s|ed)|lags|behind"
+        rf"|{_WORSE})\s(?:[\w.+@/-]+\s){{0,4}}?(?:by|of)\s(?:a factor of\s)?(?:\w+\s){{0,2}}?[~≈+]?"
         rf"(?P<n>{NUMBER})\s?(?P<unit>x|×|times|%)",
         re.I,
     ),
@@ -34,12 +35,13 @@ _BY = (
         re.I,
     ),
     re.compile(
-        rf"\b(?P<word>twice|double|triple|thrice|half)\s(?:\w+\s){{0,2}}?(?P<way>{_BETTER}|{_WORSE}"
+        rf"\b(?P<word>twice|double|triple|thrice|half|order of magnitude"
+        rf"|orders of magnitude)\s(?:\w+\s){{0,2}}?(?P<way>{_BETTER}|{_WORSE}"
         rf"|that of|of)\b",
         re.I,
     ),
     re.compile(
-        r"\b(?P<word>two|three|four|five|ten|hundred)\stimes\s(?:\w+\s){0,2}?(?P<way>"
+        r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten|hundred)\stimes\s(?:\w+\s){0,2}?(?P<way>"
         + _BETTER
         + "|"
         + _WORSE
@@ -48,11 +50,37 @@ _BY = (
     ),
 )
 _ORDER = re.compile(
-    r"\b(?P<way>outperform(?:s|ed|ing)?|beats?|surpass(?:es|ed)?|faster than|quicker than"
-    r"|higher (?:throughput|performance) than|slower than)\b",
+    r"\b(?P<way>out-?perform(?:s|ed|ing)?|beats?|beating|surpass(?:es|ed)?|exceeds?"
+    r"|(?:much |significantly |slightly |considerably |far |way )?(?:faster|quicker)(?:\s\w+){0,3}? than"
+    r"|(?:higher|better|more|greater) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|performs? better than"
+    r"|ahead of|faster compared (?:to|with)"
+    r"|wins? (?:over|against)|(?:lower|less) latency than|slower(?:\s\w+){0,2}? than"
+    r"|slower compared (?:to|with)"
+    r"|(?:fewer|worse|lower|less) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|lags? behind|falls? behind)",
     re.I,
 )
-_TOP = re.compile(r"\b(?:is|was|are|being) (?:by far )?the (?P<way>fastest|quickest|slowest)\b", re.I)
+_TOP = re.compile(
+    r"\b(?:is|was|are|being|were|remains|as) (?:by far |clearly |still |also "
+    r"|definitely )?(?:the )?(?:clear |overall )?"
+    r"(?P<way>fastest|quickest|slowest|winner|most performant|best[- ]performing)\b"
+    r"|\b(?P<way2>wins|won|comes? (?:out )?(?:on top|first|in first)|takes? (?:the )?(?:lead|crown"
+    r"|first)|leads|dominates"
+    r"|is unbeatable|(?:has|had|delivers|achieves|shows|offers|gets|with) (?:by far )?the (?:best"
+    r"|highest|lowest)"
+    r" (?:\w+ )?(?:performance|throughput|rps|latency|latencies|req\w*|response times?|speed))\b"
+    r"|\bwe have a (?P<way4>(?:clear )?winner)\b"
+    r"|\b(?P<way3>(?:winner|fastest|best performance|best throughput|highest throughput"
+    r"|slowest)(?: \w+){0,3}?"
+    r"(?: is\b| was\b|:| goes to\b))",
+    re.I,
+)
+_ALIKE = re.compile(
+    r"\b(?P<way>(?:the same|similar|comparable|equal|identical|equivalent) (?:\w+ )?(?:performance"
+    r"|speed|throughput"
+    r"|results?|numbers|rps|req\w*|latenc\w+)|on par|(?:as fast|equally fast|just as fast) as"
+    r"|no (?:\w+ )?(?:difference|gap)|neck and neck)\b",
+    re.I,
+)
 _FACTORS = {
     "twice": 2.0,
     "double": 2.0,
@@ -63,7 +91,13 @@ _FACTORS = {
     "half": 0.5,
     "four": 4.0,
     "five": 5.0,
+    "six": 6.0,
+    "seven": 7.0,
+    "eight": 8.0,
+    "nine": 9.0,
     "ten": 10.0,
+    "order of magnitude": 10.0,
+    "orders of magnitude": 100.0,
     "hundred": 100.0,
 }
 _LEAST = re.compile(r"\b(?:over|more than|at least|exceed\w*|above|greater than|>)\s?(?:\w+\s)?$|>\s?$", re.I)
@@ -73,6 +107,7 @@ _ROUGHLY = re.compile(
     r"|[~≈]\s?)$",
     re.I,
 )
+_RANGE = re.compile(rf"(?P<n>{NUMBER})\s?(?:x|×|%|times)?\s?(?:-|–|—|to|and|or|~)\s?$", re.I)
 _RATE = re.compile(r"\breq(?:uest)?s?\b|\bthroughput\b|\brps\b|\bqps\b|req/s", re.I)
 _TIMES = re.compile(r"\blatenc|\bresponse times?\b|\bp9\d\b|\bpercentile", re.I)
 _OTHER = re.compile(
@@ -83,8 +118,11 @@ _OTHER = re.compile(
     re.I,
 )
 _CUE = re.compile(
-    r"faster|slower|quicker|outperform|beat|surpass|twice|double|triple|thrice|half|fold|times"
-    r"|\d\s?[x×%]|percent|per cent",
+    r"faster|slower|quicker|out-?perform|beat|surpass|twice|double|triple|thrice|half|fold|times"
+    r"|\d\s?[x×%]|percent|per cent|fastest|quickest|slowest|winner|wins|won|\bon top|leads?\b"
+    r"|dominate|than|ahead|behind"
+    r"|similar|same|on par|comparable|identical|difference|magnitude|\bbest\b|highest|lowest"
+    r"|performant|unbeatable",
     re.I,
 )
 """Words without which no sentence is a conclusion: looked for first, since that is fast."""
@@ -112,6 +150,7 @@ class Conclusion:
     """A sentence that ranks: `better` is said to beat `worse`, by a factor if there are `readings`.
 
     `bound` says whether the factor is one from below ("more than"), from above ("up to") or neither.
+    `top` says that it is the best (or worst) of all that the text has results of.
     `readings` are all the factors that the words can mean: "200 % faster" is said of 2 and of 3.
     """
 
@@ -124,14 +163,33 @@ class Conclusion:
     bound: Bound = "about"
     metric: Metric = "any"
     hedged: bool = False
+    top: bool = False
 
 
-def conclusions(document: Document, names: dict[str, str]) -> Iterator[Conclusion]:
-    """The conclusions about things that results are labelled with, in order; `names`: label by name."""
+def conclusions(document: Document, names: dict[str, str], own: str = "") -> Iterator[Conclusion]:
+    """The conclusions of a document that has results, in order.
+
+    `names` are labels of results by the names for them; `own` is the label of what the document is about:
+    "it" and "we" mean that one.
+    """
     for block in document.blocks if names else ():
         if block.kind != "code":
             for number, sentence in sentences(block):
-                yield from _concluded(number, sentence, names)
+                yield from _concluded(_Sentence(number, sentence, names, own))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence, and the names that it may use."""
+
+    number: int
+    text: str
+    names: dict[str, str]
+    own: str
+
+
+_SHORT = re.compile(r"(?<=\bvs)[.](?=\s)|(?<=\bapprox)[.](?=\s)|(?<=\b[eEiI][.][ge])[.](?=\s)")
+"""Full stops that end no sentence; a space for each, so that places stay."""
 
 
 def sentences(block: Block) -> Iterator[tuple[int, str]]:
@@ -140,14 +198,15 @@ def sentences(block: Block) -> Iterator[tuple[int, str]]:
     starts: list[tuple[int, int]] = []
     for line in block.lines[:400]:
         starts.append((len(text), line.number))
-        text += line.text.strip() + " "
+        text += _SHORT.sub(" ", line.text.strip()) + " "
     for found in _SENTENCE.finditer(text):
         if found[0].strip():
             begin = found.start() + len(found[0]) - len(found[0].lstrip())
             yield max(number for at, number in starts if at <= begin), found[0].strip()
 
 
-def _concluded(number: int, sentence: str, names: dict[str, str]) -> Iterator[Conclusion]:
+def _concluded(said: _Sentence) -> Iterator[Conclusion]:
+    sentence = said.text
     if not _CUE.search(sentence):
         return
     for pattern in _BY:
@@ -155,11 +214,25 @@ def _concluded(number: int, sentence: str, names: dict[str, str]) -> Iterator[Co
         if found:
             readings, bound = _factors(found, sentence)
             if readings:
-                yield from _ranked(number, sentence, found, names, readings, bound)
+                yield _ranked(said, found, readings, bound)
             return
-    found = _ORDER.search(sentence) or _TOP.search(sentence)
+    found = _ALIKE.search(sentence)
+    if found and not _NOT_ALIKE.search(sentence):
+        alike = _ranked(said, found, (Reading(1.0, Interval(1 / 1.5, 1.5)),), "about")
+        if alike.better and alike.worse:
+            yield alike
+        return
+    found = _ORDER.search(sentence)
     if found:
-        yield from _ranked(number, sentence, found, names, (), "about")
+        yield _ranked(said, found, (), "about")
+        return
+    found = _TOP.search(sentence)
+    if found and not _ONE_OF.search(sentence):
+        yield _topped(said, found)
+
+
+_NOT_ALIKE = re.compile(r"\b(?:nowhere|not|n't|never|far from|if)\b", re.I)
+_ONE_OF = re.compile(r"\b(?:one of|among|some of|second|third|two|three|next|probably|in terms of)\b", re.I)
 
 
 def _factors(found: re.Match[str], sentence: str) -> tuple[tuple[Reading, ...], Bound]:
@@ -172,10 +245,15 @@ def _factors(found: re.Match[str], sentence: str) -> tuple[tuple[Reading, ...], 
     slack = 0.25 if _ROUGHLY.search(before) else 0.1
     if groups.get("word"):
         value = _FACTORS[groups["word"].lower()]
-        return _as_factor(Interval(value * 0.95, value * 1.15), value, slack, way), bound
+        low, high = (0.5, 3.0) if "magnitude" in groups["word"].lower() else (0.95, 1.15)
+        return _as_factor(Interval(value * low, value * high), value, slack, way), bound
     number = printed(groups["n"])
     if number is None or number.middle <= 0:
         return (), bound
+    ranging = _RANGE.search(sentence[max(start - 14, 0) : start])
+    least = printed(ranging["n"]) if ranging else None
+    if least is not None and least.low <= number.low:  # "2-3x" is any factor between
+        number = Interval(least.low, number.high)
     if groups.get("unit", "x") in ("%", "percent", "per cent"):
         return _as_share(number.times(0.01), slack), bound
     return (() if number.middle < 1 else _as_factor(number, number.middle, slack, way)), bound
@@ -204,52 +282,121 @@ def _as_share(share: Interval, slack: float) -> tuple[Reading, ...]:
     )
 
 
-def _ranked(
-    number: int,
-    sentence: str,
-    found: re.Match[str],
-    names: dict[str, str],
-    readings: tuple[Reading, ...],
-    bound: Bound,
-) -> Iterator[Conclusion]:
-    named = sorted((at, label) for name, label in names.items() for at in places(name, sentence)[:3])
-    against = _COMPARED.match(sentence)
-    begin = against.end() if against else 0
-    first = next((label for at, label in named if begin <= at < found.start()), "")
-    others: list[str] = []
-    for at, label in named:
-        if (at >= found.end() or at < begin) and label != first and label not in others:
-            others.append(label)
-    than = re.search(r"\b(?:than|compared to|compared with|over|vs\.?|versus)\b", sentence[found.start() :])
-    way = found["way"].lower() if found["way"] else ""
+_THAN = re.compile(
+    r"\b(?:than|compared (?:to|with)|over|vs|versus|against|as|of|to|with|behind|ahead|beats?|beating"
+    r"|exceeds?"
+    r"|out-?perform\w*|surpass\w*)\b",
+    re.I,
+)
+_SELF = re.compile(r"\b(?:it|it's|its|we|our|ours|us|my|mine|this)\b", re.I)
+_ASIDE = re.compile(
+    r"\s*(?:unlike|compared|versus|vs|instead|than|in contrast|relative|as opposed|contrary|next to"
+    r"|while|whereas|although"
+    r"|though|when compared)\b",
+    re.I,
+)
+
+
+_NEAR = 45
+"""Characters between "than" and the name that it is followed by."""
+
+
+def _subject(said: _Sentence, end: int) -> str:
+    """The name that a comparison is about: the first one of the nearest clause before it that has one."""
+    named = _placed(said)
+    starts = [
+        0,
+        *(found.end() for found in re.finditer(r"[,;:(]\s|\b(?:but|and|while|whereas)\s", said.text[:end])),
+    ]
+    asides = ""
+    for begin, stop in zip(reversed(starts), [end, *reversed(starts[1:])], strict=True):
+        own = next((label for at, label in named if begin <= at < stop), "")
+        if own and not _ASIDE.match(said.text, begin):
+            return own
+        asides = asides or own
+    return "" if asides else said.own if not named or _SELF.search(said.text[:end]) else ""
+
+
+def _placed(said: _Sentence) -> list[tuple[int, str]]:
+    return sorted((at, label) for name, label in said.names.items() for at in places(name, said.text)[:3])
+
+
+def _object(said: _Sentence, found: re.Match[str], subject: str) -> str:
+    """The name that it is compared with: after "than" and its like, or else in an aside before."""
+    named = [(at, label) for at, label in _placed(said) if label != subject]
+    for than in _THAN.finditer(said.text, found.start()):
+        for at, label in named:
+            if 0 <= at - than.end() <= _NEAR and not re.search(r"[,;:()]", said.text[than.end() : at]):
+                return label
+    before = [at for at, _ in named if at < found.start()]
+    aside = next((each for each in re.finditer(_ASIDE.pattern, said.text[: found.start()], re.I)), None)
+    if before and aside:
+        return next((label for at, label in named if aside.start() < at < found.start()), "")
+    return ""
+
+
+def _ranked(said: _Sentence, found: re.Match[str], readings: tuple[Reading, ...], bound: Bound) -> Conclusion:
+    way = (found["way"] or "").lower()
+    one = _subject(said, found.start())
+    other = _object(said, found, one)
+    if not one and other and (_SELF.search(said.text[: found.start()]) or not _placed_before(said, found)):
+        one = said.own if said.own != other else ""
+    one, other = _of_two(said, one, other)
+    metric = _metric(said.text)
     inverse = (
-        bool(re.fullmatch(_WORSE + r"|slower than|slowest", way))
-        or (found.groupdict().get("word") or "") == "half"
+        re.match(_WORSE + r"|lags|falls|behind", way) is not None or found.groupdict().get("word") == "half"
     )
-    metric = _metric(sentence)
     if metric in ("times", "other") and re.match(r"less|lower|fewer", way):
         inverse = False  # a lower latency is the better one
-    pairs = [(first, other) for other in others[:1]] if than or _ORDER.fullmatch(found[0]) or others else []
-    if not pairs:
-        pairs = [(first, "")]
-    labels = list(dict.fromkeys(names.values()))
-    if len(labels) == 2 and bool(pairs[0][0]) != bool(pairs[0][1]):
-        named_one = pairs[0][0] or pairs[0][1]  # of two, the other is meant
-        left = labels[1] if labels[0] == named_one else labels[0]
-        pairs = [(pairs[0][0] or left, pairs[0][1] or left)]
-    for one, other in pairs:
-        better, worse = (other, one) if inverse else (one, other)
-        yield Conclusion(
-            line=number,
-            quote=found[0],
-            sentence=sentence,
-            better=better,
-            worse=worse,
-            readings=readings,
-            bound=bound,
-            metric=metric,
-            hedged=_HEDGED.search(sentence) is not None,
-        )
+    better, worse = (other, one) if inverse else (one, other)
+    return _conclusion(said, found[0], better, worse, readings, bound, metric)
+
+
+def _placed_before(said: _Sentence, found: re.Match[str]) -> bool:
+    return any(at < found.start() for at, _ in _placed(said))
+
+
+def _of_two(said: _Sentence, one: str, other: str) -> tuple[str, str]:
+    """Of two, the other is meant."""
+    labels = list(dict.fromkeys(said.names.values()))
+    if len(labels) == 2 and bool(one) != bool(other):
+        left = labels[1] if labels[0] == (one or other) else labels[0]
+        return one or left, other or left
+    return one, other
+
+
+def _topped(said: _Sentence, found: re.Match[str]) -> Conclusion:
+    """The best, or the slowest, of all: the one name of the sentence, or the nearest before the word."""
+    way = (found["way"] or found["way2"] or found["way3"] or found["way4"] or "").lower()
+    if found["way3"]:
+        one = next((label for at, label in _placed(said) if at >= found.end()), "")
+    else:
+        one = _subject(said, found.start())
+    slow = "slowest" in way
+    pair = ("", one) if slow else (one, "")
+    return replace(_conclusion(said, found[0], *pair, (), "about", _metric(said.text)), top=True)
+
+
+def _conclusion(
+    said: _Sentence,
+    quote: str,
+    better: str,
+    worse: str,
+    readings: tuple[Reading, ...],
+    bound: Bound,
+    metric: Metric,
+) -> Conclusion:
+    return Conclusion(
+        line=said.number,
+        quote=quote,
+        sentence=said.text,
+        better=better,
+        worse=worse,
+        readings=readings,
+        bound=bound,
+        metric=metric,
+        hedged=_HEDGED.search(said.text) is not None,
+    )
 
 
 def _metric(sentence: str) -> Metric:

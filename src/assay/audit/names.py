@@ -60,8 +60,32 @@ def _first_word(key: str) -> str:
     return re.split(r"[\s_-]", key)[0]
 
 
+_COMMON_WORDS = """
+web api app apps fast best new old raw own our this that and with without using built builtin native
+default custom simple basic plain standard normal official original latest stable async sync single
+multi mode thread threads worker workers process processes core cores cluster server servers
+framework library runtime language vanilla pure optimized optimised only other more less full mini
+lite docker container kernel linux local remote http https http2 tcp tls ssl socket based port host
+total result results bench benchmark test run time
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+"""Words in labels by which a sentence hardly means what is labelled."""
+
+
+def _words(label: str) -> list[str]:
+    """The words of a label, those in brackets too, by which alone it may be named."""
+    bare = re.sub(r"\bv?\d+(?:\.[\dx]+)+", " ", label[:200])
+    whole = [word.strip(".-").lower() for word in _WORD.findall(bare)]
+    words = [*whole, *(part for word in whole for part in re.split(r"[-_+]", word))]
+    return [
+        word
+        for word in dict.fromkeys(words)
+        if len(word) > 2 and word not in _COMMON and word not in _SCENARIO and not word[-1:].isdigit()
+    ]
+
+
 def aliases(labels: Iterable[str]) -> dict[str, str]:
-    """The labels by the names that a sentence may use: the key, or its first word if no other has it."""
+    """The labels by the names that a sentence may use: the key, or a word of it that no other has."""
     keys = {key_of(label): label for label in labels if len(key_of(label)) > 1 and not is_scenario(label)}
     firsts = Counter(_first_word(key) for key in keys)
     found = dict(keys)
@@ -69,6 +93,11 @@ def aliases(labels: Iterable[str]) -> dict[str, str]:
         first = _first_word(key)
         if firsts[first] == 1 and len(first) > 2:
             found.setdefault(first, label)
+    words = Counter(word for label in keys.values() for word in _words(label))
+    for label in keys.values():
+        for word in _words(label):
+            if words[word] == 1:
+                found.setdefault(word, label)
     return found
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 from assay.audit.conclusions import Conclusion, conclusions
 from assay.audit.interval import Interval
-from assay.audit.names import aliases, distinct, key_of
+from assay.audit.names import aliases, distinct, key_of, places
 from assay.audit.reported import Reported
 from assay.audit.seen import Seen
 from assay.audit.words import number, ratio
@@ -30,13 +31,69 @@ class Weight:
 def weighed(seen: Seen) -> list[Weight]:
     """Every conclusion about things that the text has results of, by figures alone (flaws come later)."""
     names = aliases(list(dict.fromkeys(one.label for one in seen.results))[:80])
-    return [_weigh(seen, one) for one in conclusions(seen.document, names) if one.better or one.worse]
+    found = conclusions(seen.document, names, _own(seen, names))
+    return [
+        _topmost(seen, one) if one.top and (one.better or one.worse) else _weigh(seen, one)
+        for one in found
+        if one.better or one.worse or (_ranks(one) and next(seen.compared(), None) is not None)
+    ]
+
+
+def _ranks(one: Conclusion) -> bool:
+    """Whether a sentence that names nothing we know still ranks servers: "we got 40 % more requests"."""
+    if one.hedged or one.metric == "other":
+        return False
+    plain = _PLAIN.search(one.sentence) is not None and _CHANGE.search(one.sentence) is None
+    return plain and (bool(one.readings) or "winner" in one.quote.lower())
+
+
+_PLAIN = re.compile(
+    r"faster|slower|quicker|\breq|throughput|\brps\b|latenc|response time|winner|performance", re.I
+)
+_CHANGE = re.compile(r"\bCPU\b|\bmemory\b|\brequests? (?:fail|drop)|\berrors?\b", re.I)
+
+
+def _own(seen: Seen, names: dict[str, str]) -> str:
+    """The label of what the document is about: the only one that its first heading names."""
+    title = next((section.title for section in seen.sections), "")
+    named = {label for name, label in names.items() if places(name, title)}
+    return next(iter(named)) if len(named) == 1 else ""
+
+
+def _topmost(seen: Seen, one: Conclusion) -> Weight:
+    """ "The fastest": it holds if some table, by some figure, has it before all others."""
+    name = key_of(one.better or one.worse)
+    sides: dict[tuple[int, str], list[tuple[Reported, Reported]]] = {}
+    for a, b in seen.compared():
+        if name in (key_of(a.label), key_of(b.label)):
+            own, other = (a, b) if key_of(a.label) == name else (b, a)
+            sides.setdefault((a.table, a.group), []).append((own, other) if one.better else (other, own))
+    least: list[tuple[Interval, Reported, Reported]] = []
+    for pairs in sides.values():
+        for at in range(max((len(_ratios(a, b, one)) for a, b in pairs), default=0)):
+            told = [(each[at], a, b) for a, b in pairs if at < len(each := _ratios(a, b, one))]
+            least.append(min(told, key=lambda item: item[0].high))
+    rests_on = tuple(
+        {result.line: result for pairs in sides.values() for pair in pairs for result in pair}.values()
+    )
+    if not least or one.metric == "other":
+        return Weight(one, "untold", "the text has no figures that this could rest on", rests_on)
+    ratio_, a, b = max(least, key=lambda item: item[0].high)
+    if ratio_.high >= 1.0:
+        return Weight(one, "stands", _told(ratio_, a, b), (a, b), ratio_.middle)
+    if one.hedged:
+        return Weight(one, "untold", f"{_told(ratio_, a, b)}, and the sentence is no plain statement", (a, b))
+    return Weight(
+        one, "contradicted", f"{_told(ratio_, a, b)}: another one is ahead", rests_on, ratio_.middle
+    )
 
 
 def _weigh(seen: Seen, one: Conclusion) -> Weight:
     pairs = _pairs(seen, one)
     found = [(ratio_, a, b) for a, b in pairs for ratio_ in _ratios(a, b, one)]
     rests_on = tuple({result.line: result for a, b in pairs for result in (a, b)}.values())
+    if not one.better and not one.worse:
+        return Weight(one, "untold", "it names nothing that the text has results of")
     if not found or one.metric == "other" or not (one.better and one.worse):
         return Weight(one, "untold", "the text has no figures of both that this could rest on", rests_on)
     held = [each for each in found if _holds(one, each[0])]
@@ -82,7 +139,7 @@ def _ratios(better: Reported, worse: Reported, one: Conclusion) -> list[Interval
 def _holds(one: Conclusion, ratio_: Interval) -> bool:
     if not one.readings:
         return ratio_.high >= 1.0
-    if one.bound == "least":
+    if one.bound in ("least", "most"):  # "up to 3x" is no less true where it is more
         return any(ratio_.high >= reading.agrees.low for reading in one.readings)
     return any(reading.agrees.meets(ratio_) for reading in one.readings)
 
