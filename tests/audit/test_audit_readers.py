@@ -98,3 +98,58 @@ def test_outputs_under_one_heading_that_ask_two_ports_are_of_two_servers() -> No
     one, other = wrk(), wrk(size="800.00MB").replace(":8080", ":8081")
     assert "W3" in codes(MACHINE + f"# Both\n\n```\n{one}```\n\n```\n{other}```\n")
     assert "W3" not in codes(MACHINE + f"# Both\n\n```\n{one}```\n\n```\n{wrk(size='800.00MB')}```\n")
+
+
+def test_a_load_in_words_is_that_of_the_table() -> None:
+    rows = (
+        "| server | req/s | latency avg (ms) | errors |\n|---|---|---|---|\n"
+        "| foo | 20 | 90 | 30 |\n| bar | 30 | 80 | 0 |\n"
+    )
+    told = "wrk with 4 threads and 50 concurrent connections, 30 seconds per run on a dual core machine.\n\n"
+    assert {"W2", "M1", "G1"} <= codes(told + rows)
+    assert not {"W2", "M1"} & codes(told.replace("50", "2 or 50").replace("30 s", "20 or 30 s") + rows)
+    several = (
+        "Load by wrk with 4 connections, then with 50 connections, for 30 seconds, then for 60 seconds.\n\n"
+    )
+    assert not {"W2", "M1", "G1"} & codes(several + rows)
+
+
+def test_times_are_results_where_something_says_that_they_are_of_requests() -> None:
+    table = "| {name} | Latency (ms) | p99 (ms) |\n|---|---|---|\n| foo | 1 | 9 |\n| bar | 2 | 8 |\n"
+    assert results(table.format(name="parser")) == ()
+    assert results("Measured by wrk.\n\n" + table.format(name="parser"))
+    assert results(table.format(name="HTTP server"))
+
+
+def test_the_highest_rates_are_rates_where_there_are_no_others() -> None:
+    table = "| server | Max RPS |{more}\n|---|---|{rule}\n| foo | 12,000 |{a}\n| bar | 9,000 |{b}\n"
+    alone = table.format(more="", rule="", a="", b="")
+    beside = table.format(more=" Avg RPS |", rule="---|", a=" 11,000 |", b=" 8,000 |")
+    assert [one.figures["rate"].value.middle for one in results(alone)] == [12000, 9000]
+    assert [one.figures["rate"].value.middle for one in results(beside)] == [11000, 8000]
+
+
+@pytest.mark.parametrize(
+    ("machine", "named"),
+    [("a 512MB droplet", True), ("an EC2 c5.large", True), ("DigitalOcean", False), ("CPU: 80 %", False)],
+)
+def test_a_cloud_by_itself_is_no_machine(machine: str, named: bool) -> None:
+    text = f"By wrk -c 8 on {machine}.\n\n| server | req/s |\n|---|---|\n| foo | 12,000 |\n| bar | 9,000 |\n"
+    assert ("R3" not in codes(text)) is named
+
+
+@pytest.mark.parametrize(
+    "words", ["on localhost", "all tests were run locally", "on the same EC2 instance as the server"]
+)
+def test_words_tell_that_client_and_server_were_together(words: str) -> None:
+    table = "\n\n| server | req/s |\n|---|---|\n| foo | 12,000 |\n| bar | 9,000 |\n"
+    assert "H1" in codes(f"We ran wrk, {words}." + table)
+    assert "H1" not in codes("We ran wrk on another machine." + table)
+
+
+def test_a_table_tells_short_runs() -> None:
+    table = (
+        "| server | req/s | time taken (s) |\n|---|---|---|\n| foo | 12,000 | {a} |\n| bar | 9,000 | {a} |\n"
+    )
+    assert "S7" in codes(table.format(a="4.1"))
+    assert "S7" not in codes(table.format(a="41.0"))

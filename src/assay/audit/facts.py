@@ -20,8 +20,9 @@ MACHINE = re.compile(
     r"|™)?\s?(?:i\d|duo|ultra|2)|i[3579][- ]\d{3,5}\w*"
     r"|i[3579]\b|apple\s(?:silicon|m\d)|m[1-4]\s(?:pro|max|ultra|chip|mac)|macbook|mac\s?(?:mini|pro"
     r"|studio|book)|imac|raspberry\s?pi|graviton\d?|thinkpad"
-    r"|neoverse|cortex|ampere|ec2|droplet|digital\s?ocean|hetzner|linode|vultr|azure|gce|heroku"
-    r"|equinix|cloud vm"
+    r"|neoverse|cortex|ampere|\d{1,4}\s?[mg]b\s(?:[\w.]{1,12}\s)?(?:droplet|instance|vps|vm|linode"
+    r"|slice|dyno)"
+    r"|(?:standard|performance|basic|hobby)-\w{1,3}\sdyno"
     r"|\d{1,3}(?:\.\d+)?\s?ghz|\d{1,3}[- ]?(?:v?cpus?|(?:physical |logical |virtual |hyper)?-?cores?"
     r"|threads cpu|vcores?)"
     r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?|cpu\s?:(?!\s{0,4}[\d.]{1,6}\s?%)"
@@ -111,7 +112,10 @@ _SAME = re.compile(
     r"|\bboth (?:\w+ ){0,4}(?:on|from) (?:my|the|a|one) (?:local |own )?(?:machine|laptop|box|computer)\b"
     r"|\bsame (?:machine|host|box|computer|laptop|vm|instance) as\b|\b(?:run|ran|running|tested"
     r"|benchmarked|measured)\slocally\b|\bover (?:the )?(?:loopback|localhost)\b"
-    r"|\blocalhost (?:testing|benchmark|only)|\bsingle machine\b",
+    r"|\blocalhost (?:testing|benchmark|only)|\bon (?:my |the )?(?:localhost|local machine|own machine)\b"
+    r"|\b(?:everything|all of (?:this|it|them)|all (?:the )?(?:tests|benchmarks)) (?:was |were |is "
+    r"|are )?(?:ran |run |running |"
+    r"done |executed )?(?:locally|on localhost)\b|\bsingle machine\b",
     re.IGNORECASE,
 )
 _LOADER = re.compile(
@@ -132,7 +136,7 @@ _CORE_WORDS = {
 }
 _MORE_CORES = re.compile(
     r"\b(?P<word>dual|two|quad|four|six|hexa|eight|octa)[- ]?(?:core|cpu)s?\b"
-    r"|\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b(?!\s?(?:%|[.,]\d|[gm]hz))"
+    r"|(?<!--)\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b(?!\s?(?:%|[.,]\d|[gm]hz))"
     r"|[gm]hz\)?,?\s?[x×*]\s?(?P<times>\d{1,3})\b"
     r"|\b(?P<duo>core\s?(?:\(tm\)|™)?\s?2\s?duo)\b|\b(?P<quad>core\s?(?:\(tm\)|™)?\s?2\s?quad)\b"
     r"|\b(?P<one>(?:single|one|1)[- ](?:core|cpu|vcpu)\s(?:machine|vm|vps|droplet|instance|server|box|host))",

@@ -125,8 +125,10 @@ def heading(text: str) -> Heading | None:
 def _rate(words: str) -> Heading | None:
     if _DEVIATION.search(words):
         return Heading("rate_stdev", unit=_rate_unit(words))
-    if re.search(r"\bmin\b|\bmax\b|p\d\d", words):
+    if re.search(r"\bmin\b|p\d\d", words):
         return None
+    if re.search(r"\bmax\b", words):
+        return Heading("rate_max", unit=_rate_unit(words))
     return Heading("rate", unit=_rate_unit(words))
 
 

@@ -23,6 +23,7 @@ from assay.audit.spoken import spoken
 from assay.audit.tables import Grid, results
 from assay.audit.tools import BY_NAME
 from assay.audit.units import time_in
+from assay.audit.worded import worded
 
 MOST = 1000
 """Outputs, tables, lists and commands of one text that are looked at: a text for people has fewer."""
@@ -119,13 +120,11 @@ def see(document: Document) -> Seen:
     grids = [grid for grid in map(results, islice(_captioned(document), MOST)) if grid is not None]
     grids += islice(listed(document, taken), MOST)
     grids += islice((grid for table in drawn(document, taken) if (grid := results(table)) is not None), MOST)
-    used = taken | {row.line for grid in grids for row in grid.results}
     if told.tool_named or found or calls:
+        used = taken | {row.line for grid in grids for row in grid.results}
         grids += islice(spoken(document, used), MOST)
-    grids = [
-        grid for grid in grids if calls or any(len(row.figures) > 1 or _tells(row) for row in grid.results)
-    ]
-    common = _common(calls)
+    grids = [grid for grid in grids if _of_load(grid, told, sure=bool(calls or found))]
+    common = _common(calls) or (worded(document, told) if not calls and not found else None)
     if common is not None:
         grids = [
             replace(grid, results=tuple(replace(row, command=common) for row in grid.results))
@@ -134,8 +133,16 @@ def see(document: Document) -> Seen:
     return Seen(document, named, tuple(grids), calls, told, sections)
 
 
-def _tells(row: Reported) -> bool:
-    return bool(row.percentiles or row.figures.keys() & {"rate", "mean", "time"})
+def _of_load(grid: Grid, told: Facts, *, sure: bool) -> bool:
+    """Whether a table is of a load test: it has a rate, or times that something says are of requests."""
+    if sure or any("rate" in row.figures for row in grid.results):
+        return True
+    times = any(row.percentiles or row.figures.keys() & {"mean", "time", "max"} for row in grid.results)
+    words = " ".join((*grid.table.head, grid.table.caption))
+    return times and (told.tool_named or _OF_REQUESTS.search(words) is not None)
+
+
+_OF_REQUESTS = re.compile(r"request|response|\bhttp|\breq\b|\bserver", re.IGNORECASE)
 
 
 def _captioned(document: Document) -> Iterator[Table]:

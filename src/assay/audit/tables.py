@@ -44,7 +44,7 @@ def results(table: Table) -> Grid | None:
         table = Table(table.number, table.head[:width], table.rows, table.caption)
     european = any(is_european(cell) for row in table.rows[:200] for cell in row.cells[:width])
     heads = [_by_cells(heading(text), table, at, european) for at, text in enumerate(table.head)]
-    heads = _by_caption(heads, table)
+    heads = _by_caption(_highest(heads), table)
     if any(
         head is not None and _is_result(head, text)
         for head, text in zip(heads[1:], table.head[1:], strict=True)
@@ -57,6 +57,16 @@ def results(table: Table) -> Grid | None:
             or tuple(_unnamed(table, heads, european))
         )
     return Grid(table, found) if found else None
+
+
+def _highest(heads: list[Heading | None]) -> list[Heading | None]:
+    """The highest rates are the rates of a table that tells no others."""
+    alone = not any(head is not None and head.figure == "rate" for head in heads)
+    kept = Heading("rate", unit=1.0) if alone else None
+    return [
+        kept and Heading("rate", unit=head.unit) if head is not None and head.figure == "rate_max" else head
+        for head in heads
+    ]
 
 
 def _is_result(head: Heading, text: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from assay.audit.finding import AuditRule, Hit
+from assay.audit.reported import Reported
 from assay.audit.seen import Seen
 from assay.audit.words import number, percent
 
@@ -22,6 +23,7 @@ def threads(seen: Seen) -> Iterator[Hit]:
     most = max(seen.facts.cores, key=lambda said: said.number)
     told = [one.figures["threads"] for one in seen.outputs if "threads" in one.figures]
     told += [one.figures["threads"] for one in seen.commands if "threads" in one.figures]
+    told += [row.command.figures["threads"] for row in seen.rows[:1] if _worded_threads(row)]  # type: ignore[union-attr]
     for figure in told:
         if figure.value.low > most.number:
             yield Hit(
@@ -30,6 +32,11 @@ def threads(seen: Seen) -> Iterator[Hit]:
                 f"{number(figure.value.middle)} client threads, and the text names {most.quote} "
                 f"(line {most.line})",
             )
+
+
+def _worded_threads(row: Reported) -> bool:
+    """Whether the words about a table tell how many threads its load tool had; only wrk's are told so."""
+    return row.command is not None and row.command.tool == "wrk" and "threads" in row.command.figures
 
 
 G1 = AuditRule(
@@ -171,6 +178,9 @@ _TARGET = re.compile(
     r"|^\s{0,8}(?:echo )?[\"']?(?:GET|POST|PUT) https?://(?:localhost|127\.0\.0\.1)|\bhttp\.(?:get"
     r"|post|put|del|request|batch)\([\"'`]https?://(?:localhost|127\.0\.0\.1)"
     r"|^\s{0,8}(?:-\s)?target:\s{1,4}[\"']?https?://(?:localhost|127\.0\.0\.1)"
+    r"|\b(?:requests? (?:are sent |go |sent )?to|benchmark(?:ed|s|ing)?|load[- ]test(?:ed|s|ing)?"
+    r"|against|targets?|hitting)"
+    r"\s[\"'`]?https?://(?:localhost|127\.0\.0\.1)"
     r"|\b(?:host|base_?url|target_?url)\s?[:=]\s?[\"'`]https?://(?:localhost|127\.0\.0\.1)"
 )
 """Lines that say where a load goes in reports of ab and Locust, and in vegeta's targets and errors."""

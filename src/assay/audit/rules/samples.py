@@ -185,8 +185,21 @@ def short(seen: Seen) -> Iterator[Hit]:
         if length is None or length.value.high >= _SHORT or call.line in told or _warming(seen, call.line):
             continue
         yield Hit(call.line, call.quote, f"measured for {time(length.value.middle)}")
+    yield from _short_rows(seen)
     yield from brief(seen)
     yield from _in_words(seen)
+
+
+def _short_rows(seen: Seen) -> Iterator[Hit]:
+    """Rows of a table that tell how long they were measured, the first of each table."""
+    told: set[int] = set()
+    for row in seen.rows:
+        length = row.figures.get("duration")
+        if length is not None and 0 < length.value.high < _SHORT and row.table not in told:
+            told.add(row.table)
+            yield Hit(
+                length.line, length.quote, f"measured for {time(length.value.middle)}", about=(row.line,)
+            )
 
 
 _LENGTH = re.compile(
