@@ -153,3 +153,52 @@ def test_a_table_tells_short_runs() -> None:
     )
     assert "S7" in codes(table.format(a="4.1"))
     assert "S7" not in codes(table.format(a="41.0"))
+
+
+TWO_ROWS = "\n\n| server | req/s |\n|---|---|\n| foo | 12,000 |\n| bar | 9,000 |\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "We ran wrk twice against each.",
+        "autocannon -c 100 -d 40 http://10.0.0.2 two times, taking the second average.",
+    ],
+)
+def test_wordings_of_few_runs(words: str) -> None:
+    assert "S5" in codes(words + TWO_ROWS)
+    assert "R5" not in codes(words + TWO_ROWS)
+
+
+@pytest.mark.parametrize(
+    "words", ["measured each three times, picking the best lap", "reporting our best result"]
+)
+def test_wordings_of_the_best_run(words: str) -> None:
+    assert "R9" in codes(f"We ran wrk, {words}." + TWO_ROWS)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("wrk 4.1.0 on macOS 10.15.7", False),
+        ("wrk, kernel 5.4.12", False),
+        ("wrk, GET /api/v1/users", False),
+        ("wrk, foo 1.2.3", True),
+        ("wrk on macOS 10.15.7, node v18", True),
+    ],
+)
+def test_the_version_of_a_system_or_of_the_load_tool_is_none_of_the_compared(words: str, told: bool) -> None:
+    assert ("R4" not in codes(words + TWO_ROWS)) is told
+
+
+def test_ab_prints_a_spread_that_is_none_between_runs() -> None:
+    lines = "              min  mean[+/-sd] median   max\nConnect:        0    1   2.2      0      15\n"
+    assert "R5" in codes("Measured by ab.\n" + lines + TWO_ROWS)
+
+
+@pytest.mark.parametrize(
+    ("tool", "closed"), [("k6", True), ("plow", True), ("k6 by arrival rate", False), ("vegeta", False)]
+)
+def test_what_is_known_of_a_tools_loop(tool: str, closed: bool) -> None:
+    table = "\n\n| server | req/s | p99 (ms) |\n|---|---|---|\n| foo | 12,000 | 9 |\n| bar | 9,000 | 8 |\n"
+    assert ("M5" in codes(f"Measured by {tool}." + table)) is closed

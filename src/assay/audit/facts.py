@@ -71,7 +71,7 @@ _RUNS = (
     ),
     re.compile(
         rf"\b(?:ran|run|repeated|executed|performed|tested|measured|benchmarked"
-        rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs)\b"
+        rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs|tries)\b"
         r"(?!\s(?:faster|slower|more|less|better|higher|as|the|quicker|fewer))",
         re.I,
     ),
@@ -86,19 +86,29 @@ _RUNS = (
         re.I,
     ),
     re.compile(
-        r"\b(?P<once>one to measure\b|(?:a |one )?single run\b|ran (?:it |them "
+        r"\b(?:ran|run|repeated|executed|performed|tested|measured|benchmarked"
+        r"|done)\s(?:\w+\s){0,4}?(?P<twice>twice)\b",
+        re.I,
+    ),
+    re.compile(
+        r"\b(?P<once>one to measure\b|taking the (?:second|last|third)\b|second (?:run|average) (?:is"
+        r"|was) taken\b|(?:a |one )?single run\b|ran (?:it |them "
         r"|each )?(?:only )?once\b|run (?:only )?once\b|one run (?:each|per|only))",
         re.I,
     ),
     re.compile(
-        r"\b(?P<best>(?:(?:i|we) )?(?:took|take|taking|picked|pick|report(?:ed|ing)?|chose|kept|keep"
-        r"|show(?:n|ing)?|using|used)\s(?:only )?the (?:best|fastest|highest))(?: (?:run|result"
-        r"|score|value|of))",
+        r"\b(?P<best>(?:(?:i|we) )?(?:took|take|taking|pick(?:ed|ing)?|report(?:ed|ing)?|cho(?:se"
+        r"|osing)|kept|keep(?:ing)?"
+        r"|show(?:n|ing)?|using|used|select(?:ed|ing)?|record(?:ed|ing)?)\s(?:only )?(?:the |our "
+        r"|my )?(?:single )?"
+        r"(?:best|fastest|highest))(?: (?:run|result|score|value|of|lap|one|number|time|figure"
+        r"|attempt)|[.,)])",
         re.I,
     ),
 )
 _REPEATED = re.compile(
     r"\b(?:averag(?:e|ed|ing)|median|mean)\s(?:of|over|across)\s(?:\w+\s){0,3}(?:runs|tests|trials)"
+    r"|\btaking the (?:average|median|mean)\b"
     r"|(?:multiple|several) (?:runs|times)\b(?!\s(?:faster|slower|more|less|better|higher|as|the))"
     r"|repeated (?:the |each |every |all |this |these )?(?:tests?|benchmarks?|measurements?"
     r"|runs?|several|multiple|\d)",
@@ -150,7 +160,7 @@ _CORES = re.compile(
     re.IGNORECASE,
 )
 _SPREAD = re.compile(
-    r"±|\+/-(?! Stdev)|standard deviation|confidence interval|variance between", re.IGNORECASE
+    r"±|(?<!\[)\+/-(?! Stdev)|standard deviation|confidence interval|variance between", re.IGNORECASE
 )
 
 
@@ -246,20 +256,35 @@ def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:
 def _version(number: int, text: str) -> Said | None:
     """A version that something had, not one that it requires."""
     for found in _VERSION.finditer(text):
+        before = text[max(found.start() - 30, 0) : found.start()]
+        if _OTHERS.search(before):
+            continue
         if "ApacheBench" not in text and not _REQUIRED.search(
-            text[max(found.start() - 30, 0) : found.end() + 20]
+            before + text[found.start() : found.end() + 20]
         ):
             return Said(number, found[0])
     return None
 
 
+_OTHERS = re.compile(
+    r"(?:\bmac\s?os(?: x)?|\bos ?x|ubuntu|debian|linux|kernel|darwin|windows|centos|fedora|alpine"
+    r"|docker|\bwsl"
+    r"|\bwrk2?|\bhey|\boha|bombardier|autocannon|vegeta|h2load|\bk6|siege|jmeter|gatling|locust|artillery)"
+    r"(?:[\s:(@/-]|version|kernel|server|v){0,12}$",
+    re.IGNORECASE,
+)
+"""What stands before the version of a system or of the load tool, which is none of what is compared."""
 _REQUIRED = re.compile(
     r"or (?:higher|later|newer|above)|at least|requires?\b|required|minimum|>=|≥|\d\+", re.IGNORECASE
 )
 
 
 def _runs(number: int, text: str) -> list[Said]:
-    if not re.search(r"run|times|trial|best|average|median|mean|iteration|round|repet", text, re.IGNORECASE):
+    if not re.search(
+        r"run|times|trial|best|average|median|mean|iteration|round|repet|twice|taking|taken",
+        text,
+        re.IGNORECASE,
+    ):
         return []
     said: list[Said] = []
     for pattern in _RUNS:
@@ -271,6 +296,8 @@ def _runs(number: int, text: str) -> list[Said]:
         value = float(count) if count.isdigit() else float(_WORDS.get(count.lower(), 0))
         if groups.get("once"):
             value = 1.0
+        if groups.get("twice"):
+            value = 2.0
         said.append(Said(number, found[0], value, "best" if groups.get("best") else ""))
     return said
 

@@ -21,7 +21,7 @@ from assay.audit.reported import Command, Figure, Reported
 from assay.audit.scan import outputs
 from assay.audit.spoken import spoken
 from assay.audit.tables import Grid, results
-from assay.audit.tools import BY_NAME
+from assay.audit.tools import BY_NAME, CLOSED
 from assay.audit.units import time_in
 from assay.audit.worded import worded
 
@@ -67,8 +67,16 @@ class Seen:
     def closed(self) -> bool | None:
         """Whether every load-test tool that the text names has a closed loop; None where none is named."""
         kinds = {command.closed for command in self.commands} | {result.closed for result in self.outputs}
-        kinds |= {BY_NAME[name].closed for name in known_tools(self.facts)} if not kinds else set()
+        if not kinds:
+            kinds = {BY_NAME[name].closed for name in known_tools(self.facts)}
+            kinds |= {True for name in self.facts.tools if name in CLOSED}
+        if None in kinds and self.facts.tools <= {"k6"} and not self._says_arrivals:
+            kinds = kinds - {None} | {True}  # k6's virtual users wait for their answers
         return None if not kinds or None in kinds else kinds == {True}
+
+    @cached_property
+    def _says_arrivals(self) -> bool:
+        return any(re.search(r"arrival", line.text, re.IGNORECASE) for line in self.document.lines)
 
     @cached_property
     def _starts(self) -> list[int]:

@@ -56,3 +56,8 @@ NAMED = re.compile(
     r"|fortio|tsung|rewrk|benchmarkdotnet|go-wrk|k6s|cassowary|ghz|YCSB)(?![\w-])"
 )
 """A tool's name in prose; "hey" and "ab" are words too, so it says only that a load may be named."""
+
+CLOSED = frozenset(
+    {"ApacheBench", "Apache Bench", "apachebench", "boom", "weighttp", "plow", "drill", "go-wrk", "cassowary"}
+)
+"""Other names in prose of tools whose loop is closed."""
