@@ -138,6 +138,9 @@ def test_names_of_sections_are_those_of_sentences() -> None:
         ("Foo needs a Node version greater than 18.", None),
         ("We got 40% more requests.", "untold"),
         ("We have a winner.", "untold"),
+        ("Foo serves 3 times Bar!", "stands"),
+        ("Foo makes 2 times that of Bar.", "contradicted"),
+        ("Foo was run 3 times, Bar as well.", None),
     ],
 )
 def test_wordings_of_a_ranking(sentence: str, told: str | None) -> None:

@@ -75,6 +75,9 @@ def test_a_server_for_people_is_left_alone(line: str) -> None:
         "Apple M1 with an 8-core CPU and a 14-core GPU",
         "4 vCPUs",
         "a single core VPS",
+        "Total Number of Cores: 4",
+        "AMD Ryzen 5 3400G (8) @ 3.700GHz",
+        "an old machine with 2 processors",
     ],
 )
 def test_more_threads_than_the_cores_that_are_named(machine: str) -> None:

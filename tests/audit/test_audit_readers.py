@@ -202,3 +202,9 @@ def test_ab_prints_a_spread_that_is_none_between_runs() -> None:
 def test_what_is_known_of_a_tools_loop(tool: str, closed: bool) -> None:
     table = "\n\n| server | req/s | p99 (ms) |\n|---|---|---|\n| foo | 12,000 | 9 |\n| bar | 9,000 | 8 |\n"
     assert ("M5" in codes(f"Measured by {tool}." + table)) is closed
+
+
+def test_sections_of_two_languages_are_compared_where_nothing_else_is() -> None:
+    text = "# Go\n\n## Gin\n\n```\n{a}```\n\n# Rust\n\n## Actix\n\n```\n{a}```\n"
+    assert {"R4", "R5"} <= codes(text.format(a=wrk()))
+    assert "R5" not in codes(text.replace("Gin", "GET").replace("Actix", "POST").format(a=wrk()))

@@ -179,6 +179,11 @@ def _concluded(said: _Sentence) -> Iterator[Conclusion]:
             if readings:
                 yield _ranked(said, found, readings, bound)
             return
+    found = _TIMES_NAME.search(sentence)
+    if found and any(0 <= at - found.end() <= 1 for at, _ in _placed(said)):
+        readings, bound = factors(found, sentence)
+        yield _ranked(said, found, readings, bound)
+        return
     found = _ALIKE.search(sentence)
     if found and not _NOT_ALIKE.search(sentence):
         alike = _ranked(said, found, (Reading(1.0, Interval(1 / 1.5, 1.5)),), "about")
@@ -194,6 +199,12 @@ def _concluded(said: _Sentence) -> Iterator[Conclusion]:
         yield _topped(said, found)
 
 
+_TIMES_NAME = re.compile(
+    rf"(?<!ran )(?<!run )(?P<n>{NUMBER})\s?(?:x|×|times)"
+    r"(?P<way>\s(?:that of|those of|as many as|over|of))?\s(?=\S)",
+    re.I,
+)
+"""Followed by a name: "3 times Express"."""
 _NOT_ALIKE = re.compile(r"\b(?:nowhere|not|n't|never|far from|if)\b", re.I)
 _ONE_OF = re.compile(r"\b(?:one of|among|some of|second|third|two|three|next|probably|in terms of)\b", re.I)
 
@@ -240,6 +251,8 @@ def _placed(said: _Sentence) -> list[tuple[int, str]]:
 def _object(said: _Sentence, found: re.Match[str], subject: str) -> str:
     """The name that it is compared with: after "than" and its like, or else in an aside before."""
     named = [(at, label) for at, label in _placed(said) if label != subject]
+    if beside := next((label for at, label in named if 0 <= at - found.end() <= 1), ""):
+        return beside
     for than in _THAN.finditer(said.text, found.start()):
         for at, label in named:
             if 0 <= at - than.end() <= _NEAR and not re.search(r"[,;:()]", said.text[than.end() : at]):

@@ -147,6 +147,9 @@ _CORE_WORDS = {
 _MORE_CORES = re.compile(
     r"\b(?P<word>dual|two|quad|four|six|hexa|eight|octa)[- ]?(?:core|cpu)s?\b"
     r"|(?<!--)\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b(?!\s?(?:%|[.,]\d|[gm]hz))"
+    r"|\b(?:number of (?:cpu )?cores|cpu count|core count|hw\.(?:n|logical|physical)cpu|nproc"
+    r"|numcpu)\W{1,8}(?P<told>\d{1,3})\b"
+    r"|\((?P<fetched>\d{1,3})\)\s?@\s?\d"
     r"|[gm]hz\)?,?\s?[x×*]\s?(?P<times>\d{1,3})\b"
     r"|\b(?P<duo>core\s?(?:\(tm\)|™)?\s?2\s?duo)\b|\b(?P<quad>core\s?(?:\(tm\)|™)?\s?2\s?quad)\b"
     r"|\b(?P<one>(?:single|one|1)[- ](?:core|cpu|vcpu)\s(?:machine|vm|vps|droplet|instance|server|box|host))",
@@ -155,7 +158,7 @@ _MORE_CORES = re.compile(
 _CORES = re.compile(
     r"(?<!i[3579][- ])(?<!ryzen )\b(?P<n>\d{1,3})(?:[- ]|\s?[x×]\s)?"
     r"(?:(?:physical|logical|virtual|hyper-?threaded|cpu|processor) )?"
-    r"(?:v?cpus?|cores?|vcores?)\b(?!\s?(?:gpu|neural))"
+    r"(?:v?cpus?|cores?|vcores?|processors|hardware threads)\b(?!\s?(?:gpu|neural))"
     r"|\b(?P<many>\d{1,3})\s?(?:核|c\s?/\s?\d{1,3}\s?t\b)",
     re.IGNORECASE,
 )
@@ -245,7 +248,7 @@ def _cores(found: re.Match[str]) -> float:
     for name, cores in (("one", 1.0), ("duo", 2.0), ("quad", 4.0)):
         if found[name]:
             return cores
-    return float(found["count"] or found["times"])
+    return float(found["count"] or found["times"] or found["told"] or found["fetched"])
 
 
 def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:

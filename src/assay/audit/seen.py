@@ -89,17 +89,27 @@ class Seen:
 
     def compared(self) -> Iterator[tuple[Reported, Reported]]:
         """Results that the text sets side by side: in one table, or in sections that differ by a name."""
-        for grid in self.grids:
-            if len(grid.results) <= 60:
-                yield from (
-                    (a, b)
-                    for a, b in combinations(grid.results, 2)
-                    if a.group == b.group and distinct(a.label, b.label)
-                )
-        if len(self.outputs) <= 60:
-            for a, b in combinations(self.outputs, 2):
-                if a.tool == b.tool and distinct(a.label, b.label) and _siblings(self, a, b):
-                    yield a, b
+        return iter(self._pairs)
+
+    @cached_property
+    def _pairs(self) -> tuple[tuple[Reported, Reported], ...]:
+        pairs = [
+            (a, b)
+            for grid in self.grids
+            if len(grid.results) <= 60
+            for a, b in combinations(grid.results, 2)
+            if a.group == b.group and distinct(a.label, b.label)
+        ]
+        if len(self.outputs) > 60:
+            return tuple(pairs)
+        named = [
+            (a, b)
+            for a, b in combinations(self.outputs, 2)
+            if a.tool == b.tool and distinct(a.label, b.label)
+        ]
+        beside = [pair for pair in named if _siblings(self, *pair)]
+        # Under "Go" / "Gin" and "Rust" / "Actix" nothing else stands side by side: then these do.
+        return (*pairs, *(beside if beside or pairs else named))
 
 
 def _siblings(seen: Seen, a: Reported, b: Reported) -> bool:
