@@ -129,7 +129,7 @@ def test_names_of_sections_are_those_of_sentences() -> None:
         ("Foo is 2-4x faster than Bar.", "stands"),
         ("While Bar is slow, Foo is 3x faster.", "stands"),
         ("Foo, unlike Bar, is 3x faster.", "stands"),
-        ("Foo and Bar have similar throughput.", None),
+        ("Foo and Bar have similar throughput.", "contradicted"),
         ("Foo has similar throughput to Bar.", "contradicted"),
         ("Bar is on par with Baz.", "untold"),
         ("Foo is one of the fastest.", None),
@@ -139,6 +139,19 @@ def test_names_of_sections_are_those_of_sentences() -> None:
         ("We got 40% more requests.", "untold"),
         ("We have a winner.", "untold"),
         ("Foo serves 3 times Bar!", "stands"),
+        ("Foo is clearly faster.", "untold"),
+        ("Foo reduces latency by 66% compared to Bar.", "untold"),
+        ("Foo has 3x higher latency than Bar.", "untold"),
+        ("The throughput of Foo is three times that of Bar.", "stands"),
+        ("Bar reaches a third of the throughput of Foo.", "stands"),
+        ("Bar is half as fast as Foo.", "contradicted"),
+        ("Foo triples the throughput of Bar.", "stands"),
+        ("Foo doubles Bar's throughput.", "contradicted"),
+        ("Foo performed best, followed by Bar.", "stands"),
+        ("Bar performed the worst.", "untold"),
+        ("Throughput is 3x higher with Foo than with Bar.", "stands"),
+        ("There is no significant difference between Bar and Baz.", "untold"),
+        ("Bar can't keep up with Foo.", "stands"),
         ("Foo makes 2 times that of Bar.", "contradicted"),
         ("Foo was run 3 times, Bar as well.", None),
     ],
@@ -171,3 +184,14 @@ def test_it_is_what_the_document_is_about(sentence: str, told: str) -> None:
 )
 def test_a_result_is_named_by_a_word_of_its_label(label: str, sentence: str) -> None:
     assert verdict(sentence, MACHINE + TABLE.replace("Foo", label)) == "stands"
+
+
+def test_more_latency_is_worse_and_less_is_better() -> None:
+    table = (
+        MACHINE + "Load by wrk -c 64.\n\n| server | req/s | latency avg (ms) |\n|---|---|---|\n"
+        "| Foo | 30,000 | 2.0 |\n| Bar | 10,000 | 6.0 |\n| Baz | 9,000 | 7.0 |\n\n"
+    )
+    assert verdict("Bar has 3x higher latency than Foo.", table) == "stands"
+    assert verdict("Foo has 3x lower latency than Bar.", table) == "stands"
+    assert verdict("Foo halves the latency of Bar.", table) == "contradicted"
+    assert verdict("Foo has 3x higher latency than Bar.", table) == "contradicted"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay.audit.document import Block, Document
-from assay.audit.factors import Bound, Reading, factors
+from assay.audit.factors import FRACTIONS, Bound, Reading, factors
 from assay.audit.interval import NUMBER, Interval
 from assay.audit.names import places
 
@@ -26,7 +26,8 @@ _BY = (
         rf"(?P<n>{NUMBER})\s?(?:x|×|-?times|-?fold)\s(?:\w+\s){{0,2}}?(?P<way>{_BETTER}|{_WORSE})\b", re.I
     ),
     re.compile(
-        rf"\b(?P<way>{_BETTER}|leads|ahead|beats?|out-?perform(?:s|ed|ing)?|exceed(?:s|ed)|lags|behind"
+        rf"\b(?P<way>{_BETTER}|leads|ahead|reduc(?:es|ed)|cuts?|lower(?:s|ed)|boosts?|beats?"
+        rf"|out-?perform(?:s|ed|ing)?|exceed(?:s|ed)|lags|behind"
         rf"|{_WORSE})\s(?:[\w.+@/-]+\s){{0,4}}?(?:by|of)\s(?:a factor of\s)?(?:\w+\s){{0,2}}?[~≈+]?"
         rf"(?P<n>{NUMBER})\s?(?P<unit>x|×|times|%)",
         re.I,
@@ -36,17 +37,15 @@ _BY = (
         re.I,
     ),
     re.compile(
-        rf"\b(?P<word>twice|double|triple|thrice|half|order of magnitude"
-        rf"|orders of magnitude)\s(?:\w+\s){{0,2}}?(?P<way>{_BETTER}|{_WORSE}"
-        rf"|that of|of)\b",
+        rf"\b(?P<word>twice|double|triple|thrice|half|third|quarter|tenth|order of magnitude"
+        rf"|orders of magnitude)"
+        rf"\s(?:\w+\s){{0,2}}?(?P<way>{_BETTER}|{_WORSE}|that of|of)\b"
+        r"|\b(?P<word2>doubles|doubled|triples|tripled|quadruples|quadrupled|halves|halved)\b(?P<way2>)",
         re.I,
     ),
     re.compile(
-        r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten|hundred)\stimes\s(?:\w+\s){0,2}?(?P<way>"
-        + _BETTER
-        + "|"
-        + _WORSE
-        + r")\b",
+        r"\b(?P<word>two|three|four|five|six|seven|eight|nine|ten"
+        r"|hundred)\stimes\s(?:\w+\s){0,2}?(?P<way>that of|those of|" + _BETTER + "|" + _WORSE + r")\b",
         re.I,
     ),
 )
@@ -55,15 +54,18 @@ _ORDER = re.compile(
     r"|(?:much |significantly |slightly |considerably |far |way )?(?:faster|quicker)(?:\s\w+){0,3}? than"
     r"|(?:higher|better|more|greater) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|performs? better than"
     r"|ahead of|faster compared (?:to|with)"
-    r"|wins? (?:over|against)|(?:lower|less) latency than|slower(?:\s\w+){0,2}? than"
+    r"|wins? (?:over|against)|superior to|blows|crushes|destroys|smokes|(?:lower|less) latency than"
+    r"|slower(?:\s\w+){0,2}? than"
     r"|slower compared (?:to|with)"
-    r"|(?:fewer|worse|lower|less) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|lags? behind|falls? behind)",
+    r"|(?:fewer|worse|lower|less) (?:(?!versions?\b)\w+ ){0,3}?than(?! \d)|lags? behind|falls? behind"
+    r"|can(?:not|'t|’t) keep up with)",
     re.I,
 )
 _TOP = re.compile(
     r"\b(?:is|was|are|being|were|remains|as) (?:by far |clearly |still |also "
     r"|definitely )?(?:the )?(?:clear |overall )?"
     r"(?P<way>fastest|quickest|slowest|winner|most performant|best[- ]performing)\b"
+    r"|\b(?:performs?|performed|did|does) (?:by far )?(?:the )?(?P<way5>best|worst)\b"
     r"|\b(?P<way2>wins|won|comes? (?:out )?(?:on top|first|in first)|takes? (?:the )?(?:lead|crown"
     r"|first)|leads|dominates"
     r"|is unbeatable|(?:has|had|delivers|achieves|shows|offers|gets|with) (?:by far )?the (?:best"
@@ -79,7 +81,8 @@ _ALIKE = re.compile(
     r"\b(?P<way>(?:the same|similar|comparable|equal|identical|equivalent) (?:\w+ )?(?:performance"
     r"|speed|throughput"
     r"|results?|numbers|rps|req\w*|latenc\w+)|on par|(?:as fast|equally fast|just as fast) as"
-    r"|no (?:\w+ )?(?:difference|gap)|neck and neck)\b",
+    r"|no (?:\w+ )?(?:difference|gap)|perform(?:s|ed)? (?:\w+ )?(?:equally|the same|similarly|alike)"
+    r"|neck and neck)\b",
     re.I,
 )
 _RATE = re.compile(r"\breq(?:uest)?s?\b|\bthroughput\b|\brps\b|\bqps\b|req/s", re.I)
@@ -92,7 +95,8 @@ _OTHER = re.compile(
     re.I,
 )
 _CUE = re.compile(
-    r"faster|slower|quicker|out-?perform|beat|surpass|twice|double|triple|thrice|half|fold|times"
+    r"faster|slower|quicker|out-?perform|beat|surpass|twice|double|triple|thrice|half|third|quarter"
+    r"|tenth|halve|quadruple|fold|times|better|worse|superior|blows|crushes|equally|worst|keep up"
     r"|\d\s?[x×%]|percent|per cent|fastest|quickest|slowest|winner|wins|won|\bon top|leads?\b"
     r"|dominate|than|ahead|behind"
     r"|similar|same|on par|comparable|identical|difference|magnitude|\bbest\b|highest|lowest"
@@ -185,18 +189,33 @@ def _concluded(said: _Sentence) -> Iterator[Conclusion]:
         yield _ranked(said, found, readings, bound)
         return
     found = _ALIKE.search(sentence)
-    if found and not _NOT_ALIKE.search(sentence):
-        alike = _ranked(said, found, (Reading(1.0, Interval(1 / 1.5, 1.5)),), "about")
-        if alike.better and alike.worse:
-            yield alike
-        return
-    found = _ORDER.search(sentence)
-    if found:
+    yield from _alike(said, found) if found else _plainly(said)
+
+
+def _alike(said: _Sentence, found: re.Match[str]) -> Iterator[Conclusion]:
+    labels = list(dict.fromkeys(label for _, label in _placed(said)))
+    if len(labels) > 1 and not _NOT_ALIKE.search(said.text):
+        reading = Reading(1.0, Interval(1 / 1.5, 1.5))
+        yield _conclusion(said, found[0], labels[0], labels[1], (reading,), "about", _metric(said.text))
+
+
+def _plainly(said: _Sentence) -> Iterator[Conclusion]:
+    """A ranking without a factor."""
+    if found := _ORDER.search(said.text):
         yield _ranked(said, found, (), "about")
-        return
-    found = _TOP.search(sentence)
-    if found and not _ONE_OF.search(sentence):
-        yield _topped(said, found)
+    elif found := _TOP.search(said.text):
+        if not _ONE_OF.search(said.text):
+            yield _topped(said, found)
+    elif (found := _BARE.search(said.text)) and _placed_before(said, found):
+        yield _ranked(said, found, (), "about")
+
+
+_BARE = re.compile(
+    r"\b(?:is|was|are|were|performs?|performed|runs|ran)\s(?:\w+\s){0,2}?(?P<way>faster|slower"
+    r"|quicker|more performant"
+    r"|better|worse)\b(?!\s(?:to|for|if|when|suited|documented))",
+    re.I,
+)
 
 
 _TIMES_NAME = re.compile(
@@ -206,7 +225,9 @@ _TIMES_NAME = re.compile(
 )
 """Followed by a name: "3 times Express"."""
 _NOT_ALIKE = re.compile(r"\b(?:nowhere|not|n't|never|far from|if)\b", re.I)
-_ONE_OF = re.compile(r"\b(?:one of|among|some of|second|third|two|three|next|probably|in terms of)\b", re.I)
+_ONE_OF = re.compile(
+    r"\b(?:one of|among the|some of|second|third|two|three|next|probably|in terms of)\b", re.I
+)
 
 
 _THAN = re.compile(
@@ -265,20 +286,37 @@ def _object(said: _Sentence, found: re.Match[str], subject: str) -> str:
 
 
 def _ranked(said: _Sentence, found: re.Match[str], readings: tuple[Reading, ...], bound: Bound) -> Conclusion:
-    way = (found["way"] or "").lower()
-    one = _subject(said, found.start())
+    one = _subject(said, found.start()) or _with(said)
     other = _object(said, found, one)
     if not one and other and (_SELF.search(said.text[: found.start()]) or not _placed_before(said, found)):
         one = said.own if said.own != other else ""
     one, other = _of_two(said, one, other)
     metric = _metric(said.text)
-    inverse = (
-        re.match(_WORSE + r"|lags|falls|behind", way) is not None or found.groupdict().get("word") == "half"
-    )
-    if metric in ("times", "other") and re.match(r"less|lower|fewer", way):
-        inverse = False  # a lower latency is the better one
-    better, worse = (other, one) if inverse else (one, other)
+    better, worse = (other, one) if _inverse(found, metric) else (one, other)
     return _conclusion(said, found[0], better, worse, readings, bound, metric)
+
+
+def _inverse(found: re.Match[str], metric: Metric) -> bool:
+    """Whether the words call their subject the worse one: less throughput, or more latency."""
+    groups = found.groupdict()
+    way = (groups.get("way") or "").lower()
+    word = (groups.get("word") or groups.get("word2") or "").lower()
+    if re.match(r"slower|slowest|worse|lags|falls|behind|can", way):
+        return True
+    less = word in FRACTIONS or re.match(r"less|lower|fewer|reduc|cuts?", way) is not None
+    if metric == "times":
+        more = re.match(r"more|higher|greater|increase|that of|those of|of|exceed", way)
+        return not less and (more is not None or bool(groups.get("word2")))
+    return less and metric != "other"
+
+
+def _with(said: _Sentence) -> str:
+    """The name after "with" or "using", where none stands before: "Latency is lower with Foo"."""
+    for found in re.finditer(r"\b(?:with|using)\s", said.text):
+        for at, label in _placed(said):
+            if 0 <= at - found.end() <= 4 and not re.search(r"compared\s$", said.text[: found.start()]):
+                return label
+    return ""
 
 
 def _placed_before(said: _Sentence, found: re.Match[str]) -> bool:
@@ -296,12 +334,12 @@ def _of_two(said: _Sentence, one: str, other: str) -> tuple[str, str]:
 
 def _topped(said: _Sentence, found: re.Match[str]) -> Conclusion:
     """The best, or the slowest, of all: the one name of the sentence, or the nearest before the word."""
-    way = (found["way"] or found["way2"] or found["way3"] or found["way4"] or "").lower()
+    way = (found["way"] or found["way2"] or found["way3"] or found["way4"] or found["way5"] or "").lower()
     if found["way3"]:
         one = next((label for at, label in _placed(said) if at >= found.end()), "")
     else:
         one = _subject(said, found.start())
-    slow = "slowest" in way
+    slow = "slowest" in way or way == "worst"
     pair = ("", one) if slow else (one, "")
     return replace(_conclusion(said, found[0], *pair, (), "about", _metric(said.text)), top=True)
 

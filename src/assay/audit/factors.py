@@ -19,6 +19,8 @@ class Reading:
     agrees: Interval
 
 
+FRACTIONS = {"half": 2.0, "third": 3.0, "quarter": 4.0, "tenth": 10.0, "halves": 2.0, "halved": 2.0}
+"""Words for a part, and how many times the whole is as much."""
 _FACTORS = {
     "twice": 2.0,
     "double": 2.0,
@@ -26,7 +28,13 @@ _FACTORS = {
     "triple": 3.0,
     "thrice": 3.0,
     "three": 3.0,
-    "half": 0.5,
+    "doubles": 2.0,
+    "doubled": 2.0,
+    "triples": 3.0,
+    "tripled": 3.0,
+    "quadruples": 4.0,
+    "quadrupled": 4.0,
+    **FRACTIONS,
     "four": 4.0,
     "five": 5.0,
     "six": 6.0,
@@ -56,9 +64,10 @@ def factors(found: re.Match[str], sentence: str) -> tuple[tuple[Reading, ...], B
     before = sentence[max(found.start() - 30, 0) : start]
     bound: Bound = "least" if _LEAST.search(before) else "most" if _MOST.search(before) else "about"
     slack = 0.25 if _ROUGHLY.search(before) else 0.1
-    if groups.get("word"):
-        value = _FACTORS[groups["word"].lower()]
-        low, high = (0.5, 3.0) if "magnitude" in groups["word"].lower() else (0.95, 1.15)
+    word = (groups.get("word") or groups.get("word2") or "").lower()
+    if word:
+        value = _FACTORS[word]
+        low, high = (0.5, 3.0) if "magnitude" in word else (0.95, 1.15)
         return _as_factor(Interval(value * low, value * high), value, slack, way), bound
     number = printed(groups["n"])
     if number is None or number.middle <= 0:

@@ -93,6 +93,9 @@ def aliases(labels: Iterable[str]) -> dict[str, str]:
         first = _first_word(key)
         if firsts[first] == 1 and len(first) > 2:
             found.setdefault(first, label)
+    for key, label in keys.items():
+        if key.endswith("js") and len(key) > 4:
+            found.setdefault(key.removesuffix("js").rstrip("."), label)
     words = Counter(word for label in keys.values() for word in _words(label))
     for label in keys.values():
         for word in _words(label):

@@ -60,6 +60,10 @@ def _own(seen: Seen, names: dict[str, str]) -> str:
     return next(iter(named)) if len(named) == 1 else ""
 
 
+_LEVEL = 0.01
+"""A lead below this is none: who calls the other one the fastest is not contradicted."""
+
+
 def _topmost(seen: Seen, one: Conclusion) -> Weight:
     """ "The fastest": it holds if some table, by some figure, has it before all others."""
     name = key_of(one.better or one.worse)
@@ -81,8 +85,9 @@ def _topmost(seen: Seen, one: Conclusion) -> Weight:
     ratio_, a, b = max(least, key=lambda item: item[0].high)
     if ratio_.high >= 1.0:
         return Weight(one, "stands", _told(ratio_, a, b), (a, b), ratio_.middle)
-    if one.hedged:
-        return Weight(one, "untold", f"{_told(ratio_, a, b)}, and the sentence is no plain statement", (a, b))
+    if one.hedged or ratio_.high > 1 - _LEVEL:
+        left = "the sentence is no plain statement" if one.hedged else "the two are level"
+        return Weight(one, "untold", f"{_told(ratio_, a, b)}, and {left}", (a, b))
     return Weight(
         one, "contradicted", f"{_told(ratio_, a, b)}: another one is ahead", rests_on, ratio_.middle
     )
