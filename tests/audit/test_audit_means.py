@@ -128,3 +128,14 @@ def test_the_highest_times_of_a_closed_loop_in_a_sentence() -> None:
         one for one in audited(FAIR + "The max latency of foo was 40 ms.\n").remarks if one.code == "M5"
     )
     assert told.quote == "max latency"
+
+
+def test_what_starts_a_server_elsewhere_in_a_benchmark_counts_unless_it_is_for_who_develops_it() -> None:
+    text = "# HTTP benchmark\n\n## {title}\n\n```\n$ npm run dev\n```\n\n## Numbers\n\n" + FAIR
+    assert "W7" in codes(text.format(title="Starting the servers"))
+    assert "W7" not in codes(text.format(title="Development"))
+
+
+def test_examples_in_a_manual_are_not_compared() -> None:
+    text = "# Tool\n\n## {a}\n\n### Run\n\n```\n{o}```\n\n# Other\n\n## {b}\n\n```\n{o}```\n"
+    assert "R5" not in codes(text.format(a="Basic usage", b="Examples", o=wrk()))

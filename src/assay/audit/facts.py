@@ -117,7 +117,7 @@ _REPEATED = re.compile(
 _SAME = re.compile(
     r"\b(?:on|from|using)\s(?:the\s|my\s)?(?:very\s)?(?:same|one"
     r"|a single)\s(?:[\w.-]{1,20}\s){0,3}?(?:machine"
-    r"|host|box|computer|laptop|server|instance|system|node|vm|vps|droplet|pc|hardware|macbook)\b"
+    r"|host|box|computer|laptop|server|instance|system|node|vm|vps|droplet|pc|macbook)\b"
     r"|\bnot (?:\w+ ){0,3}(?:on|from) (?:different|separate|two) (?:machines|hosts|boxes|computers)\b"
     r"|\bboth (?:\w+ ){0,4}(?:on|from) (?:my|the|a|one) (?:local |own )?(?:machine|laptop|box|computer)\b"
     r"|\bsame (?:machine|host|box|computer|laptop|vm|instance) as\b|\b(?:run|ran|running|tested"

@@ -109,7 +109,18 @@ class Seen:
         ]
         beside = [pair for pair in named if _siblings(self, *pair)]
         # Under "Go" / "Gin" and "Rust" / "Actix" nothing else stands side by side: then these do.
-        return (*pairs, *(beside if beside or pairs else named))
+        if not beside and not pairs:
+            beside = [pair for pair in named if not any(_NO_SERVER.search(one.label) for one in pair)]
+        return (*pairs, *beside)
+
+
+_NO_SERVER = re.compile(
+    r"usage|example|output|install|option|feature|report|command|quick|getting started|how to"
+    r"|tutorial|about|overview"
+    r"|sample|demo|intro",
+    re.IGNORECASE,
+)
+"""Headings of manuals: what stands under them is shown, and not compared."""
 
 
 def _siblings(seen: Seen, a: Reported, b: Reported) -> bool:

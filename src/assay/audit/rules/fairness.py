@@ -208,6 +208,7 @@ _RIGHT = re.compile(
     r"|\b(?:wrk|bench(?:mark(?:s|er)?|ing)?|load[- ]?test(?:er)?|loadgen|load generator|client)\b",
     re.IGNORECASE,
 )
+_DEVELOPS = re.compile(r"develop|contribut|hacking|tests?\b(?! (?:setup|environment|server))", re.IGNORECASE)
 _MEASURES = re.compile(
     r"benchmark|\bbench\b|performance|comparison|results?\b|load test|\bvs\.?\s", re.IGNORECASE
 )
@@ -228,7 +229,11 @@ def handicapped(seen: Seen) -> Iterator[Hit]:
             if (
                 section is None
                 or section.line in measuring
-                or (seen.results and any(_MEASURES.search(title) for title in section.path))
+                or (
+                    seen.results
+                    and any(_MEASURES.search(title) for title in section.path)
+                    and not _DEVELOPS.search(section.title)
+                )
             ):
                 yield Hit(line.number, found[0], f"{found[0]!r} is for developing")
 
