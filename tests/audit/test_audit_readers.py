@@ -208,3 +208,18 @@ def test_sections_of_two_languages_are_compared_where_nothing_else_is() -> None:
     text = "# Go\n\n## Gin\n\n```\n{a}```\n\n# Rust\n\n## Actix\n\n```\n{a}```\n"
     assert {"R4", "R5"} <= codes(text.format(a=wrk()))
     assert "R5" not in codes(text.replace("Gin", "GET").replace("Actix", "POST").format(a=wrk()))
+
+
+def test_a_table_tells_what_was_offered_and_what_came() -> None:
+    head = "| server | Target RPS | Achieved RPS |\n|---|---|---|\n"
+    rows = head + "| foo | 10,000 | {a} |\n| bar | 10,000 | 9,990 |\n"
+    assert [one.figures["rate"].value.middle for one in results(rows.format(a="8,000"))] == [8000, 9990]
+    assert "G3" in codes(rows.format(a="8,000"))
+    assert "G3" not in codes(rows.format(a="9,980"))
+
+
+def test_a_table_tells_the_deviation_of_its_times() -> None:
+    head = "| server | Latency avg | Latency Stdev |\n|---|---|---|\n"
+    rows = head + "| foo | 2.0 ms | {a} |\n| bar | 3.0 ms | 1.0 ms |\n"
+    assert "S2" in codes("By wrk.\n\n" + rows.format(a="4.0 ms"))
+    assert "S2" not in codes("By wrk.\n\n" + rows.format(a="0.9 ms"))

@@ -122,11 +122,16 @@ def heading(text: str) -> Heading | None:
     return _time(words, unit, is_time=is_time)
 
 
+_INTENDED = re.compile(r"\b(?:target(?:ed)?|offered|intended|desired|nominal|planned|asked)\b")
+
+
 def _rate(words: str) -> Heading | None:
     if _DEVIATION.search(words):
         return Heading("rate_stdev", unit=_rate_unit(words))
     if re.search(r"\bmin\b|p\d\d", words):
         return None
+    if _INTENDED.search(words):
+        return Heading("offered", unit=_rate_unit(words))
     if re.search(r"\bmax\b", words):
         return Heading("rate_max", unit=_rate_unit(words))
     return Heading("rate", unit=_rate_unit(words))

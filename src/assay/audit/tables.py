@@ -319,7 +319,7 @@ def _value(head: Heading, cell: str, european: bool) -> Interval | None:
         plain = printed(found["number"], european=european)
         scale = _SIZES[size[1].lower()] if size else head.unit
         return plain.times(scale) if scale and plain else None
-    if head.figure == "rate":
+    if head.figure in ("rate", "offered"):
         if (
             re.match(r"\s{0,2}(?:%|[kmg]?i?b(?:ytes)?\b|ms\b|ns\b|ops)", rest.lower())
             or "%" in rest.split("±")[0]

@@ -55,7 +55,7 @@ G1 = AuditRule(
 
 def short_of_rate(seen: Seen) -> Iterator[Hit]:
     """G3: throughput below the intended rate."""
-    for result in seen.outputs:
+    for result in seen.results:
         offered, rate = result.get("offered"), result.get("rate")
         if offered is None or rate is None or offered.value.low <= 0 or result.tool == "hey":
             continue

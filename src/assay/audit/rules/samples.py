@@ -124,6 +124,7 @@ def unsteady(seen: Seen) -> Iterator[Hit]:
         yield from _wide(result, mean, result.figures.get("stdev"), "note")
         yield from _wide(result, rate, spread, "flagged")
     for row in seen.rows:
+        yield from _wide(row, row.figures.get("mean"), row.figures.get("stdev"), "note")
         for name in ("rate", "mean"):
             spread = row.figures.get(f"{name}_spread") or (
                 row.figures.get("rate_stdev") if name == "rate" else None
