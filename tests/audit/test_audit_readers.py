@@ -184,6 +184,8 @@ def test_wordings_of_the_best_run(words: str) -> None:
         ("wrk, kernel 5.4.12", False),
         ("wrk, GET /api/v1/users", False),
         ("wrk, foo 1.2.3", True),
+        ("wrk, Server: Apache/2.4.52", True),
+        ("wrk, https://foo.example/tree/v1.4.0", True),
         ("wrk on macOS 10.15.7, node v18", True),
     ],
 )

@@ -31,7 +31,8 @@ MACHINE = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(
-    r"(?<![\w.,$€£/])(?:v\d{1,4}(?:\.\d{1,6}){0,3}|\d{1,3}\.\d{1,4}\.\d{1,6}(?!\.\d)(?:[-.+]?(?:rc"
+    r"(?<![\w.,$€£])(?:(?<!/)v\d{1,4}(?![.]\d)|v\d{1,4}(?:\.\d{1,6}){1,3}"
+    r"|\d{1,3}\.\d{1,4}\.\d{1,6}(?!\.\d)(?:[-.+]?(?:rc"
     r"|beta|alpha|snapshot|final|preview|dev|p)[\w.]{0,12})?)\b"
     r"|\b(?:version|release|commit|revision|node(?:\.?js)?|python|ruby|php|go|golang|java|jdk"
     r"|openjdk|rust|rustc|elixir|erlang|otp|nginx|\.net|dotnet"
