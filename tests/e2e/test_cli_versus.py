@@ -30,7 +30,7 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
     assert [line["record"] for line in lines[:2]] == ["header", "trial"]
     assert lines[-1]["record"] == "judgement"
     run = stored(tmp_path)
-    found = answer(run)
+    found = answer(msgspec.structs.replace(run, judgement=None))  # as it was when the run ended
     assert found.best is not None and found.best.id == "fast"
     assert [pair.outcome for pair in found.pairs] == ["different"]
     assert found.settled and found.blocks >= 4
@@ -142,7 +142,7 @@ def test_rivals_that_answer_differently_are_not_compared_unless_that_is_meant(tm
     ended = assay(tmp_path, "versus", *words, *QUICK, "--unlike", "--budget", "3s", "--no-control")
     assert "a / b: body 5 / 500 bytes" in ended.stderr
     assert ended.returncode in (0, 1)  # 0 where the one that sends more is faster all the same
-    assert "(one sends more bytes (W3)" in " ".join(ended.stdout.split())
+    assert "one sends more bytes (W3)" in " ".join(ended.stdout.split())
 
 
 @pytest.mark.parametrize(

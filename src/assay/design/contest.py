@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import msgspec
+
 from assay.design.due import Due, bounded, given_up
 from assay.design.schedule import Slot
 from assay.design.warming import warm_up_for
@@ -56,7 +58,9 @@ def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
         return False
     if not run.trials:
         return True
-    now = answer(run)
+    # What a judgement adds (a full generator, say) more blocks would not change, and a run that has ended
+    # has ended whether it was judged since or not.
+    now = answer(msgspec.structs.replace(run, judgement=None))
     if now.settled:
         return False
     assert isinstance(run.header.design, ContestDesign)  # it is what is asked of here
