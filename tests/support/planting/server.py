@@ -98,6 +98,9 @@ class Server:
                     if made is None:
                         time.sleep(HANGS_S)
                         return
+                    if FLAW == "closes after five" and here == 4:
+                        # Said, so that no request meets the closing: that would be a failure, which is W2's.
+                        made = made.replace(b"\r\n", b"\r\nConnection: close\r\n", 1)
                     try:
                         connection.sendall(made)
                     except OSError:
