@@ -81,7 +81,8 @@ def tell(program: Sequence[str], case: Case, folder: Path, *, strict: bool = Fal
             # Only 2.0 says where the error arose, and begins what follows with a small letter.
             text = re.sub(rb"^Error (parsing the arguments|initializing bombardier): ", b"", text)
             text = text[:1].lower() + text[1:]
-        told = text.decode().replace(port, "PORT").replace(str(folder), "FOLDER").replace(name, "bombardier")
+        told = text.decode().replace(port, "PORT").replace(str(folder), "FOLDER")
+        told = told.replace(program[0], "bombardier").replace(name, "bombardier")
         return [_line(line) for line in told.split("\n")]
 
     counts = Counter(request.decode("latin-1").replace(port, "PORT") for request in wire.requests)

@@ -36,7 +36,7 @@ def unequal_loads(seen: Seen) -> Iterator[Hit]:
 def _differing(sides: list[list[Reported]]) -> Iterator[Hit]:
     first, *others = sides
     for name in _LOADS:
-        mine = {one.get(name).value.middle for one in first if one.get(name)}  # type: ignore[union-attr]
+        mine = {figure.value.middle for one in first if (figure := one.get(name)) is not None}
         for other in others:
             theirs = [figure for one in other if (figure := one.get(name)) is not None]
             if not mine or not theirs or any(figure.value.middle in mine for figure in theirs):
