@@ -220,6 +220,9 @@ def test_quick_is_shorter_and_says_what_that_costs(tmp_path: Path) -> None:
     assert study.notes[0].startswith(
         "quick: 3 blocks of shorter trials instead of 8: intervals about 3.0 times"
     )
+    assert "no ranking" not in study.notes[0]  # three blocks are enough for one
+    fewer = resolved(tmp_path / "fewer", quick=True, blocks=2)
+    assert fewer.notes[0].endswith(", and no ranking")
     assert not any(
         "quick" in note for note in resolve(load_study("n", settings(tmp_path)), settings(tmp_path)).notes
     )

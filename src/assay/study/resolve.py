@@ -12,6 +12,7 @@ import msgspec
 from assay.errors import InputError
 from assay.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.settings import Settings
+from assay.stats.pairing import LEAST_BLOCKS
 from assay.stats.special import student_t_quantile
 from assay.study.capacity import CAPACITY, capacity_cases
 from assay.study.control import AGAIN, control_for
@@ -362,7 +363,7 @@ def _quick_note(profile: Profile, choices: Choices, blocks: int) -> tuple[str, .
         wider = _half_width(blocks) / _half_width(profile.blocks)
         said = f"intervals about {wider:.1f} times as wide" if wider < 100 else "no intervals"
         fewer = f"{blocks} blocks of shorter trials instead of {profile.blocks}"
-        notes.append(f"quick: {fewer}: {said}, and no ranking")
+        notes.append(f"quick: {fewer}: {said}{'' if blocks >= LEAST_BLOCKS else ', and no ranking'}")
     left_out = ["open loops"] if any(load.latency for load in profile.loads) and not choices.latency else []
     left_out += ["searches for a capacity"] if any(load.objective for load in profile.loads) else []
     if left_out:
