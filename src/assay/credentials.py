@@ -48,7 +48,9 @@ def without(text: str, words: Sequence[str]) -> str:
 
 def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each word as it may be shown, and the secret that it holds, or ""."""
-    flags = _FLAGS.get(words[0], _FLAGS_OF_VERBS) if words else ()
+    if not words:
+        return
+    flags = _FLAGS.get(words[0], _FLAGS_OF_VERBS)
     letters = "".join(flag for flag in flags if len(flag) == 1)
     bundle = re.compile(rf"(-[A-Za-z0-9]*?[{letters}])(=?)(.*)", re.DOTALL)
     is_value = False

@@ -209,3 +209,7 @@ def test_nothing_heavy_is_imported_before_a_load_is_sent() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert ended.stdout.split() == []
+
+
+def test_a_command_line_without_words_holds_no_secret() -> None:
+    assert (credentials.shown([]), credentials.without("kept", [])) == ((), "kept")
