@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from assay.audit.finding import AuditRule, Hit
-from assay.audit.reported import Reported
+from assay.audit.reported import Figure, Reported
 from assay.audit.seen import Seen
 from assay.audit.words import number, percent
 
@@ -23,7 +23,7 @@ def threads(seen: Seen) -> Iterator[Hit]:
     most = max(seen.facts.cores, key=lambda said: said.number)
     told = [one.figures["threads"] for one in seen.outputs if "threads" in one.figures]
     told += [one.figures["threads"] for one in seen.commands if "threads" in one.figures]
-    told += [row.command.figures["threads"] for row in seen.rows[:1] if _worded_threads(row)]  # type: ignore[union-attr]
+    told += [figure for row in seen.rows[:1] if (figure := _worded_threads(row)) is not None]
     for figure in told:
         if figure.value.low > most.number:
             yield Hit(
@@ -34,9 +34,9 @@ def threads(seen: Seen) -> Iterator[Hit]:
             )
 
 
-def _worded_threads(row: Reported) -> bool:
-    """Whether the words about a table tell how many threads its load tool had; only wrk's are told so."""
-    return row.command is not None and row.command.tool == "wrk" and "threads" in row.command.figures
+def _worded_threads(row: Reported) -> Figure | None:
+    """How many threads its load tool had by the words about a table; only wrk's are told so."""
+    return row.command.figures.get("threads") if row.command and row.command.tool == "wrk" else None
 
 
 G1 = AuditRule(
