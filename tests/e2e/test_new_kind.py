@@ -20,8 +20,9 @@ from rich.console import Console
 from assay import store, trial
 from assay.adhoc.case import cores_for, drafted, resolve
 from assay.design import NEXT, Due, Slot, next_trial
-from assay.report import answer, markdown, run_live, terminal
+from assay.report import markdown, run_live, terminal
 from assay.report.live_words import LiveWords, Seen
+from assay.report.model import answer
 from assay.report.run_live import RunView
 from assay.stats import rate_per_s
 from assay.store import lines

@@ -9,7 +9,8 @@ from test_run_output import Golden, hostile_run, rendered
 from test_run_page import TWO_MEGABYTES, tags_of
 
 from assay.errors import InputError
-from assay.report import beside, html, markdown_pair, profiles
+from assay.report import beside, html, markdown_pair
+from assay.report.model import profiles
 from assay.values.claim import Claim
 from assay.values.design import Figures
 from assay.values.estimate import Ranked

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from test_run_output import Golden, rendered
 
 from assay.report import html, markdown, terminal
-from assay.report.followers import Follower, apart
-from assay.report.rows import sections
+from assay.report.model.followers import Follower, apart
+from assay.report.model.rows import sections
 from assay.store.migrate import migrated
 from assay.values.run import Run
 from assay.values.trial import ServiceSeen

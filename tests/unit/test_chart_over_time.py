@@ -9,8 +9,8 @@ import numpy as np
 from made_runs import case, measurement, run, trial
 
 from assay.report.charts import Chart, charts
-from assay.report.remarks import remarks
-from assay.report.rows import sections
+from assay.report.model.remarks import remarks
+from assay.report.model.rows import sections
 from assay.values.measurement import Window
 from assay.values.plan import Closed
 from assay.values.trial import Trial, WarmUpSeen

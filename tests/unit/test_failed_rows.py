@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from made_runs import case, run, trial
 
-from assay.report.rows import failed_rows, name_of_case, sections
+from assay.report.model.rows import failed_rows, name_of_case, sections
 from assay.values.trial import Failure
 
 

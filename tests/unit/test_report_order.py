@@ -12,8 +12,9 @@ from made_runs import case, measurement, run, server, steady_run, trial, with_tr
 
 from assay import store
 from assay.cli.main import main
-from assay.report import answer, markdown
-from assay.report.rows import sections
+from assay.report import markdown
+from assay.report.model import answer
+from assay.report.model.rows import sections
 from assay.values.run import Run, TrialDone
 from assay.values.trial import ContractSeen
 from assay.verdict import judge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from made_runs import case, run, server, trial
 
-from assay.report.servers import configuration
+from assay.report.model.servers import configuration
 from assay.values.trial import Failure
 
 

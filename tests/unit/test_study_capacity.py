@@ -15,8 +15,9 @@ from test_rates import settle
 
 from assay.design.study import slots_of
 from assay.errors import InputError, ServerFailed
-from assay.report import html, markdown, rows, terminal
+from assay.report import html, markdown, terminal
 from assay.report.charts import charts
+from assay.report.model import rows
 from assay.report.run_live import RunView
 from assay.resolved import ResolvedRun
 from assay.values.claim import Claim, Comparison

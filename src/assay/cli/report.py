@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.cli.parser import Parser
-    from assay.report.profiles import Pair
+    from assay.report.model.profiles import Pair
     from assay.settings import Settings
     from assay.values.run import Run
 
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> Pair | None:
     """The run with the one that `word` names, or with that of the other profile in its series."""
     from assay import store, verdict
-    from assay.report import profiles
+    from assay.report.model import profiles
 
     if word is not None:
         return profiles.pair(run, verdict.judged(stored.read(store.find(settings.results, word))))
@@ -69,8 +69,8 @@ def show_json(run: Run) -> None:
     """Print the run as one JSON document: its answer in words, then the whole record."""
     import msgspec
 
-    from assay.report import answer
-    from assay.report.rows import sections
+    from assay.report.model import answer
+    from assay.report.model.rows import sections
 
     document = {"answer": answer.answers(run, sections(run)), **msgspec.structs.asdict(run)}
     console.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())

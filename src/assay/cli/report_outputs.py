@@ -15,7 +15,7 @@ from assay.errors import InputError
 from assay.values.run import Run
 
 if TYPE_CHECKING:
-    from assay.report.profiles import Pair
+    from assay.report.model.profiles import Pair
 
 Content = str | bytes
 Files = Iterable[tuple[str, bytes]]

@@ -11,7 +11,7 @@ from assay import console
 from assay.errors import AssayError, InputError
 
 if TYPE_CHECKING:
-    from assay.report.profiles import Pair
+    from assay.report.model.profiles import Pair
     from assay.values.run import Run
 
 
@@ -34,7 +34,7 @@ def pair_in_series(run: Run, results: Path) -> Pair | None:
     Where that, or the series, cannot be read, it is told, and the run stands alone.
     """
     from assay import store
-    from assay.report.profiles import pair_of
+    from assay.report.model.profiles import pair_of
 
     try:
         return pair_of(run, store.other_profile(results, run.header))

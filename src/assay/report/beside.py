@@ -8,10 +8,10 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from assay.report import answer, profiles
 from assay.report import format as fmt
-from assay.report.profiles import Cell, ClaimLine, LoadTable, Pair, Place, ServerLine
-from assay.report.rows import interval_words, throughput_words
+from assay.report.model import answer, profiles
+from assay.report.model.profiles import Cell, ClaimLine, LoadTable, Pair, Place, ServerLine
+from assay.report.model.rows import interval_words, throughput_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import plain_table
 from assay.values.estimate import ClaimVerdict

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from assay import verdict
 from assay.report import format as fmt
-from assay.report.rows import name_of_case
+from assay.report.model.rows import name_of_case
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.values.estimate import Estimate
 from assay.values.run import Run

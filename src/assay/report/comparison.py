@@ -11,8 +11,9 @@ from rich.text import Text
 
 from assay import verdict
 from assay.compare import Change, Comparison, Watched, environment_differences
-from assay.report import answer, markdown
 from assay.report import format as fmt
+from assay.report import markdown
+from assay.report.model import answer
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.terminal import plain_table
 from assay.values.estimate import Estimate

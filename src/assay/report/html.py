@@ -14,16 +14,17 @@ from dataclasses import asdict
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.report import answer, beside, claims, followers, profiles, servers
+from assay.report import beside
 from assay.report import format as fmt
 from assay.report.charts import Chart, charts
 from assay.report.charts.chart import Spec, config
 from assay.report.findings import effect_words, grouped
-from assay.report.followers import Follower
 from assay.report.load import shape
-from assay.report.profiles import Pair
-from assay.report.remarks import remarks
-from assay.report.rows import (
+from assay.report.model import answer, claims, followers, profiles, servers
+from assay.report.model.followers import Follower
+from assay.report.model.profiles import Pair
+from assay.report.model.remarks import remarks
+from assay.report.model.rows import (
     Row,
     Section,
     failed_rows,

@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay import stats
-from assay.report import answer, claims, followers, servers
 from assay.report import format as fmt
 from assay.report.findings import Grouped, effect_words, grouped
 from assay.report.load import shape
-from assay.report.remarks import remarks
-from assay.report.rows import (
+from assay.report.model import answer, claims, followers, servers
+from assay.report.model.remarks import remarks
+from assay.report.model.rows import (
     Row,
     Section,
     failed_rows,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report import answer, beside, markdown, profiles
+from assay.report import beside, markdown
 from assay.report.markdown import escape, table
-from assay.report.profiles import Pair
+from assay.report.model import answer, profiles
+from assay.report.model.profiles import Pair
 
 
 def render(found: Pair) -> str:

@@ -8,10 +8,11 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from assay.compare import compare
-from assay.report import answer, comparison, html
+from assay.report import comparison, html
 from assay.report import format as fmt
 from assay.report.history import damage
-from assay.report.rows import sections
+from assay.report.model import answer
+from assay.report.model.rows import sections
 from assay.store.index import Entry, Filter
 from assay.values.run import Run
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from assay.report import format as fmt
 from assay.report.findings import subject_words
-from assay.report.rows import name_of_case
+from assay.report.model.rows import name_of_case
 from assay.report.style import HEADING
 from assay.values.finding import Finding
 from assay.values.run import Judgement, Run

@@ -9,8 +9,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import answer
 from assay.report import format as fmt
+from assay.report.model import answer
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.terminal import plain_table
 from assay.values.run import Run

@@ -10,12 +10,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import answer, capacity, claims, followers
+from assay.report import capacity
 from assay.report import format as fmt
 from assay.report.findings import in_words
-from assay.report.followers import Follower
-from assay.report.remarks import remarks
-from assay.report.rows import (
+from assay.report.model import answer, claims, followers
+from assay.report.model.followers import Follower
+from assay.report.model.remarks import remarks
+from assay.report.model.rows import (
     Row,
     Section,
     failed_rows,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay import verdict
 from assay.report import format as fmt
-from assay.report.rows import name_of_case
+from assay.report.model.rows import name_of_case
 from assay.values.estimate import Estimate
 from assay.values.finding import Finding
 from assay.values.run import Run

@@ -111,7 +111,7 @@ class _State(NamedTuple):
 def _report(run: _State, other: _State | None) -> str:
     """The report of a run, beside that of the other profile in its series."""
     from assay.report import html
-    from assay.report.profiles import pair_of
+    from assay.report.model.profiles import pair_of
 
     judged = _judged(run.file)
     return html.render(judged, pair_of(judged, other.file if other else None))

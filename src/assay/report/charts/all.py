@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from assay.report import format as fmt
 from assay.report.charts import bars, data, lines, ratios
 from assay.report.charts.chart import Chart
-from assay.report.rows import Row, Section, sections
+from assay.report.model.rows import Row, Section, sections
 from assay.values.estimate import Estimate
 from assay.values.measurement import Histogram
 from assay.values.plan import Closed

@@ -10,7 +10,7 @@ import altair as alt
 
 from assay.report import format as fmt
 from assay.report.charts.chart import DATA, Chart, Spec, as_rows, finish
-from assay.report.rows import Row
+from assay.report.model.rows import Row
 from assay.values.estimate import Estimate
 
 ROW_HEIGHT = 34

@@ -12,7 +12,7 @@ import msgspec
 
 from assay import stats
 from assay.report import format as fmt
-from assay.report.rows import Row, sections
+from assay.report.model.rows import Row, sections
 from assay.values.estimate import Estimate
 from assay.values.run import Run
 from assay.values.trial import Trial

@@ -7,7 +7,7 @@ import re
 from xml.etree import ElementTree as xml
 
 from assay.report import format as fmt
-from assay.report.rows import Row, interval_words, sections, throughput_words
+from assay.report.model.rows import Row, interval_words, sections, throughput_words
 from assay.values.run import Run
 
 # Characters that XML 1.0 cannot hold, not even escaped (section 2.2).

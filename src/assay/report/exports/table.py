@@ -9,7 +9,7 @@ from typing import Any
 
 from assay import stats
 from assay.report import format as fmt
-from assay.report.rows import sections
+from assay.report.model.rows import sections
 from assay.values.measurement import Histogram
 from assay.values.run import Run
 from assay.values.trial import Trial

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from assay.report import capacity, order, versus
+from assay.report import capacity, versus
 from assay.report import format as fmt
-from assay.report.rows import Section
+from assay.report.model import order
+from assay.report.model.rows import Section
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign
 from assay.values.run import Run
 

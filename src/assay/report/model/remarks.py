@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from assay import verdict
 from assay.report import format as fmt
-from assay.report.rows import Section, name_of_case
+from assay.report.model.rows import Section, name_of_case
 from assay.report.rules import threshold_words
 from assay.stats.usl import UslFit, usl_fit
 from assay.values.estimate import Estimate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.report import format as fmt
-from assay.report.rows import short_name
+from assay.report.model.rows import short_name
 from assay.values.design import Figures
 from assay.values.run import Run
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.report import format as fmt
-from assay.report.rows import Row, Section
+from assay.report.model.rows import Row, Section
 from assay.values.estimate import Estimate
 
 HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")

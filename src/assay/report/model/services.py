@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.report import format as fmt
-from assay.report.rows import Section
+from assay.report.model.rows import Section
 
 HEADS = ("server", "service", "CPU:", "memory:", "version")
 """Of `tables`; a head that ends in a colon stands over a column of figures."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.report import format as fmt
-from assay.report.rows import Row, Section
+from assay.report.model.rows import Row, Section
 from assay.values.estimate import Estimate
 
 HEADS = ("server", "capacity:", "95 % sure:", "of its closed loop:", "trials:", "findings")

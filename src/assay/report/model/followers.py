@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.report import capacities, latency, services
-from assay.report.rows import Section
+from assay.report.model import capacities, latency, services
+from assay.report.model.rows import Section
 
 
 @dataclass(frozen=True)

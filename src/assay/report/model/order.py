@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay import verdict
 from assay.report import format as fmt
-from assay.report.rows import Row, Section
+from assay.report.model.rows import Row, Section
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.run import Run
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from assay import store, verdict
 from assay.compare import environment_differences
 from assay.errors import InputError
-from assay.report.rows import Row, sections, short_name
+from assay.report.model.rows import Row, sections, short_name
 from assay.values.estimate import ClaimVerdict
 from assay.values.run import Run
 
