@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from assay.stats.estimates import CONFIDENCE
-from assay.stats.ratios import Blocks, log_ratios, paired_ratio
+from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
+from assay.stats.ratios import Blocks
 from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
+from assay.stats.sequential import reach as always_valid_reach
 from assay.stats.special import student_t_cdf
 from assay.stats.unpaired import unpaired_ratio
+from assay.stats.woven import Cycles, batched, cycle_log_ratios
 from assay.values.estimate import Estimate
 
 ALPHA = 1 - CONFIDENCE
@@ -60,11 +62,17 @@ BELOW = Slack(0.0, 1.0)
 @dataclass(frozen=True)
 class Side:
     """One case: one value for each block, and their slack. `found` is a figure that a whole search found,
-    in place of values a block."""
+    in place of values a block.
+
+    `cycles` are the rates slice by slice of the blocks that were sittings. A `standing` server was restarted
+    by nobody: all its sittings are one.
+    """
 
     values: Blocks
     slack: Slack = EXACT
     found: Estimate | None = None
+    cycles: Mapping[int, Cycles] = field(default_factory=dict)
+    standing: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,7 @@ def pair(
     `extra` is slack of the ratio itself. A `squeezed` ratio is nearer to 1 than the truth, on the
     same side of it.
     """
-    logs = tuple(log_ratios(a.values, b.values))
+    logs = tuple(paired_logs(a, b))
     ratio = _ratio(a, b, logs, manner, alpha)
     if ratio is None:
         return None
@@ -156,7 +164,56 @@ def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float
         return always_valid_ratio(logs, alpha)
     if manner == "unpaired":
         return unpaired_ratio(list(a.values.values()), list(b.values.values()))
-    return paired_ratio(a.values, b.values)
+    paired = mean(logs, "ratio")
+    return paired and exponentiated(paired, "ratio", f"t interval on log ratios, {_paired_by(a, b)}")
+
+
+def paired_logs(a: Side, b: Side) -> list[float]:
+    """ln(a/b) of each block that has a value of both; of one that was a sitting of both, by its slices.
+
+    Of servers that stand, the batches of their one sitting take the blocks' place.
+    """
+    if a.standing and b.standing and a.cycles and b.cycles:
+        rows = cycle_logs(a, b)
+        found = batched([log for block in sorted(rows) for log in rows[block]])
+        return list(found.means) if found else []
+    rows = cycle_logs(a, b)
+    common = sorted(block for block in a.values.keys() & b.values.keys() if a.values[block] > 0)
+    return [
+        statistics.fmean(rows[block]) if rows.get(block) else math.log(a.values[block] / b.values[block])
+        for block in common
+        if b.values[block] > 0
+    ]
+
+
+def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
+    """By sitting of both, ln(a/b) of each of its cycles."""
+    found = {
+        block: cycle_log_ratios(a.cycles[block], b.cycles[block]) for block in a.cycles if block in b.cycles
+    }
+    return {block: logs for block, logs in found.items() if logs}
+
+
+def _paired_by(a: Side, b: Side) -> str:
+    if not cycle_logs(a, b):
+        return "paired by block"
+    return (
+        "by batches of cycles" if a.standing and b.standing else "paired by neighbouring slices of sittings"
+    )
+
+
+def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
+    """The half-width of the interval of n log ratios in units of their deviation; None where infinite."""
+    if manner == "looked at":
+        return always_valid_reach(n, alpha)
+    return t_quantile(n - 1, 1 - alpha) / math.sqrt(n) if n >= 2 else None
+
+
+def course(a: Side, b: Side, *, manner: Manner = "paired", alpha: float = ALPHA) -> tuple[Estimate, ...]:
+    """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on."""
+    logs = paired_logs(a, b)
+    made = (_ratio(a, b, logs[: n + 1], manner, alpha) for n in range(len(logs)))
+    return tuple(one for one in made if one is not None)
 
 
 def _of_ends(above: Estimate, below: Estimate) -> Estimate:

@@ -91,19 +91,19 @@ def blocks_to_settle(logs: Sequence[float], sought: float, alpha: float = ALPHA)
     deviation, effect = statistics.stdev(logs), abs(statistics.fmean(logs))
     wanted = max(effect, math.log1p(sought) - effect)
     for n in range(FEWEST_BLOCKS, MOST_BLOCKS):
-        factor = _reach(n, alpha)
+        factor = reach(n, alpha)
         if factor is not None and factor * deviation <= wanted:
             return n
     return None
 
 
 def _half_width(logs: Sequence[float], alpha: float) -> float | None:
-    factor = _reach(len(logs), alpha)
+    factor = reach(len(logs), alpha)
     return None if factor is None else factor * statistics.stdev(logs)
 
 
-def _reach(n: int, alpha: float) -> float | None:
-    """The half-width in deviations: B_n = 1/alpha solved for t, over the root of n.
+def reach(n: int, alpha: float) -> float | None:
+    """The half-width of n blocks in deviations: B_n = 1/alpha solved for t, over the root of n.
 
     None while even an infinite t would not reach it.
     """

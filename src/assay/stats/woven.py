@@ -1,0 +1,196 @@
+"""Sittings: servers that are alive at once and loaded in turns, slice by slice.
+
+In each cycle every server has one slice. Slices of one cycle lie within a second of each other, so what
+the machine does to one it does to the other, and it cancels in their ratio. A sitting's log ratio is the
+mean over its cycles of
+
+    ln(rate of a in the cycle / rate of b in the cycle)
+
+The sitting is the unit of replication: its slices share their processes, and to count them as samples
+would be pseudo-replication (Hurlbert 1984). The interval comes from the sittings (`assay.stats.pairing`);
+the spread within sittings is reported beside the spread between them, as it says whether longer sittings
+or more of them would help (Kalibera, Jones, *Rigorous benchmarking in reasonable time*).
+
+Servers that nobody restarts are woven in one long sitting. Then there is nothing but its cycles, and
+neighbouring cycles depend on each other; their means over batches, long enough that the batches do
+not, are what an interval can be made of (batch means: Law, Kelton, *Simulation modeling and analysis*).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+Cycles = Mapping[int, float]
+"""The rate of one server in each cycle of a sitting, by the cycle's number."""
+
+FEWEST_CYCLES = 4
+"""With fewer the spread within a sitting is mostly luck."""
+
+FEWEST_BATCHES = 8
+"""The t quantile of seven degrees of freedom is within a fifth of the normal one: fewer, longer batches
+would buy independence with width."""
+MOST_BATCHES = 30
+"""More batches narrow the interval no further, and shorter ones depend on each other more (Schmeiser)."""
+
+_MOST_SITTINGS = 10_000
+_MOST_CYCLES = 1_000_000
+"""Where the searches for a number give up: no one measures for so long."""
+
+
+def cycle_log_ratios(a: Cycles, b: Cycles) -> list[float]:
+    """ln(a/b) of each cycle in which both answered, in the order of the cycles."""
+    common = sorted(a.keys() & b.keys())
+    return [math.log(a[cycle] / b[cycle]) for cycle in common if a[cycle] > 0 and b[cycle] > 0]
+
+
+class Batches(NamedTuple):
+    """Means of successive cycles: `size` of them each, `correlation` is that of neighbouring means."""
+
+    means: tuple[float, ...]
+    size: int
+    correlation: float
+
+    @property
+    def independent(self) -> bool:
+        """Whether neighbouring batches are not shown to depend on each other (one-sided, 1 in 10)."""
+        return self.correlation <= 1.28 / math.sqrt(len(self.means))
+
+
+def batched(logs: Sequence[float]) -> Batches | None:
+    """The cycles of one long sitting as batches: the most of which neighbours do not depend on each other.
+
+    None with too few cycles for the fewest batches. Where no size makes them independent, the fewest batches
+    with the correlation that is left.
+    """
+    if len(logs) < FEWEST_BATCHES:
+        return None
+    number = min(MOST_BATCHES, len(logs))
+    while True:
+        made = _batches(logs, number)
+        if made.independent or number == FEWEST_BATCHES:
+            return made
+        number = max(FEWEST_BATCHES, number // 2)
+
+
+def _batches(logs: Sequence[float], number: int) -> Batches:
+    size = len(logs) // number
+    begin = len(logs) - size * number  # what does not fill a batch is left out where servers are coldest
+    means = [statistics.fmean(logs[at : at + size]) for at in range(begin, len(logs), size)]
+    return Batches(tuple(means), size, lag_one(means))
+
+
+def lag_one(values: Sequence[float]) -> float:
+    """Correlation of neighbours; 0 where there is no spread."""
+    if len(values) < 2:
+        return 0.0
+    mean = statistics.fmean(values)
+    about = [value - mean for value in values]
+    power = math.fsum(one * one for one in about)
+    return math.fsum(x * y for x, y in pairwise(about)) / power if power > 0 else 0.0
+
+
+class Spread(NamedTuple):
+    """How log ratios of two servers scatter: `within` is the deviation of one cycle about its sitting,
+    widened by what neighbouring cycles share; `between` that of the sittings beyond what cycles explain.
+
+    `cycles` is how many a sitting has, in the middle.
+    """
+
+    within: float
+    between: float
+    cycles: int
+    sittings: int
+
+    def deviation(self, cycles: int) -> float:
+        """The deviation to be expected of the log ratio of a sitting of so many cycles."""
+        return math.hypot(self.between, self.within / math.sqrt(cycles))
+
+
+def spread(sittings: Sequence[Sequence[float]]) -> Spread | None:
+    """The spread of cycles' log ratios, a row for each sitting; None with fewer than two rows to tell by."""
+    whole = [logs for logs in sittings if len(logs) >= FEWEST_CYCLES]
+    if len(whole) < 2:
+        return None
+    cycles = round(statistics.median(len(logs) for logs in whole))
+    within_squared = statistics.fmean(_inflated_variance(logs) for logs in whole)
+    of_means = statistics.variance([statistics.fmean(logs) for logs in whole])
+    between_squared = max(0.0, of_means - within_squared / cycles)
+    return Spread(math.sqrt(within_squared), math.sqrt(between_squared), cycles, len(whole))
+
+
+def _inflated_variance(logs: Sequence[float]) -> float:
+    """The variance of a cycle, such that over n it is that of the mean, where neighbours correlate by r."""
+    r = min(0.9, max(0.0, lag_one(logs)))
+    return statistics.variance(logs) * (1 + r) / (1 - r)
+
+
+def best_cycles(seen: Spread, sitting_s: float, cycle_s: float) -> int | None:
+    """How many cycles a sitting should have, so that a given time tells most.
+
+    A sitting costs `sitting_s` before its first measured cycle (start, warm-up, stop) and `cycle_s` for
+    each: sqrt(sitting_s/cycle_s) * within/between (Kalibera, Jones, section 6). None where sittings do not
+    differ: then one should go on for as long as it can.
+    """
+    if seen.between == 0 or cycle_s <= 0:
+        return None
+    best = math.sqrt(max(0.0, sitting_s) / cycle_s) * seen.within / seen.between
+    return max(FEWEST_CYCLES, math.ceil(best))
+
+
+class More(NamedTuple):
+    """What would make the interval narrow enough: so many sittings as long as these altogether, or as many as
+    these of so many cycles each. None where that would not."""
+
+    sittings: int | None
+    cycles: int | None
+
+
+def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float | None]) -> More:
+    """What would narrow the interval of the log ratio to `half_width` on each side.
+
+    `factor` gives the half-width in deviations of n sittings, None where that is infinite:
+    `assay.stats.pairing.reach` for the manner in which the run is looked at.
+    """
+
+    def enough(sittings: int, cycles: int) -> bool:
+        reach = factor(sittings)
+        return reach is not None and reach * seen.deviation(cycles) <= half_width
+
+    return More(
+        _first(lambda n: enough(n, seen.cycles), 2, _MOST_SITTINGS),
+        _first(lambda m: enough(seen.sittings, m), FEWEST_CYCLES, _MOST_CYCLES),
+    )
+
+
+def _first(holds: Callable[[int], bool], least: int, most: int) -> int | None:
+    """The first whole number from `least` on for which the monotone predicate holds; None up to `most`."""
+    low, high = least - 1, least
+    while not holds(high):
+        low, high = high, high * 2
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def agree(short: Sequence[float], long: Sequence[float], errors: float = 2.0) -> bool:
+    """Whether two pilots' cycles tell the same ratio within their errors: the shorter slices show no bias.
+
+    A bias that a pilot of this length cannot see is possible; it is looked for again in every sitting
+    (the first fifth of slices against the rest). False with too few cycles to have an error.
+    """
+    if min(len(short), len(long)) < FEWEST_CYCLES:
+        return False
+    apart = abs(statistics.fmean(short) - statistics.fmean(long))
+    return apart <= errors * math.hypot(error_of_mean(short), error_of_mean(long))
+
+
+def error_of_mean(logs: Sequence[float]) -> float:
+    """Standard error of the mean of successive cycles, with what neighbours share."""
+    return math.sqrt(_inflated_variance(logs) / len(logs)) if len(logs) > 1 else math.inf

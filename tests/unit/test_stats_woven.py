@@ -1,0 +1,201 @@
+"""Sittings: pairs of neighbouring slices, spreads, batches, and how much more would tell."""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.stats import woven
+from assay.stats.pairing import ALPHA, Side, course, pair, reach
+
+rates = st.dictionaries(st.integers(0, 30), st.floats(1, 1e6), min_size=1, max_size=20)
+
+
+@given(rates, rates)
+def test_the_ratio_turned_round_is_the_same_distance_away(a: dict[int, float], b: dict[int, float]) -> None:
+    there, back = woven.cycle_log_ratios(a, b), woven.cycle_log_ratios(b, a)
+    assert there == pytest.approx([-one for one in back])
+    assert len(there) == len(a.keys() & b.keys())
+
+
+@given(rates, st.floats(0.01, 100), st.dictionaries(st.integers(0, 30), st.floats(0.1, 10)))
+def test_what_meets_both_slices_of_a_cycle_cancels(
+    a: dict[int, float], ratio: float, machine: dict[int, float]
+) -> None:
+    one = {cycle: rate * machine.get(cycle, 1.0) for cycle, rate in a.items()}
+    other = {cycle: rate / ratio for cycle, rate in one.items()}
+    assert woven.cycle_log_ratios(one, other) == pytest.approx([math.log(ratio)] * len(a))
+
+
+def test_a_slice_without_answers_makes_no_pair() -> None:
+    assert woven.cycle_log_ratios({0: 0.0, 1: 2.0}, {0: 1.0, 1: 1.0}) == [math.log(2)]
+
+
+def _sittings(
+    draw: random.Random, number: int, cycles: int, within: float, between: float, ratio: float = 1.0
+) -> tuple[Side, Side]:
+    """Two servers under a machine that wanders by 10 % from cycle to cycle, both alike."""
+    a: dict[int, dict[int, float]] = {}
+    b: dict[int, dict[int, float]] = {}
+    for block in range(number):
+        own = draw.gauss(math.log(ratio), between)
+        for cycle in range(cycles):
+            machine = 1000 * math.exp(draw.gauss(0, 0.1))
+            a.setdefault(block, {})[cycle] = machine * math.exp(own + draw.gauss(0, within))
+            b.setdefault(block, {})[cycle] = machine
+
+    def side(cycles_by_block: dict[int, dict[int, float]]) -> Side:
+        whole = {block: statistics.fmean(made.values()) for block, made in cycles_by_block.items()}
+        return Side(whole, cycles=cycles_by_block)
+
+    return side(a), side(b)
+
+
+def test_the_interval_comes_from_the_sittings_not_from_their_slices() -> None:
+    draw, held, n = random.Random(1), 0, 300
+    for _ in range(n):
+        made = pair(*_sittings(draw, 6, 20, 0.02, 0.02, 1.05))
+        assert made is not None and made.ratio.low is not None and made.ratio.high is not None
+        assert made.ratio.n == 6
+        held += made.ratio.low <= 1.05 <= made.ratio.high
+    assert held / n > 0.92  # 95 % less three standard errors; slices as samples would hold it in half
+
+
+def test_woven_sittings_are_paired_by_slices_and_say_so() -> None:
+    a, b = _sittings(random.Random(2), 5, 30, 0.01, 0.0)
+    made = pair(a, b)
+    assert made is not None
+    assert "slices" in made.ratio.method
+    apart = pair(Side(a.values), Side({block: b.values[(block + 1) % 5] for block in b.values}))
+    assert apart is not None
+    assert statistics.stdev(made.logs) < statistics.stdev(apart.logs) / 2
+
+
+def test_the_course_ends_where_the_pair_is_and_narrows() -> None:
+    a, b = _sittings(random.Random(3), 8, 20, 0.01, 0.01)
+    went = course(a, b)
+    made = pair(a, b)
+    assert made is not None and went[-1] == made.ratio
+    assert [one.n for one in went] == list(range(1, 9))
+    widths = [one.high - one.low for one in went if one.high is not None and one.low is not None]
+    assert widths[-1] < widths[0]
+
+
+def test_both_parts_of_the_spread_are_found() -> None:
+    draw = random.Random(4)
+    a, b = _sittings(draw, 200, 25, 0.04, 0.01)
+    rows = [woven.cycle_log_ratios(a.cycles[block], b.cycles[block]) for block in a.cycles]
+    found = woven.spread(rows)
+    assert found is not None
+    assert found.within == pytest.approx(0.04, rel=0.15)
+    assert found.between == pytest.approx(0.01, rel=0.35)
+    assert found.deviation(25) == pytest.approx(statistics.stdev(map(statistics.fmean, rows)), rel=0.1)
+
+
+def test_one_sitting_has_no_spread_between() -> None:
+    assert woven.spread([[0.1] * 10]) is None
+    assert woven.spread([[0.1] * 10, [0.2] * 3]) is None
+
+
+@given(st.floats(0.001, 0.1), st.floats(0.0005, 0.1), st.floats(0.5, 60), st.floats(0.05, 2))
+def test_the_best_length_is_the_cheapest(
+    within: float, between: float, sitting_s: float, cycle_s: float
+) -> None:
+    """Kalibera and Jones: no other number of cycles gives less variance for the same time."""
+    seen = woven.Spread(within, between, 10, 5)
+    best = woven.best_cycles(seen, sitting_s, cycle_s)
+    assert best is not None
+
+    def cost(cycles: int) -> float:
+        return (sitting_s + cycles * cycle_s) * seen.deviation(cycles) ** 2
+
+    for other in (best - 2, 2 * best):
+        if other >= woven.FEWEST_CYCLES:
+            assert cost(best) <= cost(other) * 1.001
+
+
+def test_sittings_that_do_not_differ_should_be_one_long_one() -> None:
+    assert woven.best_cycles(woven.Spread(0.05, 0.0, 10, 5), 3.0, 0.2) is None
+
+
+@settings(max_examples=50)
+@given(st.floats(0.002, 0.1), st.floats(0, 0.05), st.floats(0.002, 0.05))
+def test_what_is_needed_is_the_least_that_is_enough(within: float, between: float, wanted: float) -> None:
+    seen = woven.Spread(within, between, 20, 6)
+    more = woven.more_needed(seen, wanted, lambda n: reach("looked at", n))
+    if more.sittings is not None and more.sittings > 2:
+        assert (reach("looked at", more.sittings) or 9e9) * seen.deviation(20) <= wanted
+        assert (reach("looked at", more.sittings - 1) or 9e9) * seen.deviation(20) > wanted
+    if more.cycles is not None and more.cycles > woven.FEWEST_CYCLES:
+        assert (reach("looked at", 6) or 9e9) * seen.deviation(more.cycles - 1) > wanted
+
+
+def test_longer_sittings_do_not_help_where_the_sittings_differ() -> None:
+    more = woven.more_needed(woven.Spread(0.01, 0.05, 20, 6), 0.01, lambda n: reach("paired", n))
+    assert more.cycles is None
+    assert more.sittings is not None and more.sittings > 90
+
+
+def _autocorrelated(draw: random.Random, n: int, r: float) -> list[float]:
+    values, at = [], 0.0
+    for _ in range(n):
+        at = r * at + draw.gauss(0, 0.02)
+        values.append(0.05 + at)
+    return values
+
+
+def test_batches_of_a_standing_sitting_hold_the_truth_where_cycles_depend_on_each_other() -> None:
+    draw, held, naive, n = random.Random(5), 0, 0, 300
+    for _ in range(n):
+        logs = _autocorrelated(draw, 400, 0.6)
+        standing = [Side({0: 1.0}, cycles={0: _rates(logs)}, standing=True), _even(len(logs))]
+        made = pair(*standing)
+        assert made is not None and made.ratio.low is not None and made.ratio.high is not None
+        held += made.ratio.low <= math.exp(0.05) <= made.ratio.high
+        centre, half = statistics.fmean(logs), 1.97 * statistics.stdev(logs) / 20
+        naive += centre - half <= 0.05 <= centre + half
+    assert held / n > 0.90
+    assert naive / n < 0.80  # cycles as samples: what the batches are there for
+
+
+def _rates(logs: Sequence[float]) -> dict[int, float]:
+    return {cycle: math.exp(log) for cycle, log in enumerate(logs)}
+
+
+def _even(cycles: int) -> Side:
+    return Side({0: 1.0}, cycles={0: dict.fromkeys(range(cycles), 1.0)}, standing=True)
+
+
+def test_batches_use_all_cycles_but_a_few_and_tell_their_correlation() -> None:
+    found = woven.batched([float(n % 7) for n in range(100)])
+    assert found is not None
+    assert len(found.means) <= woven.MOST_BATCHES
+    assert woven.batched([1.0] * 7) is None
+    climbing = woven.batched([float(n) for n in range(100)])
+    assert climbing is not None and not climbing.independent
+    assert len(climbing.means) == woven.FEWEST_BATCHES
+
+
+def test_a_pilot_agrees_within_its_errors_only() -> None:
+    draw = random.Random(6)
+    short = [draw.gauss(0.05, 0.02) for _ in range(30)]
+    assert woven.agree(short, [draw.gauss(0.05, 0.02) for _ in range(30)])
+    assert not woven.agree(short, [draw.gauss(0.10, 0.02) for _ in range(30)])
+    assert not woven.agree(short, short[:3])
+
+
+@pytest.mark.parametrize("manner", ["paired", "looked at"])
+def test_the_reach_is_that_of_the_interval(manner: str) -> None:
+    logs = [0.01, 0.03, -0.01, 0.02, 0.015]
+    values = {block: math.exp(log) for block, log in enumerate(logs)}
+    made = pair(Side(values), Side(dict.fromkeys(values, 1.0)), manner=manner)  # type: ignore[arg-type]  # of two words
+    assert made is not None and made.ratio.high is not None
+    factor = reach("paired" if manner == "paired" else "looked at", 5, ALPHA)
+    assert factor is not None
+    assert math.log(made.ratio.high / made.ratio.value) == pytest.approx(factor * statistics.stdev(logs))
