@@ -101,17 +101,17 @@ def test_every_objective_reads_back_as_it_is_written(figure: str, ms: int) -> No
 @pytest.mark.parametrize(
     ("slo", "made", "held", "why"),
     [
-        ("p99<50ms", seen(1000, 40), True, "p99 40 ms"),
-        ("p99<50ms", seen(1000, 60), False, "p99 60 ms"),
-        ("p50<50ms", seen(1000, 60), True, "p50 1 ms"),
-        ("max<50ms", seen(1000, 60), False, "max 60 ms"),
+        ("p99<50ms", seen(1000, 40), True, "p99 40.0 ms"),
+        ("p99<50ms", seen(1000, 60), False, "p99 60.0 ms"),
+        ("p50<50ms", seen(1000, 60), True, "p50 1.00 ms"),
+        ("max<50ms", seen(1000, 60), False, "max 60.0 ms"),
         ("mean<2ms", seen(1000, 60), False, "mean 2.18 ms"),
         ("p99<50ms", seen(1000, 40, missed_starts=40), False, "40 requests found no free connection"),
-        ("p99<50ms", seen(1000, 40, missed_starts=4), True, "p99 40 ms"),
+        ("p99<50ms", seen(1000, 40, missed_starts=4), True, "p99 40.0 ms"),
         ("errors<0.1%", seen(1000, 40, failed=4), False, "errors 0.13 %"),
         ("errors<0.1%", seen(1000, 40, failed=2), True, "errors 0.067 %"),
         ("errors<0.1%", seen(1000, 40, missed_starts=4), False, "errors 0.13 %"),
-        ("errors<50%", seen(800, 40), False, "80% of the rate was answered"),
+        ("errors<50%", seen(800, 40), False, "80 % of the rate was answered"),
         ("p99<50ms", seen(1000, 40, 0.3, completed=1000), False, "too few right answers for p99 (300)"),
     ],
 )
@@ -231,7 +231,7 @@ def test_each_ending_has_its_sentence() -> None:
     missed = [trial("srv", n, seen(200, 90), plan=at(100)) for n in range(3)]
     [said] = capacity.sentences(searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100)))
     assert said == (
-        "srv does not hold p99<50ms even at 100 /s, the lowest that was asked (3 trials): p99 90 ms."
+        "srv does not hold p99<50ms even at 100 /s, the lowest that was asked (3 trials): p99 90.0 ms."
     )
     [said] = capacity.sentences(searched(held[:1]))
     assert said.startswith("Not settled after 1 trial: ")

@@ -49,6 +49,16 @@ def test_shares(part: float, text: str) -> None:
     assert fmt.share(part) == text
 
 
+def test_what_was_set_has_no_digits_to_lose_and_what_was_measured_keeps_them() -> None:
+    assert (fmt.time(10 * 10**9, exact=True), fmt.time(10 * 10**9)) == ("10 s", "10.0 s")
+    assert (fmt.share(0.05, exact=True), fmt.share(0.05)) == ("5 %", "5.0 %")
+    assert (fmt.time(1_500_000, exact=True), fmt.share(0.2, exact=True)) == ("1.5 ms", "20 %")
+
+
+def test_a_share_just_below_all_is_not_written_as_all() -> None:
+    assert (fmt.share(0.996), fmt.share(0.9999)) == ("99.6 %", "100 %")
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0 s"), (0.4, "0.4 s"), (8.2, "8 s"), (200, "3 min 20 s"), (3900, "1 h 05 min")]
 )

@@ -81,9 +81,10 @@ def test_a_record_is_judged_and_reported_without_the_machinery(package: str) -> 
     ("package", "only"),
     [
         ("values", set()),
-        ("stats", {"values"}),
-        ("capacity", {"values", "stats", "errors"}),
-        ("design", {"values", "stats", "errors", "capacity", "verdict", "versus"}),
+        ("stats", {"values", "quantities"}),
+        ("quantities", {"values"}),
+        ("capacity", {"values", "stats", "errors", "quantities"}),
+        ("design", {"values", "stats", "errors", "capacity", "verdict", "versus", "quantities"}),
     ],
 )
 def test_the_lower_rooms_import_only_what_is_below_them(package: str, only: set[str]) -> None:

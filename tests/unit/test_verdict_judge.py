@@ -213,7 +213,7 @@ class TestClaims:
         judged = verdict({"a": 13_000, "b": 10_000}, claim(ratio=28.0))
         assert judged.verdict == "supported" and judged.published_ratio == 28.0
         assert judged.measured is not None and judged.measured.value == pytest.approx(1.3, rel=0.01)
-        assert "published 28 lies outside" in judged.reason
+        assert "published 28.0 lies outside" in judged.reason
         assert "lies inside" in verdict({"a": 13_000, "b": 10_000}, claim(ratio=1.3)).reason
 
     def with_busy_client(self, busy: str, rates: dict[str, float], relation: str = "more") -> ClaimVerdict:

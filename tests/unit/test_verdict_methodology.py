@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.verdict import RULES, Rule, Threshold
-from assay.verdict.words import duration, percent
+from assay.verdict.words import exact_duration, exact_percent
 
 PAGE = Path(__file__).parents[2] / "METHODOLOGY.md"
 
@@ -25,9 +25,9 @@ def rows() -> dict[str, list[str]]:
 def written(threshold: Threshold) -> str:
     match threshold.unit:
         case "share":
-            value = percent(threshold.value)
+            value = exact_percent(threshold.value)
         case "ns":
-            value = duration(threshold.value)
+            value = exact_duration(threshold.value)
         case _:
             value = f"{threshold.value:g}"
     return f"`{threshold.name}` {value}"

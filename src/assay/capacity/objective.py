@@ -12,6 +12,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from assay.quantities import count, counted, share, time
 from assay.stats import quantiles, requests_needed
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import LoadPlan, Open
@@ -107,7 +108,7 @@ def _behind(plan: LoadPlan, measured: Measurement) -> str:
     """Why the server did not keep up, if it did not."""
     intended = rate_of(plan) * measured.measured_ns / 1e9
     if measured.completed + measured.failed < _KEPT_UP * intended - _DEVIATIONS * math.sqrt(intended):
-        return f"{(measured.completed + measured.failed) / intended:.0%} of the rate was answered"
+        return f"{share((measured.completed + measured.failed) / intended)} of the rate was answered"
     return ""
 
 
@@ -118,21 +119,21 @@ def _missing(limits: tuple[Limit, ...], measured: Measurement) -> str:
     asked = measured.missed_starts + measured.completed + measured.failed
     if measured.missed_starts <= beyond * asked:
         return ""
-    return f"{measured.missed_starts:,} requests found no free connection"
+    return f"{counted(measured.missed_starts, 'request')} found no free connection"
 
 
 def _broken(limit: Limit, measured: Measurement, times: Histogram) -> str:
     value = _value(limit, measured, times)
     if value is None:
-        return f"too few right answers for {limit.figure} ({times.count:,})"
+        return f"too few right answers for {limit.figure} ({count(times.count)})"
     return "" if value < limit.most else _seen(limit, measured, times)
 
 
 def _seen(limit: Limit, measured: Measurement, times: Histogram) -> str:
     value = _value(limit, measured, times)
     if limit.figure == "errors":
-        return f"errors {100 * (value or 0):.2g} %"
-    return f"{limit.figure} {(value or 0) / 1e6:.3g} ms"
+        return f"errors {share(value or 0)}"
+    return f"{limit.figure} {time(value or 0)}"
 
 
 def _value(limit: Limit, measured: Measurement, times: Histogram) -> float | None:

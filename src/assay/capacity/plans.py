@@ -8,6 +8,7 @@ import msgspec
 
 from assay.capacity.objective import Objective
 from assay.errors import InputError
+from assay.quantities import rate
 from assay.values.design import Bounds
 from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter
 
@@ -46,12 +47,12 @@ def range_of(
     if lowest < slowest or slowest >= highest:
         raise InputError(
             f"{objective.text} needs {objective.requests} requests a trial, and at "
-            f"{min(lowest, highest):.3g}/s they take longer than a trial may",
+            f"{rate(min(lowest, highest))} they take longer than a trial may",
             "give a longer --duration, a lower percentile, or higher rates (--from, --to)",
         )
     if lowest >= highest:
         raise InputError(
-            f"the search would go from {lowest:.4g}/s to {highest:.4g}/s, a little above a closed loop",
+            f"the search would go from {rate(lowest)} to {rate(highest)}, a little above a closed loop",
             "give --from a rate below --to",
         )
     guess = min(max(closed_per_s * _FIRST_GUESS, lowest), highest) if closed_per_s else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 from rich.console import Group, RenderableType
@@ -153,7 +153,7 @@ def _shown(comparison: Comparison) -> list[Change]:
 
 
 def _cells(change: Change) -> tuple[str, str, str, str, str, str]:
-    write = {
+    write: dict[Watched, Callable[[float | None], str]] = {
         "throughput": fmt.rate,
         "p99": fmt.time,
         "memory": fmt.size,

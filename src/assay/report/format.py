@@ -1,18 +1,46 @@
-"""How quantities are written: one place, so that every screen and file says them alike.
-
-Three significant digits, decimal prefixes, a space before the unit ("184 k/s", "1.23 ms",
-"± 1.2 %"), and a dash for what is not known.
-"""
+"""Text as it may be shown; and, handed on, how quantities are written (`assay.quantities`)."""
 
 from __future__ import annotations
 
-import math
 import re
 
-from assay.values.estimate import Estimate, Known
+from assay.quantities import (
+    UNKNOWN,
+    between,
+    count,
+    counted,
+    half_width,
+    known_rate,
+    plus_minus,
+    rate,
+    ratio,
+    share,
+    significant,
+    size,
+    span,
+    time,
+    times,
+)
 
-UNKNOWN = "–"
-"""What stands where there is nothing to say."""
+__all__ = [
+    "UNKNOWN",
+    "between",
+    "count",
+    "counted",
+    "half_width",
+    "known_rate",
+    "plus_minus",
+    "rate",
+    "ratio",
+    "safe",
+    "share",
+    "significant",
+    "size",
+    "span",
+    "time",
+    "times",
+    "visible",
+]
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2028\u2029\u2066-\u2069]")
 _BUT_LINES = re.compile(rf"(?![\t\n]){_CONTROL.pattern}")
@@ -36,128 +64,3 @@ def safe(text: str, longest: int = _LONGEST_TEXT) -> str:
         return shown
     head = longest * 2 // 3
     return f"{shown[:head]} … {shown[-(longest - head - 3) :]}"
-
-
-def significant(value: float, digits: int = 3) -> str:
-    """Write `value` with `digits` significant digits and no exponent; integers beyond them."""
-    if not math.isfinite(value):
-        return UNKNOWN
-    if value == 0:
-        return "0"
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
-    rounded = round(value, decimals)
-    # Rounding may carry into the next power of ten (9.996 → 10.0): one decimal fewer then.
-    decimals = digits - 1 - math.floor(math.log10(abs(rounded)))
-    return f"{rounded:.{max(decimals, 0)}f}"
-
-
-def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> str:
-    """Write `value` in the largest unit of `steps` (ascending) that keeps it at or above 1."""
-    size, unit = steps[0]
-    for next_size, next_unit in steps[1:]:
-        # Compare what will be read: 999.7 µs reads as "1000 µs", so it belongs to the next unit.
-        if float(f"{abs(value) / next_size:.3g}") >= 1:
-            size, unit = next_size, next_unit
-    return f"{significant(value / size)} {unit}"
-
-
-def rate(per_s: float | None) -> str:
-    """Requests a second: "184 k/s"."""
-    if per_s is None:
-        return UNKNOWN
-    return _scaled(per_s, ((1, "/s"), (1e3, "k/s"), (1e6, "M/s")))
-
-
-def known_rate(known: Known | None, measured: float) -> str:
-    """Write a throughput as it is known: "121 k/s", or as the bound that it is, "≥ 121 k/s", "121 – 125 k/s",
-    "≤ 121 k/s"; where nothing is known of it, "about 121 k/s"."""
-    if known is None or not known.limits:
-        return rate(measured)
-    if known.low is not None and known.high is not None:
-        return between(known.low, known.high)
-    if known.low is not None:
-        return f"≥ {rate(known.low)}"
-    return f"≤ {rate(known.high)}" if known.high is not None else f"about {rate(measured)}"
-
-
-def between(low: float, high: float) -> str:
-    """Two rates in the unit of the higher one: "121 – 125 k/s"."""
-    upper = rate(high)
-    for size, unit in ((1e6, "M/s"), (1e3, "k/s"), (1.0, "/s")):
-        if upper.endswith(f" {unit}"):
-            return f"{significant(low / size)} – {upper}"
-    return f"{rate(low)} – {upper}"
-
-
-def time(ns: float | None) -> str:
-    """Time from nanoseconds: "340 µs", "1.23 ms", "12.0 s"."""
-    if ns is None:
-        return UNKNOWN
-    return _scaled(ns, ((1, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")))
-
-
-def size(n_bytes: float | None) -> str:
-    """Bytes with decimal prefixes: "84.2 MB"."""
-    if n_bytes is None:
-        return UNKNOWN
-    return _scaled(n_bytes, ((1, "B"), (1e3, "kB"), (1e6, "MB"), (1e9, "GB"), (1e12, "TB")))
-
-
-def count(number: int | None) -> str:
-    """A whole number with thousands set apart: "1,842,113"."""
-    return UNKNOWN if number is None else f"{number:,}"
-
-
-def share(part: float | None) -> str:
-    """Write a share of one in percent: "72 %", "0.12 %", "< 0.01 %"."""
-    if part is None:
-        return UNKNOWN
-    percent = part * 100
-    if 0 < percent < 0.01:
-        return "< 0.01 %"
-    return f"{significant(percent, 2) if percent < 10 else f'{percent:.0f}'} %"
-
-
-def span(seconds: float) -> str:
-    """Write a length of time for a person waiting: "0.5 s", "8 s", "3 min 20 s", "1 h 05 min"."""
-    if 0 < seconds < 1:
-        return f"{significant(seconds, 1)} s"
-    whole = max(0, round(seconds))
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02d} s"
-    return f"{minutes // 60} h {minutes % 60:02d} min"
-
-
-def half_width(estimate: Estimate) -> float | None:
-    """Half the interval as a share of the value: the larger half, where the two differ."""
-    if estimate.low is None or estimate.high is None or estimate.value == 0:
-        return None
-    return max(estimate.high - estimate.value, estimate.value - estimate.low) / abs(estimate.value)
-
-
-def plus_minus(estimate: Estimate) -> str:
-    """Write the interval as "± 1.2 %"; empty where the trials support none."""
-    half = half_width(estimate)
-    return "" if half is None else f"± {significant(half * 100, 2)} %"
-
-
-def ratio(estimate: Estimate | None) -> str:
-    """Write a ratio with its interval, "0.80 [0.78, 0.82]", or as the bound that it is, "at least 1.72"."""
-    if estimate is None:
-        return UNKNOWN
-    value, low, high = times(estimate.value), estimate.low, estimate.high
-    if low is None:
-        return value if high is None else f"at most {times(high)}"
-    return f"at least {times(low)}" if high is None else f"{value} [{times(low)}, {times(high)}]"
-
-
-def times(value: float) -> str:
-    """Write a ratio with the digits a reader compares by: 0.80, 1.25, 28.1, 310; 0.012 when small."""
-    if not math.isfinite(value):
-        return UNKNOWN
-    if abs(value) < 0.1:
-        return significant(value, 2)
-    return f"{value:.2f}" if abs(value) < 10 else significant(value)

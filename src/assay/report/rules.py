@@ -102,9 +102,9 @@ def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float
     """A threshold's value with its unit."""
     match unit:
         case "share":
-            return fmt.share(value)
+            return fmt.share(value, exact=True)
         case "ns":
-            return fmt.time(value)
+            return fmt.time(value, exact=True)
         case "ratio":
             return fmt.times(value)
         case "count":

@@ -21,6 +21,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import NamedTuple
 
+from assay.quantities import share, time
 from assay.stats.partition import partition
 from assay.values.measurement import Window
 
@@ -101,14 +102,14 @@ def _judge_series(
     settled = series[last:]
     drift = _drift(settled, errors) if last * 3 <= len(series) else _Drift(0.0, 0.0, 0.0, 0.0)
     if last * 3 > len(series):
-        seconds, of = (changes[-1] - origin) / 1e9, len(series) * window_ns / 1e9
-        reason = f"the level still changed after {seconds:.1f} s of {of:.1f} s"
+        since_ns, of_ns = changes[-1] - origin, len(series) * window_ns
+        reason = f"the level still changed after {time(since_ns)} of {time(of_ns)}"
     elif drift.halves > max(halves_differ, drift.halves_noise):
-        reason = f"its halves differ by {drift.halves:.1%}"
+        reason = f"its halves differ by {share(drift.halves)}"
     elif drift.quartiles > max(QUARTILES_DRIFT, drift.quartiles_noise):
-        reason = f"its quartiles drift by {drift.quartiles:.1%}"
+        reason = f"its quartiles drift by {share(drift.quartiles)}"
     elif (deviation := _tenths_deviation(settled)) > TENTHS_DEVIATE:
-        reason = f"it swings: its tenths deviate by {deviation:.0%}"
+        reason = f"it swings: its tenths deviate by {share(deviation)}"
     else:
         reason = ""
     return SteadyState(

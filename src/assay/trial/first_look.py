@@ -19,6 +19,7 @@ from assay.adhoc.case import expecting, resolve
 from assay.capacity.objective import parse
 from assay.capacity.plans import range_of
 from assay.errors import EXIT_WITHHELD, AssayError, InputError, ServerFailed
+from assay.quantities import rate
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.trial.bench import Bench
 from assay.trial.one_trial import Running, start
@@ -91,7 +92,7 @@ def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesig
         highest_per_s=bounds.highest_per_s or None,
     )
     lowest, highest = found.lowest_per_s, found.highest_per_s
-    bench.observer.note(f"searching from {lowest:,.0f}/s to {highest:,.0f}/s for {found.objective}")
+    bench.observer.note(f"searching from {rate(lowest)} to {rate(highest)} for {found.objective}")
     search = msgspec.structs.replace(search, bounds=found)
     return search if answers.only_length is None else expecting(search, answers.only_length)
 

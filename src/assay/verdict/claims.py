@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from assay.quantities import share, times
 from assay.stats.pairing import LEAST_BLOCKS, Pair
 from assay.values.claim import Claim, Comparison
 from assay.values.estimate import ClaimVerdict, Estimate, Limit, Verdict
@@ -153,7 +154,7 @@ def _verdict(pair: Comparison, one: Pair, floor: float) -> Verdict:
 def _reason(pair: Comparison, verdict: Verdict, one: Pair, floor: float) -> str:
     what = _known(one.low, one.high)
     if pair.relation == "equal":
-        within = f"a factor of {1 + pair.margin:.3g}"
+        within = f"a factor of {times(1 + pair.margin)}"
         said = {
             "supported": f"{what} lies within {within} of 1",
             "contradicted": f"{what} lies beyond {within} of 1",
@@ -163,17 +164,21 @@ def _reason(pair: Comparison, verdict: Verdict, one: Pair, floor: float) -> str:
         said = {
             "supported": f"{what} has the claimed direction",
             "contradicted": f"{what} excludes the claimed direction",
-            "inconclusive": f"{what} leaves the direction open (noise floor {floor:.1%})",
+            "inconclusive": f"{what} leaves the direction open (noise floor {share(floor)})",
         }[verdict]
     if pair.published_ratio is None:
         return said
     above = one.low is None or one.low <= pair.published_ratio
     below = one.high is None or pair.published_ratio <= one.high
     place = "lies inside it" if above and below else "lies outside it"
-    return f"{said}; the published {pair.published_ratio:.3g} {place}"
+    return f"{said}; the published {times(pair.published_ratio)} {place}"
 
 
 def _known(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
-        return f"the interval {low:.3g} to {high:.3g}"
-    return f"the bound of at least {low:.3g}" if low is not None else f"the bound of at most {high:.3g}"
+        return f"the interval {times(low)} to {times(high)}"
+    return (
+        f"the bound of at least {times(low)}"
+        if low is not None
+        else f"the bound of at most {times(high or math.inf)}"
+    )

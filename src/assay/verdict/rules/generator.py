@@ -10,7 +10,7 @@ from assay.values.finding import Severity, Subject
 from assay.verdict.pace import at_most, paced_by_server, why_unbounded
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, Load, RunSeen
-from assay.verdict.words import counted, duration, percent, rate
+from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
 
 _OTHERS_SHARE = 0.1
 """Less of the generator's cores than this is the kernel's work for the generator's own traffic."""
@@ -47,7 +47,7 @@ def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
     """Which of threads and cores was short of time."""
     busiest = max(load.worker_busy_shares)
     threads = len(load.worker_busy_shares)
-    limit = f"(at least {percent(limits['idle'])} must stay idle)"
+    limit = f"(at least {exact_percent(limits['idle'])} must stay idle)"
     figures = {"idle_share": idle, "busiest_thread": busiest, "limit": limits["idle"]}
     if 1 - busiest < limits["idle"]:
         evidence = f"the busiest generator thread used {percent(busiest)} of its core {limit}"
@@ -120,9 +120,10 @@ def generator_stalled(load: Load, limits: Limits) -> Hit | None:
     if longest <= limits["stall"] or not load.duration_ns:
         return None
     share = longest / load.duration_ns
+    most = exact_duration(limits["stall"])
     return Hit(
         "withheld",
-        f"the generator stood still for {duration(longest)} (at most {duration(limits['stall'])})",
+        f"the generator stood still for {duration(longest)} (at most {most})",
         {"stall_ns": float(longest), "limit_ns": limits["stall"]},
         gravity=longest,
         effects=_STOOD_STILL if share >= limits["share"] else _TIMES_ONLY,
@@ -271,7 +272,7 @@ def suspiciously_equal(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, 
                 Subject(case=seen.case.id),
                 Hit(
                     "withheld",
-                    f"{named} all reach {rate(best)} to within {percent(limits['within'])}; "
+                    f"{named} all reach {rate(best)} to within {exact_percent(limits['within'])}; "
                     f"the client was {percent(busy)} busy",
                     {"best_per_s": best, "client_busy_share": busy},
                 ),

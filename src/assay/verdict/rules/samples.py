@@ -10,7 +10,7 @@ from assay.stats.ageing import FEWEST_TRIALS, Ageing, ageing
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold, TrialsRule
 from assay.verdict.seen import Load
-from assay.verdict.words import counted, duration, percent
+from assay.verdict.words import counted, duration, exact_duration, percent
 
 
 def too_few_requests(load: Load, limits: Limits) -> Hit | None:
@@ -149,9 +149,10 @@ def window_short(load: Load, limits: Limits) -> Hit | None:
     """
     if load.of_a_search or load.duration_ns is None or load.duration_ns >= limits["window"] * 0.999:
         return None
+    measured, asked = exact_duration(load.duration_ns), exact_duration(limits["window"])
     return Hit(
         "flagged",
-        f"{duration(load.duration_ns)} were measured; at least {duration(limits['window'])} are asked for",
+        f"{measured} were measured; at least {asked} are asked for",
         {"measured_ns": float(load.duration_ns), "limit_ns": limits["window"]},
         gravity=-load.duration_ns,
     )

@@ -10,7 +10,7 @@ from assay.stats.pairing import LEAST_BLOCKS
 from assay.values.finding import Subject
 from assay.verdict.rule import CaseRule, Hit, Limits, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
-from assay.verdict.words import counted, percent
+from assay.verdict.words import counted, exact_percent, percent
 
 
 def trials_scatter(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
@@ -142,7 +142,7 @@ def more_trials(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     if half <= limits["half_width"]:
         return None
     more = (
-        f"{needed:,} trials would narrow it to {percent(limits['half_width'])}"
+        f"{needed:,} trials would narrow it to {exact_percent(limits['half_width'])}"
         if needed
         else "no number of trials helps"
     )

@@ -7,7 +7,7 @@ import statistics
 from assay.values.measurement import Measurement, Outcome
 from assay.verdict.rule import VOID, Effects, Hit, Limits, LoadRule, PairRule, Threshold
 from assay.verdict.seen import CaseSeen, Load
-from assay.verdict.words import counted, duration, percent
+from assay.verdict.words import counted, exact_duration, exact_percent, percent
 
 HONEST_ERROR = "unexpected_status"
 """An answer that says itself that it failed is an error (W2), not a wrong answer (W1)."""
@@ -104,7 +104,7 @@ def _silence(load: Load) -> Hit | None:
     waiting = load.books.in_flight
     return Hit(
         "withheld",
-        f"no answer came within the measured {duration(load.duration_ns)}, and "
+        f"no answer came within the measured {exact_duration(load.duration_ns)}, and "
         f"{counted(waiting, 'request')} waited for one at its end",
         {"in_flight": float(waiting)},
         gravity=1.0,
@@ -154,7 +154,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
     return Hit(
         "withheld",
         f"{sizes[0]:,.0f} B an answer from {a.name}, {sizes[1]:,.0f} B from {b.name} "
-        f"({percent(difference)} apart; at most {percent(limits['bytes_difference'])} is equal work)",
+        f"({percent(difference)} apart; at most {exact_percent(limits['bytes_difference'])} is equal work)",
         {"bytes": sizes[0], "other_bytes": sizes[1], "difference": difference},
         gravity=difference,
         effects=_MORE_BYTES,
