@@ -15,10 +15,11 @@ from made_runs import (
 
 from assay.values.finding import Finding
 from assay.values.measurement import Measurement, Window
-from assay.values.plan import LoadPlan, Open, Stage
+from assay.values.plan import Closed, LoadPlan, Open, Stage
 from assay.values.run import Run
 from assay.values.trial import Case, HostSeen
 from assay.verdict import judge
+from assay.verdict.load import Asked, Counts, Load
 
 QUIET = HostSeen(load_average_1m=1, steal_share=0, client_cpus_idle_share=0.55)
 
@@ -59,6 +60,14 @@ def open_measurement(**changes: object) -> Measurement:
         connections=connections,
     )
     return msgspec.structs.replace(made, **changes)
+
+
+def of_another_tool() -> Load:
+    """What a tool's report tells at the least: 100,000 answers in 10 s on 64 connections."""
+    return Load(
+        asked=Asked(loop=Closed(connections=64), threads=2),
+        counts=Counts(duration_ns=10 * SECOND, rate_per_s=10_000.0, completed=100_000, failed=0),
+    )
 
 
 def windowed(counts: list[int]) -> tuple[Window, ...]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
-from judged import QUIET, changed, findings_of, found, open_measurement, open_plan, windowed
+from judged import QUIET, changed, findings_of, found, of_another_tool, open_measurement, open_plan, windowed
 from made_runs import (
+    SECOND,
     case,
     histogram,
     measurement,
@@ -21,13 +23,13 @@ from made_runs import (
 )
 
 from assay.values.finding import Finding
-from assay.values.plan import Closed
+from assay.values.plan import Closed, Open, Stage
 from assay.values.run import Run
 from assay.values.trial import Link
 from assay.verdict import judge, judge_load, see_run
+from assay.verdict.load import Asked, Clocks, Load, OfRun, Times
 from assay.verdict.registry import RULES
 from assay.verdict.rule import LoadRule
-from assay.verdict.seen import Load
 
 
 def test_a_clean_open_loop_has_no_finding() -> None:
@@ -196,8 +198,10 @@ class TestTimes:
     def test_think_time_keeps_a_closed_loop_below_saturation(self) -> None:
         rule = RULES["M5"]
         assert isinstance(rule, LoadRule)
-        assert rule.check(Load(closed=True, connections=64, tail_quoted=True), rule.limits) is not None
-        idle = Load(closed=True, connections=64, tail_quoted=True, think_time_ns=1_000_000)
+        quoted = OfRun(fastest_mhz=None, busy_share=None, tail_quoted=True, of_a_search=False)
+        assert rule.check(replace(of_another_tool(), of_run=quoted), rule.limits) is not None
+        thinking = Asked(loop=Closed(connections=64, think_time_ns=1_000_000), threads=2)
+        idle = replace(of_another_tool(), of_run=quoted, asked=thinking)
         assert rule.check(idle, rule.limits) is None
 
 
@@ -252,11 +256,23 @@ def test_open_loops_are_shown_but_not_ranked_by_the_rate_they_were_offered() -> 
     assert judged.hallmark
 
 
-def test_unknown_figures_keep_every_load_rule_silent() -> None:
-    """Another tool's report knows little: no rule may guess."""
-    for rule in RULES.values():
-        if isinstance(rule, LoadRule):
-            assert rule.check(Load(), rule.limits) is None
+class TestAnotherToolsReport:
+    """It knows what was asked for and what was counted, and little else."""
+
+    def codes(self, load: Load) -> list[str]:
+        rules = [rule for rule in RULES.values() if isinstance(rule, LoadRule)]
+        return [rule.code for rule in rules if rule.check(load, rule.limits) is not None]
+
+    def test_what_it_does_not_tell_keeps_every_rule_silent(self) -> None:
+        assert self.codes(of_another_tool()) == []
+        schedule = Open(stages=(Stage(duration_ns=SECOND, from_per_s=9.0, to_per_s=9.0),), max_connections=9)
+        assert self.codes(replace(of_another_tool(), asked=Asked(loop=schedule, threads=1))) == []
+
+    def test_what_it_tells_is_judged(self) -> None:
+        counts = replace(of_another_tool().counts, rate_per_s=402.0, failed=21_851)
+        assert self.codes(replace(of_another_tool(), counts=counts)) == ["M3", "W2"]
+        times = Times(count=100_000, min_ns=1e5, mean_ns=69.5e6, max_ns=1e9, quantiles={})
+        assert self.codes(replace(of_another_tool(), clocks=Clocks(service=times))) == ["M1"]
 
 
 def test_a_run_is_seen_case_by_case() -> None:

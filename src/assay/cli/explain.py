@@ -23,12 +23,12 @@ def run(args: argparse.Namespace) -> int:
     from assay.audit import AUDIT_RULES
     from assay.report import rules
     from assay.report.audit.terminal import reporting_rule
-    from assay.verdict import explain
+    from assay.verdict import RULES, explain
 
     for code in args.codes:
-        reporting = AUDIT_RULES.get(code.strip().upper())
-        if reporting is not None and reporting.code.startswith("R"):
-            console.write(reporting_rule(reporting))
+        of_audit = AUDIT_RULES.get(code.strip().upper())
+        if of_audit is not None and of_audit.code not in RULES:
+            console.write(reporting_rule(of_audit))
         else:
             console.show(rules.in_full(explain(code)))
     return EXIT_OK

@@ -20,6 +20,7 @@ from assay.values.run import Judgement, Run
 from assay.values.trial import HostSeen, Link
 from assay.verdict.claims import judge_claim
 from assay.verdict.effects import noise_floor, withheld
+from assay.verdict.load import Machine
 from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, Thresholds
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule, TrialsRule
@@ -116,14 +117,9 @@ def judge_load(
 
     `cores` are those of this machine; `same_machine` says whether the server runs on it.
     """
-    load = see_load(
-        plan,
-        measurement,
-        cores=cores,
-        link=Link(same_machine=same_machine),
-        client_cpus=plan.cpus,
-        host=host,
-    )
+    link = Link(same_machine=same_machine)
+    machine = Machine(cores=cores, client_cpus=plan.cpus, link=link, host=host)
+    load = see_load(plan, measurement, machine)
     hits: list[tuple[Rule, Hit | None]] = []
     for rule in RULES.values():
         if isinstance(rule, LoadRule):

@@ -54,7 +54,6 @@ _ALL: tuple[Rule, ...] = (
     samples.S7,
     design.D1,
     design.D2,
-    design.D3,
     design.D4,
     design.D5,
     host.H1,

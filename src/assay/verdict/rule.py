@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assay.values.finding import Effect, Finding, Severity, Subject
-from assay.verdict.seen import CaseSeen, Load, RunSeen
+from assay.verdict.load import Load
+from assay.verdict.seen import CaseSeen, RunSeen
 
 Limits = Mapping[str, float]
 """The thresholds of one rule by name, as they hold for this run."""

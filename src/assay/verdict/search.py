@@ -23,7 +23,7 @@ from assay.values.estimate import Estimate
 from assay.values.run import Environment, Run
 from assay.values.trial import Case, Trial
 from assay.verdict.rules.generator import G1
-from assay.verdict.see import link_of, see_load
+from assay.verdict.see import see_trial
 
 _BELOW_LIMIT = 0.95
 """Where the generator reached its limit twice, the range ends this far below."""
@@ -152,14 +152,4 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
 def _generator_limited(trial: Trial, environment: Environment) -> bool:
     """Whether rule G1 speaks: the generator was late by itself."""
     assert trial.measurement is not None  # asked by the caller
-    load = see_load(
-        trial.plan,
-        trial.measurement,
-        cores=environment.cores,
-        link=link_of(trial, environment),
-        environment=environment,
-        client_cpus=trial.plan.cpus or environment.client_cpus,
-        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
-        host=trial.host,
-    )
-    return G1.check(load, G1.limits) is not None
+    return G1.check(see_trial(trial, trial.measurement, environment), G1.limits) is not None

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 from assay.capacity.record import objectives, results_of
 from assay.values.claim import Claim
-from assay.values.measurement import Measurement
-from assay.values.run import Environment, Header, Run
-from assay.values.trial import Case, Trial
+from assay.values.run import Header, Run
+from assay.verdict.load import OfRun
 from assay.verdict.search import answers_of
-from assay.verdict.see import link_of, see_load
-from assay.verdict.seen import CaseSeen, Load, RunSeen
+from assay.verdict.see import see_trial
+from assay.verdict.seen import CaseSeen, RunSeen
 
 TAILS = ("_p90", "_p99")
 
@@ -34,44 +33,21 @@ def see_run(run: Run) -> RunSeen:
         trials = tuple(trial for trial in run.trials if trial.case == case.id)
         trials = results_of(searched[case.id], trials) if case.id in searched else trials
         loads = tuple(
-            replace(
-                _see_trial(case, trial, trial.measurement, run.header.environment),
-                fastest_mhz=fastest,
-                warm_up=trial.warm_up,
-                tail_quoted=case.id in quoted,
-                of_a_search=case.id in searched,
-            )
+            see_trial(trial, trial.measurement, run.header.environment)
             for trial in trials
             if trial.measurement is not None
         )
         seen = CaseSeen(case, trials, loads, capacities.get(case.id))
-        paced = tuple(replace(load, case_busy_share=seen.server_busy_share) for load in loads)
-        cases.append(replace(seen, loads=paced))
+        of_run = OfRun(
+            fastest_mhz=fastest,
+            busy_share=seen.server_busy_share,
+            tail_quoted=case.id in quoted,
+            of_a_search=case.id in searched,
+        )
+        cases.append(replace(seen, loads=tuple(replace(load, of_run=of_run) for load in loads)))
     return RunSeen(run.header, tuple(cases), run.damage)
 
 
 def claims_of(header: Header) -> tuple[Claim, ...]:
     """The published claims that the run puts to the test."""
     return header.study.claims if header.study else ()
-
-
-def _see_trial(
-    case: Case,
-    trial: Trial,
-    measurement: Measurement,
-    environment: Environment,
-) -> Load:
-    return see_load(
-        trial.plan,
-        measurement,
-        role=case.role,
-        cores=environment.cores,
-        link=link_of(trial, environment),
-        environment=environment,
-        client_cpus=trial.plan.cpus or environment.client_cpus,
-        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
-        contract=trial.contract,
-        server=trial.server,
-        services=trial.services,
-        host=trial.host,
-    )

@@ -1,12 +1,7 @@
-"""What the rules look at: stored values, put side by side. None means "not known".
-
-A `Load` comes from our own engine or from another tool's output; a rule that lacks a figure it
-needs stays silent. `assay.verdict.see` makes these from stored values.
-"""
+"""A case and a run as the rules look at them; `assay.verdict.see_runs` makes these from a record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,145 +9,10 @@ from assay.stats import by_block
 from assay.stats.pairing import ALPHA, LEAST_BLOCKS, Manner, Side, pair
 from assay.stats.sequential import per_pair
 from assay.values.estimate import Estimate
-from assay.values.measurement import Books, Outcome, Stray, Window
 from assay.values.plan import Open
-from assay.values.run import Environment, Header
-from assay.values.trial import Case, ContractSeen, HostSeen, ServerSeen, ServiceSeen, Trial, WarmUpSeen
-
-_LEFT_OVER_SHARE = 0.01
-"""Missed starts, of all, from which an open loop's pool was too small."""
-
-
-@dataclass(frozen=True)
-class Times:
-    """A distribution of times in ns; `quantiles` by p, only those with enough requests."""
-
-    count: int
-    min_ns: float
-    mean_ns: float
-    max_ns: float
-    quantiles: Mapping[float, float]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Load:
-    """One load as it was offered and answered."""
-
-    role: str = "candidate"
-    closed: bool | None = None
-    connections: int | None = None
-    think_time_ns: int = 0
-    opening_ns: float = 0.0
-    """What all connections together spent being opened: connects and handshakes."""
-    open_load: Open | None = None
-    threads: int | None = None
-    duration_ns: int | None = None
-    warm_up: WarmUpSeen | None = None
-    rate_per_s: float | None = None
-    started: int | None = None
-    completed: int | None = None
-    failed: int | None = None
-    missed_starts: int | None = None
-    bytes_read: int | None = None
-    outcomes: tuple[Outcome, ...] = ()
-    encodings: Mapping[str, int] | None = None
-    encodings_asked: frozenset[str] = frozenset()
-    http_asked: str | None = None
-    http_versions: Mapping[str, int] | None = None
-    checked: int | None = None
-    stray: Stray | None = None
-    service_time: Times | None = None
-    response_time: Times | None = None
-    send_lag: Times | None = None
-    books: Books | None = None
-    windows: tuple[Window, ...] = ()
-    worker_completed: int | None = None
-    worker_busy_shares: tuple[float, ...] = ()
-    worker_stalls_ns: tuple[int, ...] = ()
-    paced_by_spinning: bool = False
-    connections_opened: int | None = None
-    connections_answered: int | None = None
-    connections_busy_peak: int | None = None
-    connections_reopened: int | None = None
-    kept_alive: bool | None = None
-    client_cpus: tuple[int, ...] = ()
-    server_cpus: tuple[int, ...] = ()
-    machine_cores: int | None = None
-    smt_siblings: tuple[tuple[int, ...], ...] = ()
-    same_machine: bool | None = None
-    link_bytes_per_s: float | None = None
-    environment: Environment | None = None
-    contract: ContractSeen | None = None
-    server: ServerSeen | None = None
-    services: tuple[ServiceSeen, ...] = ()
-    host: HostSeen | None = None
-    fastest_mhz: float | None = None
-    tail_quoted: bool = False
-    of_a_search: bool = False
-    case_busy_share: float | None = None
-    """The busy share of the server's cores over all trials of the case."""
-    averaged: tuple[str, ...] = ()
-
-    @property
-    def cores_shared(self) -> tuple[int, ...]:
-        """Client CPUs that the server runs on too, or whose SMT sibling it runs on."""
-        server = set(self.server_cpus)
-        for group in self.smt_siblings:
-            if server & set(group):
-                server |= set(group)
-        return tuple(sorted(server & set(self.client_cpus)))
-
-    @property
-    def cores_apart(self) -> bool:
-        """Whether client and server have cores of their own."""
-        return bool(self.client_cpus and self.server_cpus) and not self.cores_shared
-
-    @property
-    def client_idle_share(self) -> float | None:
-        """The idle share of the generator: of its busiest thread, or of its cores if those are its own.
-
-        Threads that share cores are never busy for all of their time: the cores are what they exhaust.
-        """
-        if not self.worker_busy_shares:
-            return None
-        idle = max(0.0, 1 - max(*self.worker_busy_shares, self.crowded_share))
-        alone = bool(self.client_cpus) and not self.cores_shared
-        return min(idle, self.host.client_cpus_idle_share) if alone and self.host is not None else idle
-
-    @property
-    def crowded_share(self) -> float:
-        """What all generator threads together used of the generator's cores."""
-        cores = len(self.client_cpus) or self.machine_cores
-        return sum(self.worker_busy_shares) / cores if cores else 0.0
-
-    @property
-    def server_busy_share(self) -> float | None:
-        """The busy share of the server's cores, or of its process where its cores are not its own.
-
-        The cores' holds the kernel's work for the server and the server's services, too. The process's is
-        exact where a kernel that counts by ticks reads too little from the cores. The larger is nearer.
-        """
-        process = self.server.cpu_share if self.server is not None else None
-        cores = self.host.server_cpus_idle_share if self.host is not None else None
-        if cores is not None and self.server_cpus and not self.cores_shared:
-            return max(1 - cores, process or 0.0)
-        return process
-
-    @property
-    def pace_share(self) -> float | None:
-        """The busy share of the server's cores that says who set the pace: over the case's trials, if there
-        are several, so that one odd reading decides nothing."""
-        return self.server_busy_share if self.case_busy_share is None else self.case_busy_share
-
-    @property
-    def pool_exhausted(self) -> bool:
-        """Whether an open loop had to wait for connections of its own pool.
-
-        A few starts that are left over at the end of a run do not say so.
-        """
-        if self.missed_starts and self.missed_starts > _LEFT_OVER_SHARE * (self.started or 0):
-            return True
-        return bool(self.connections and (self.connections_busy_peak or 0) >= self.connections)
+from assay.values.run import Header
+from assay.values.trial import Case, Trial
+from assay.verdict.load import Load
 
 
 @dataclass(frozen=True)
@@ -190,7 +50,7 @@ class CaseSeen:
     @property
     def closed(self) -> bool:
         """Whether its loads are closed loops: throughput is found, not offered."""
-        return bool(self.loads) and all(load.closed for load in self.loads)
+        return bool(self.loads) and all(load.asked.closed for load in self.loads)
 
     @property
     def server_busy_share(self) -> float | None:

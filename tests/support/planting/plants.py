@@ -240,7 +240,6 @@ ALL: tuple[Planted, ...] = (
 
 IMPOSSIBLE = {
     "M3": "our own engine keeps one set of books and refuses to end with two; other tools' reports do this",
-    "D3": "our own reports take no such average; other tools' reports do this",
 }
 """Rules that no run of ours can be given a flaw for: they judge what other tools print."""
 

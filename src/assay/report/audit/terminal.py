@@ -44,7 +44,7 @@ def settling(found: Audit) -> str:
 
 
 def reporting_rule(rule: AuditRule) -> str:
-    """All there is to say about a rule of reporting, which only audits have."""
+    """All there is to say about a rule that only audits have."""
     lines = [f"{rule.code}  {rule.title}", f"  means   {rule.meaning}", f"  do      {rule.remedy}"]
     return "\n".join(
         [*lines, f"  source  {rule.source}", "  where   `assay audit`: what a text says of a benchmark", ""]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from assay.stats import NOISE_FLOOR
 from assay.values.finding import Subject
-from assay.verdict.rule import TIMES_VOID, Effects, Hit, Limits, LoadRule, RunRule, Threshold
-from assay.verdict.seen import CaseSeen, Load, RunSeen
+from assay.verdict.rule import Effects, Hit, Limits, RunRule, Threshold
+from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import percent
 
 
@@ -81,29 +81,6 @@ D2 = RunRule(
     source="RMIT, ICPE'17; our simulation in docs/statistics.md",
     example="All runs of server A before lunch, all runs of server B after.",
     check=not_interleaved,
-)
-
-
-def averaged_wrongly(load: Load, limits: Limits) -> Hit | None:
-    """D3: only other tools' reports do this; ours cannot."""
-    if not load.averaged:
-        return None
-    return Hit("withheld", f"averages were taken of {', '.join(load.averaged)}")
-
-
-D3 = LoadRule(
-    code="D3",
-    title="averages of what has no average",
-    severities=("withheld",),
-    effects=(TIMES_VOID,),
-    meaning=(
-        "The mean of several p99s is not the p99 of anything, and a mean of maxima or deviations is no "
-        "better."
-    ),
-    remedy="show each run's figure, or the interval over runs; keep the histograms",
-    source="HdrHistogram's documentation; the published petclinic study",
-    example='"p99: 512 ms (average of three runs)".',
-    check=averaged_wrongly,
 )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from assay.values.measurement import Stray
 from assay.values.trial import Case
+from assay.verdict.load import Answers, Asked, Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, PairRule, Threshold
-from assay.verdict.seen import CaseSeen, Load, RunSeen
+from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent
 
 PLAIN = frozenset({"", "identity"})
@@ -44,21 +45,39 @@ W4 = CaseRule(
 
 def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     """W5: encodings that nobody asked for, an older HTTP, stray bytes, and connections that were not kept."""
-    seen = {name for name, count in (load.encodings or {}).items() if count} - PLAIN
-    unasked = seen - load.encodings_asked if "*" not in load.encodings_asked else set()
+    if load.answers is not None:
+        hit = _answered_otherwise(load.asked, load.answers)
+        if hit is not None:
+            return hit
+        if load.answers.stray.bytes:
+            return _strayed(load.answers.stray, load.counts.ended, limits["reopened"])
+    return _not_kept(load, limits) if load.asked.keep_alive else None
+
+
+def _answered_otherwise(asked: Asked, answers: Answers) -> Hit | None:
+    """Encodings that nobody asked for, and an older HTTP."""
+    seen = {name for name, count in answers.encodings.items() if count} - PLAIN
+    unasked = seen - asked.encodings if "*" not in asked.encodings else set()
     if unasked:
-        asked = ", ".join(sorted(load.encodings_asked)) or "no encoding"
-        return Hit("withheld", f"answers came as {', '.join(sorted(unasked))}, though {asked} was asked for")
-    older = (load.http_versions or {}).get("1.0", 0)
-    if load.http_asked == "1.1" and older:  # the other way round is the rule: RFC 9110, 2.5
+        accepted = ", ".join(sorted(asked.encodings)) or "no encoding"
+        return Hit(
+            "withheld", f"answers came as {', '.join(sorted(unasked))}, though {accepted} was asked for"
+        )
+    older = answers.http_versions.get("1.0", 0)
+    if asked.http_version == "1.1" and older:  # the other way round is the rule: RFC 9110, 2.5
         return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
-    if load.stray is not None and load.stray.bytes:
-        return _strayed(load.stray, (load.completed or 0) + (load.failed or 0), limits["reopened"])
-    books = load.books  # of the whole run, as the connections are: a cold server's failures cost some too
-    if not load.kept_alive or not load.connections_reopened or books is None:
+    return None
+
+
+def _not_kept(load: Load, limits: Limits) -> Hit | None:
+    """Connections that had to be opened again, other than after failures.
+
+    Both are counted over the whole run: a cold server's failures cost connections too.
+    """
+    if load.connections is None or not load.connections.reopened or load.books is None:
         return None
-    ended = books.completed + books.failed
-    closed = load.connections_reopened - books.failed  # a request that fails costs its connection
+    ended = load.books.completed + load.books.failed
+    closed = load.connections.reopened - load.books.failed  # a request that fails costs its connection
     share = closed / ended if ended else 0.0
     if share <= limits["reopened"]:
         return None
@@ -127,7 +146,7 @@ def unequal_means(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
 
 def _given(seen: CaseSeen, what: str) -> str | None:
     if what == "cores":
-        cores = {len(load.server_cpus) for load in seen.loads if load.server_cpus}
+        cores = {len(load.machine.server_cpus) for load in seen.loads if load.machine.server_cpus}
         return str(next(iter(cores))) if len(cores) == 1 else None
     fact = seen.case.facts.get(what)
     return None if fact is None else str(fact)

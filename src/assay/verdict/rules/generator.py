@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from assay.values.finding import Severity, Subject
+from assay.verdict.load import Load
 from assay.verdict.pace import at_most, paced_by_server, why_unbounded
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, RunRule, Threshold
-from assay.verdict.seen import CaseSeen, Load, RunSeen
+from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
 
 _OTHERS_SHARE = 0.1
@@ -27,7 +28,7 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     A pacer that spins is busy by design: there the send lag tells whether it kept up, unless the
     starts waited for connections, which is the server's doing (G4).
     """
-    if load.paced_by_spinning:
+    if load.asked.open_loop is not None and load.asked.open_loop.pacer == "spin":
         return _late(load, limits)
     idle = load.client_idle_share
     if idle is None or idle >= limits["idle"]:
@@ -45,8 +46,8 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
 
 def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
     """Which of threads and cores was short of time."""
-    busiest = max(load.worker_busy_shares)
-    threads = len(load.worker_busy_shares)
+    busiest = max(load.busy_shares)
+    threads = len(load.busy_shares)
     limit = f"(at least {exact_percent(limits['idle'])} must stay idle)"
     figures = {"idle_share": idle, "busiest_thread": busiest, "limit": limits["idle"]}
     if 1 - busiest < limits["idle"]:
@@ -66,8 +67,9 @@ def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
 
 
 def _late(load: Load, limits: Limits) -> Hit | None:
-    lag = load.send_lag.quantiles.get(0.99) if load.send_lag else None
-    response = load.response_time.quantiles.get(0.99) if load.response_time else None
+    clocks = load.clocks
+    lag = clocks.send_lag.quantiles.get(0.99) if clocks.send_lag else None
+    response = clocks.response.quantiles.get(0.99) if clocks.response else None
     if lag is None or response is None or load.pool_exhausted:
         return None
     if lag <= max(limits["send_lag"], limits["send_lag_share"] * response):
@@ -116,10 +118,10 @@ G1 = LoadRule(
 
 def generator_stalled(load: Load, limits: Limits) -> Hit | None:
     """G2: times lose their meaning first; a pause as large as the noise floor cost answers, too."""
-    longest = max(load.worker_stalls_ns, default=0)
-    if longest <= limits["stall"] or not load.duration_ns:
+    longest = max((worker.largest_stall_ns for worker in load.workers), default=0)
+    if longest <= limits["stall"] or not load.counts.duration_ns:
         return None
-    share = longest / load.duration_ns
+    share = longest / load.counts.duration_ns
     most = exact_duration(limits["stall"])
     return Hit(
         "withheld",
@@ -165,7 +167,7 @@ G2 = LoadRule(
 def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     """G5, closed loops only: an open loop offers what it was asked to."""
     ceiling = run.ceiling_for(case)
-    if ceiling is None or not case.loads or not all(load.closed for load in case.loads):
+    if ceiling is None or not case.loads or not all(load.asked.closed for load in case.loads):
         return None
     reached = statistics.fmean(case.throughput_by_block.values())
     most = statistics.fmean(ceiling.throughput_by_block.values())
@@ -217,10 +219,10 @@ G5 = CaseRule(
 
 def link_full(load: Load, limits: Limits) -> Hit | None:
     """G6, where the link's ceiling was measured."""
-    ceiling = load.link_bytes_per_s
-    if not ceiling or not load.bytes_read or not load.duration_ns:
+    ceiling = load.machine.link.bytes_per_s if load.machine.link else None
+    if not ceiling or not load.counts.bytes_read or not load.counts.duration_ns:
         return None
-    per_s = load.bytes_read / (load.duration_ns / 1e9)
+    per_s = load.counts.bytes_read / (load.counts.duration_ns / 1e9)
     if per_s < limits["link"] * ceiling:
         return None
     return Hit(

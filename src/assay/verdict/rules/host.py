@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
-from assay.verdict.seen import Load
 from assay.verdict.words import counted, percent
 
 
 def cores_shared(load: Load, limits: Limits) -> Hit | None:
     """H1: client and server on the same cores, or more client threads than cores."""
-    shared = load.cores_shared
-    cores = len(load.client_cpus) or load.machine_cores
-    threads = load.threads
-    figures = {"shared_cores": float(len(shared)), "threads": float(threads or 0), "cores": float(cores or 0)}
+    machine, threads = load.machine, load.asked.threads
+    shared, cores = machine.cores_shared, machine.client_cores
+    figures = {"shared_cores": float(len(shared)), "threads": float(threads), "cores": float(cores or 0)}
     if shared:
-        same = set(shared) & set(load.server_cpus)
+        same = set(shared) & set(machine.server_cpus)
         how = "run on the same cores" if same else "run on hardware threads of the same core"
         which = ", ".join(str(cpu) for cpu in shared)
         return Hit("flagged", f"client and server {how} (CPU {which})", figures, gravity=len(shared))
-    if threads is not None and cores is not None and threads > cores:
+    if cores is not None and threads > cores:
         evidence = f"{counted(threads, 'client thread')} on {counted(cores, 'core')}"
         return Hit("flagged", evidence, figures, gravity=threads / cores)
-    unpinned = not load.client_cpus and not load.server_cpus
-    if load.same_machine and unpinned and threads is not None and cores is not None and threads >= cores:
+    unpinned = not machine.client_cpus and not machine.server_cpus
+    together = machine.link is not None and machine.link.same_machine
+    if together and unpinned and cores is not None and threads >= cores:
         evidence = (
             f"{counted(threads, 'client thread')} on a machine of {counted(cores, 'core')} that serves too"
         )
@@ -51,7 +51,7 @@ H1 = LoadRule(
 
 def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
     """H2: what the machine, or its host, took away during the trial."""
-    host = load.host
+    host = load.machine.host
     if host is None:
         return None
     figures = {"steal_share": host.steal_share}
@@ -62,7 +62,7 @@ def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
             figures,
             gravity=1,
         )
-    throttled = (host.throttled_ns or 0) / load.duration_ns if load.duration_ns else 0.0
+    throttled = (host.throttled_ns or 0) / load.counts.duration_ns if load.counts.duration_ns else 0.0
     if throttled > limits["throttled"]:
         evidence = f"the control group was throttled for {percent(throttled)} of the time"
         return Hit("flagged", evidence, figures | {"throttled_share": throttled}, gravity=1)
@@ -70,7 +70,7 @@ def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
     if others is not None and others > limits["others"]:
         evidence = f"other programs kept {others:.1f} cores busy"
         return Hit("flagged", evidence, figures | {"others_cores": others}, gravity=others)
-    fastest = load.fastest_mhz
+    fastest = load.of_run.fastest_mhz if load.of_run else None
     if host.mhz and fastest and host.mhz < fastest * (1 - limits["frequency"]):
         # A reading of an instant, not a mean over the trial: worth a word, no more.
         evidence = f"the clock read {host.mhz:,.0f} MHz, in another trial {fastest:,.0f}"
@@ -86,15 +86,15 @@ def _others(load: Load) -> float | None:
     must not hide what is too much on the client's, so each group of cores is looked at by itself. The
     kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
     """
-    host = load.host
-    if host is None or host.busy_cores is None or load.server is None or not load.duration_ns:
+    machine, host, duration_ns = load.machine, load.machine.host, load.counts.duration_ns
+    if host is None or host.busy_cores is None or load.server is None or not duration_ns:
         return None
-    client = max(sum(load.worker_busy_shares), (host.own_cpu_ns or 0) / load.duration_ns)
-    server = (load.server.cpu_ns + sum(service.cpu_ns for service in load.services)) / load.duration_ns
-    if not load.cores_apart or host.server_cpus_idle_share is None:
+    client = max(sum(load.busy_shares), (host.own_cpu_ns or 0) / duration_ns)
+    server = (load.server.cpu_ns + sum(service.cpu_ns for service in load.services)) / duration_ns
+    if not machine.cores_apart or host.server_cpus_idle_share is None:
         return host.busy_cores - client - server
-    on_client = len(load.client_cpus) * (1 - host.client_cpus_idle_share)
-    on_server = len(load.server_cpus) * (1 - host.server_cpus_idle_share)
+    on_client = len(machine.client_cpus) * (1 - host.client_cpus_idle_share)
+    on_server = len(machine.server_cpus) * (1 - host.server_cpus_idle_share)
     elsewhere = host.busy_cores - on_client - on_server
     return sum(max(0.0, left) for left in (on_client - client, on_server - server, elsewhere))
 
@@ -127,13 +127,13 @@ H2 = LoadRule(
 
 def machine_unfit(load: Load, limits: Limits) -> Hit | None:
     """H3: limits that were hit withhold; settings that make figures wander are noted."""
-    for outcome in load.outcomes:
+    for outcome in load.counts.outcomes:
         if outcome.kind in _LIMITS and outcome.count:
             evidence = f"{outcome.count:,} requests found {_LIMITS[outcome.kind]}"
             return Hit("withheld", evidence, {"count": float(outcome.count)}, gravity=outcome.count)
-    if load.environment is None:
+    machine, asked = load.machine.environment, load.asked.connections
+    if machine is None:
         return None
-    machine, asked = load.environment, load.connections or 0
     notes = []
     if machine.governor not in (None, "performance"):
         notes.append(f"the CPU governor is {machine.governor}")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from assay.stats.arrivals import constant_fit, poisson_fit
+from assay.verdict.load import Load
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, Threshold
-from assay.verdict.seen import CaseSeen, Load, RunSeen, intended_between
+from assay.verdict.seen import CaseSeen, RunSeen, intended_between
 from assay.verdict.words import duration, percent
 
 
 def waiting_hidden(load: Load, limits: Limits) -> Hit | None:
     """M4, open loops: both clocks side by side."""
-    if load.closed or load.response_time is None or load.service_time is None:
+    clocks = load.clocks
+    if load.asked.closed or clocks.response is None or clocks.service is None:
         return None
-    response, service = load.response_time.quantiles.get(0.99), load.service_time.quantiles.get(0.99)
+    response, service = clocks.response.quantiles.get(0.99), clocks.service.quantiles.get(0.99)
     if response is None or service is None:
         return None
     if response <= limits["factor"] * service or response - service <= limits["least"]:
@@ -47,9 +49,11 @@ M4 = LoadRule(
 
 def tail_from_closed_loop(load: Load, limits: Limits) -> Hit | None:
     """M5, where a claim or a report rests on such a tail. Think time keeps a loop below saturation."""
-    if not load.closed or not load.tail_quoted or load.think_time_ns:
+    quoted = load.of_run is not None and load.of_run.tail_quoted
+    if not load.asked.closed or not quoted or load.asked.think_time_ns:
         return None
-    return Hit("flagged", f"a tail of service times is quoted from {load.connections} saturating connections")
+    connections = load.asked.connections
+    return Hit("flagged", f"a tail of service times is quoted from {connections} saturating connections")
 
 
 M5 = LoadRule(
@@ -69,15 +73,16 @@ M5 = LoadRule(
 
 def arrivals_otherwise(load: Load, limits: Limits) -> Hit | None:
     """M6: counts of starts per window against the claimed arrivals."""
-    if load.open_load is None or len(load.windows) < 2 or load.pool_exhausted:
+    schedule = load.asked.open_loop
+    if schedule is None or len(load.windows) < 2 or load.pool_exhausted:
         return None
     whole = [window for window in load.windows if window.length_ns >= 0.9 * load.windows[0].length_ns]
     begin = whole[0].start_ns
     intended = [
-        intended_between(load.open_load, w.start_ns - begin, w.start_ns - begin + w.length_ns) for w in whole
+        intended_between(schedule, w.start_ns - begin, w.start_ns - begin + w.length_ns) for w in whole
     ]
     counts = [window.started for window in whole]
-    poisson = load.open_load.arrivals == "poisson"
+    poisson = schedule.arrivals == "poisson"
     fit = poisson_fit(counts, intended) if poisson else constant_fit(counts, intended)
     if fit is None or fit.fits:
         return None
@@ -108,7 +113,8 @@ M6 = LoadRule(
 
 def not_server_bound(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     """M7, closed loops without think time."""
-    if not case.closed or any(load.think_time_ns for load in case.loads) or case.case.facts.get("bottleneck"):
+    thinks = any(load.asked.think_time_ns for load in case.loads)
+    if not case.closed or thinks or case.case.facts.get("bottleneck"):
         return None
     busy = case.server_busy_share
     if busy is None or busy >= limits["busy"]:

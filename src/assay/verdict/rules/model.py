@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+from assay.verdict.load import Load
 from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, Limits, LoadRule, Threshold
-from assay.verdict.seen import Load
 from assay.verdict.words import counted, duration, percent, rate
 
 
@@ -20,29 +20,31 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     More than the connections is impossible. Fewer means that connections stood idle: after failures,
     or because the generator, busy with the rest of a batch of answers, had not sent their next request.
     """
-    if not load.closed or not load.connections or not load.duration_ns or load.service_time is None:
+    times, duration_ns, asked = load.clocks.service, load.counts.duration_ns, load.asked.connections
+    if not load.asked.closed or not asked or not duration_ns or times is None:
         return None
-    cycle_ns = load.service_time.mean_ns + load.think_time_ns
-    opening = load.opening_ns / load.duration_ns
-    in_flight = load.service_time.count * cycle_ns / load.duration_ns + opening
-    edge = min(1.0, cycle_ns / load.duration_ns)
-    allowed = max(limits["relative"] * load.connections, limits["connections"]) + edge * load.connections
-    off = abs(in_flight - load.connections)
+    cycle_ns = times.mean_ns + load.asked.think_time_ns
+    opening = load.clocks.opening_ns / duration_ns
+    in_flight = times.count * cycle_ns / duration_ns + opening
+    edge = min(1.0, cycle_ns / duration_ns)
+    allowed = max(limits["relative"] * asked, limits["connections"]) + edge * asked
+    off = abs(in_flight - asked)
     if off <= allowed:
         return None
-    per_s = load.service_time.count / (load.duration_ns / 1e9)
+    per_s = times.count / (duration_ns / 1e9)
     opened = f", with {opening:,.1f} connections being opened," if opening >= 0.1 else ""
     seen = f"{rate(per_s)} x {duration(cycle_ns)}{opened} is {in_flight:,.1f} requests in flight"
-    idle = load.connections - in_flight
-    held_back = idle > 0 and not load.failed and not load.connections_reopened
+    idle = asked - in_flight
+    reopened = load.connections is not None and load.connections.reopened
+    held_back = idle > 0 and not load.counts.failed and not reopened
     each_ns = idle / per_s * 1e9 if held_back and per_s else 0.0
     wait = f"; the generator kept each connection waiting {duration(each_ns)} for its next request"
     return Hit(
         "withheld",
-        f"{seen}, not the {counted(load.connections, 'connection')} (tolerance {allowed:,.1f})"
+        f"{seen}, not the {counted(asked, 'connection')} (tolerance {allowed:,.1f})"
         + (wait if held_back else ""),
-        {"in_flight": in_flight, "connections": float(load.connections), "tolerance": allowed},
-        gravity=off / load.connections,
+        {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
+        gravity=off / asked,
         remedy=_HELD_BACK if held_back else "",
     )
 
@@ -80,7 +82,7 @@ M1 = LoadRule(
 
 def impossible_times(load: Load, limits: Limits) -> Hit | None:
     """M2: order among the figures of one distribution. Histogram buckets forgive a little."""
-    for clock, times in (("service", load.service_time), ("response", load.response_time)):
+    for clock, times in (("service", load.clocks.service), ("response", load.clocks.response)):
         if times is None:
             continue
         ordered = [times.min_ns, *(value for _, value in sorted(times.quantiles.items())), times.max_ns]
@@ -137,14 +139,15 @@ def count_disagrees(load: Load, limits: Limits) -> Hit | None:
     if unrecorded is not None:
         return unrecorded
     for account, per_s in _accounts(load):
-        if load.rate_per_s is None or max(per_s, load.rate_per_s) <= 0:
+        reported = load.counts.rate_per_s
+        if max(per_s, reported) <= 0:
             continue
-        off = abs(per_s - load.rate_per_s) / max(per_s, load.rate_per_s)
+        off = abs(per_s - reported) / max(per_s, reported)
         if off > limits["relative"]:
             return Hit(
                 "withheld",
-                f"the reported {rate(load.rate_per_s)} is {percent(off)} off {account}, {rate(per_s)}",
-                {"reported_per_s": load.rate_per_s, "counted_per_s": per_s, "difference": off},
+                f"the reported {rate(reported)} is {percent(off)} off {account}, {rate(per_s)}",
+                {"reported_per_s": reported, "counted_per_s": per_s, "difference": off},
                 gravity=off,
             )
     return None
@@ -152,23 +155,25 @@ def count_disagrees(load: Load, limits: Limits) -> Hit | None:
 
 def _unrecorded(load: Load, relative: float) -> Hit | None:
     """Each right answer has one recorded time; a failed request may have one."""
-    if load.service_time is None or load.completed is None or load.failed is None:
+    if load.clocks.service is None:
         return None
-    times = load.service_time.count
-    least, most = load.completed * (1 - relative), (load.completed + load.failed) * (1 + relative)
+    times, completed = load.clocks.service.count, load.counts.completed
+    least, most = completed * (1 - relative), load.counts.ended * (1 + relative)
     if least <= times <= most:
         return None
-    evidence = f"{counted(times, 'time')} recorded for {counted(load.completed, 'answer')}"
-    return Hit("withheld", evidence, {"times": float(times), "answers": float(load.completed)}, gravity=1.0)
+    evidence = f"{counted(times, 'time')} recorded for {counted(completed, 'answer')}"
+    return Hit("withheld", evidence, {"times": float(times), "answers": float(completed)}, gravity=1.0)
 
 
 def _accounts(load: Load) -> list[tuple[str, float]]:
     """Every other way in which this load's rate can be computed."""
     accounts = []
-    if load.duration_ns and load.completed is not None:
-        accounts.append(("answers over time", load.completed / (load.duration_ns / 1e9)))
-    if load.duration_ns and load.worker_completed is not None:
-        accounts.append(("the threads' own counts", load.worker_completed / (load.duration_ns / 1e9)))
+    seconds = load.counts.duration_ns / 1e9
+    if seconds:
+        accounts.append(("answers over time", load.counts.completed / seconds))
+    if seconds and load.workers:
+        by_threads = sum(worker.completed for worker in load.workers)
+        accounts.append(("the threads' own counts", by_threads / seconds))
     windows_ns = sum(window.length_ns for window in load.windows)
     if windows_ns:
         accounts.append(

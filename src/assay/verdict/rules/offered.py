@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import math
 
+from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
-from assay.verdict.seen import Load, intended_between
+from assay.verdict.seen import intended_between
 from assay.verdict.words import counted, percent
 
 
 def offered_too_little(load: Load, limits: Limits) -> Hit | None:
     """G3, open loops: what was sent against what the schedule asked for over the measured time."""
-    intended = intended_starts(load)
-    if intended is None or load.started is None or intended <= 0:
+    schedule = load.asked.open_loop
+    if schedule is None or load.starts is None:
         return None
-    missing = 1 - load.started / intended
+    started, intended = load.starts.started, intended_between(schedule, 0, load.counts.duration_ns)
+    if intended <= 0:
+        return None
+    missing = 1 - started / intended
     # A Poisson schedule scatters by sqrt(n): three deviations of that are no shortfall.
-    scatter = 3 / math.sqrt(intended) if load.open_load and load.open_load.arrivals == "poisson" else 0.0
+    scatter = 3 / math.sqrt(intended) if schedule.arrivals == "poisson" else 0.0
     if missing <= limits["flagged"] + scatter:
         return None
     return Hit(
         "withheld" if missing > limits["withheld"] else "flagged",
-        f"{load.started:,} of {intended:,.0f} intended requests were sent ({percent(missing)} short)",
-        {"offered": float(load.started), "intended": intended, "missing_share": missing},
+        f"{started:,} of {intended:,.0f} intended requests were sent ({percent(missing)} short)",
+        {"offered": float(started), "intended": intended, "missing_share": missing},
         gravity=missing,
         effects=_ANOTHER_LOAD if missing > limits["withheld"] else _LIGHTER,
     )
-
-
-def intended_starts(load: Load) -> float | None:
-    """Requests that an open loop's stages ask for in the time that was measured."""
-    if load.open_load is None or not load.duration_ns:
-        return None
-    return intended_between(load.open_load, 0, load.duration_ns)
 
 
 _ANOTHER_LOAD = Effects("void", "void", when="above 10 %")
@@ -62,22 +59,23 @@ G3 = LoadRule(
 
 def pool_too_small(load: Load, limits: Limits) -> Hit | None:
     """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does."""
-    if load.open_load is None or not load.connections:
+    most = load.asked.connections
+    if load.asked.closed or not most:
         return None
-    if load.missed_starts:
+    if load.starts is not None and load.starts.missed:
+        missed = load.starts.missed
         return Hit(
             "flagged",
-            f"{counted(load.missed_starts, 'start')} could not be made",
-            {"missed_starts": float(load.missed_starts)},
-            gravity=load.missed_starts,
+            f"{counted(missed, 'start')} could not be made",
+            {"missed_starts": float(missed)},
+            gravity=missed,
         )
-    busy = load.connections_busy_peak or 0
-    used = busy / load.connections
+    used = load.busy_peak / most
     if used < limits["pool"]:
         return None
     return Hit(
         "flagged",
-        f"{busy:,} of at most {counted(load.connections, 'connection')} were in use at once",
+        f"{load.busy_peak:,} of at most {counted(most, 'connection')} were in use at once",
         {"used_share": used, "limit": limits["pool"]},
         gravity=used,
     )
@@ -106,20 +104,20 @@ G4 = LoadRule(
 
 def connections_missing(load: Load, limits: Limits) -> Hit | None:
     """G8. But for "nothing was reached" closed loops only: an open loop opens what it needs."""
-    asked, opened, answered = load.connections, load.connections_opened, load.connections_answered
+    if load.connections is None:
+        return None
+    asked, opened, answered = load.asked.connections, load.connections.opened, load.connections.answered
     if opened == 0 and load.books is not None and load.books.started:
-        ours = any(outcome.origin == "generator" for outcome in load.outcomes)
+        ours = any(outcome.origin == "generator" for outcome in load.counts.outcomes)
         return Hit(
             "withheld",
             "nothing was reached: no connection was ever opened" + _reason(load),
-            {"asked": float(asked or 0), "opened": 0.0},
+            {"asked": float(asked), "opened": 0.0},
             gravity=1.0,
             remedy="" if ours else "start the server, or correct the address and the port",
             effects=_FEW_SERVED,
         )
-    if not load.closed or asked is None or opened is None or answered is None:
-        return None
-    if opened == asked and answered >= asked:
+    if not load.asked.closed or (opened == asked and answered >= asked):
         return None
     figures = {"asked": float(asked), "opened": float(opened), "answered": float(answered)}
     if opened != asked:
@@ -133,7 +131,7 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
 
 def _reason(load: Load) -> str:
     """How most of the connections failed that did, in brackets; "" where it is not known."""
-    reasons = [outcome for outcome in load.outcomes if outcome.kind in _CONNECT_FAILURES]
+    reasons = [outcome for outcome in load.counts.outcomes if outcome.kind in _CONNECT_FAILURES]
     if not reasons:
         return ""
     most = max(reasons, key=lambda outcome: outcome.count)

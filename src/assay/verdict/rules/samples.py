@@ -8,14 +8,14 @@ from dataclasses import replace
 from assay.stats import requests_needed
 from assay.stats.ageing import FEWEST_TRIALS, Ageing, ageing
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
+from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold, TrialsRule
-from assay.verdict.seen import Load
 from assay.verdict.words import counted, duration, exact_duration, percent
 
 
 def too_few_requests(load: Load, limits: Limits) -> Hit | None:
     """S1: the percentiles are left out where they are computed; this says so."""
-    times = load.service_time if load.closed else load.response_time or load.service_time
+    times = load.clocks.service if load.asked.closed else load.clocks.response or load.clocks.service
     if times is None:
         return None
     missing = [(name, requests_needed(p)) for name, p in _SHOWN if times.count < requests_needed(p)]
@@ -50,7 +50,7 @@ def unsteady(loads: Sequence[Load], limits: Limits) -> Hit | None:
 
     What the trials share by age is the server's, what one does alone the machine's.
     """
-    judged = [load for load in loads if load.closed and len(load.windows) >= FEWEST_WINDOWS]
+    judged = [load for load in loads if load.asked.closed and len(load.windows) >= FEWEST_WINDOWS]
     alone = [(load, state) for load in judged if (state := steady_state(load.windows)).window_ns]
     if not alone:
         return None  # windows of a last, partial second
@@ -147,14 +147,16 @@ def window_short(load: Load, limits: Limits) -> Hit | None:
 
     The many short trials of a search are one measurement.
     """
-    if load.of_a_search or load.duration_ns is None or load.duration_ns >= limits["window"] * 0.999:
+    of_a_search = load.of_run is not None and load.of_run.of_a_search
+    duration_ns = load.counts.duration_ns
+    if of_a_search or duration_ns >= limits["window"] * 0.999:
         return None
-    measured, asked = exact_duration(load.duration_ns), exact_duration(limits["window"])
+    measured, asked = exact_duration(duration_ns), exact_duration(limits["window"])
     return Hit(
         "flagged",
         f"{measured} were measured; at least {asked} are asked for",
-        {"measured_ns": float(load.duration_ns), "limit_ns": limits["window"]},
-        gravity=-load.duration_ns,
+        {"measured_ns": float(duration_ns), "limit_ns": limits["window"]},
+        gravity=-duration_ns,
     )
 
 

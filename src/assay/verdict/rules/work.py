@@ -5,8 +5,9 @@ from __future__ import annotations
 import statistics
 
 from assay.values.measurement import Measurement, Outcome
+from assay.verdict.load import Load
 from assay.verdict.rule import VOID, Effects, Hit, Limits, LoadRule, PairRule, Threshold
-from assay.verdict.seen import CaseSeen, Load
+from assay.verdict.seen import CaseSeen
 from assay.verdict.words import counted, exact_duration, exact_percent, percent
 
 HONEST_ERROR = "unexpected_status"
@@ -16,7 +17,8 @@ HONEST_ERROR = "unexpected_status"
 def answers_wrong(load: Load, limits: Limits) -> Hit | None:
     """W1: wrong answers before, during and after the load."""
     wrong = {"during": _wrong_under_load(load)}
-    seen = {"during": load.checked or 0}
+    checked = load.answers.checked if load.answers else 0
+    seen = {"during": checked}
     examples = [outcome.example for outcome in _wrong_outcomes(load) if outcome.example]
     if load.contract is not None:
         contract = load.contract
@@ -33,14 +35,14 @@ def answers_wrong(load: Load, limits: Limits) -> Hit | None:
             {f"wrong_{when}": float(count) for when, count in wrong.items()},
             gravity=total,
         )
-    if load.contract is None or load.completed is None or load.checked is None:
+    if load.contract is None or load.answers is None:
         return None  # nobody said what a right answer is
-    if load.checked < min(limits["sampled"], load.completed):
+    if checked < min(limits["sampled"], load.counts.completed):
         return Hit(
             "note",
-            f"only {counted(load.checked, 'answer')} of {load.completed:,} were checked under load",
-            {"checked": float(load.checked), "limit": limits["sampled"]},
-            gravity=-load.checked,
+            f"only {counted(checked, 'answer')} of {load.counts.completed:,} were checked under load",
+            {"checked": float(checked), "limit": limits["sampled"]},
+            gravity=-checked,
         )
     return None
 
@@ -49,7 +51,8 @@ _WHEN = ("before", "during", "after")
 
 
 def _wrong_outcomes(load: Load) -> list[Outcome]:
-    return [outcome for outcome in load.outcomes if outcome.origin == "plan" and outcome.kind != HONEST_ERROR]
+    failed = load.counts.outcomes
+    return [outcome for outcome in failed if outcome.origin == "plan" and outcome.kind != HONEST_ERROR]
 
 
 def _wrong_under_load(load: Load) -> int:
@@ -57,7 +60,7 @@ def _wrong_under_load(load: Load) -> int:
     ours = sum(outcome.count for outcome in _wrong_outcomes(load))
     if load.contract is None:
         return ours
-    honest = sum(outcome.count for outcome in load.outcomes if outcome.kind == HONEST_ERROR)
+    honest = sum(outcome.count for outcome in load.counts.outcomes if outcome.kind == HONEST_ERROR)
     return max(ours, load.contract.during_wrong - honest)
 
 
@@ -77,21 +80,18 @@ W1 = LoadRule(
 
 def failures(load: Load, limits: Limits) -> Hit | None:
     """W2: failed requests as a share of all that ended; none that ended is silence, the worst of failures."""
-    if load.failed is None or load.completed is None:
-        return None
-    if not load.failed:
-        return None if load.completed else _silence(load)
-    ended = load.completed + load.failed
-    share = load.failed / ended
+    failed, ended = load.counts.failed, load.counts.ended
+    if not failed:
+        return None if ended else _silence(load)
+    share = failed / ended
     if share <= limits["flagged"]:
         return None
-    kinds = sorted(load.outcomes, key=lambda outcome: -outcome.count)[:3]
+    kinds = sorted(load.counts.outcomes, key=lambda outcome: -outcome.count)[:3]
     named = ", ".join(f"{outcome.kind.replace('_', ' ')} {outcome.count:,}" for outcome in kinds)
     return Hit(
         "withheld" if share > limits["withheld"] else "flagged",
-        f"{load.failed:,} of {counted(ended, 'request')} failed ({percent(share)})"
-        + (named and f": {named}"),
-        {"share": share, "failed": float(load.failed), "limit": limits["flagged"]},
+        f"{failed:,} of {counted(ended, 'request')} failed ({percent(share)})" + (named and f": {named}"),
+        {"share": share, "failed": float(failed), "limit": limits["flagged"]},
         gravity=share,
         effects=_FAILING if share > limits["withheld"] else _FEW_FAILED,
     )
@@ -99,12 +99,12 @@ def failures(load: Load, limits: Limits) -> Hit | None:
 
 def _silence(load: Load) -> Hit | None:
     """Requests that were under way for all of the measured time, which ended before any time-out."""
-    if load.books is None or not load.books.in_flight or not load.duration_ns:
+    if load.books is None or not load.books.in_flight or not load.counts.duration_ns:
         return None
     waiting = load.books.in_flight
     return Hit(
         "withheld",
-        f"no answer came within the measured {exact_duration(load.duration_ns)}, and "
+        f"no answer came within the measured {exact_duration(load.counts.duration_ns)}, and "
         f"{counted(waiting, 'request')} waited for one at its end",
         {"in_flight": float(waiting)},
         gravity=1.0,

@@ -1,0 +1,235 @@
+"""`Load`: one load as the rules look at it, in parts that are there or not.
+
+It comes from our own engine (`assay.verdict.see`) or from another tool's output. Every source tells what was
+asked for and what was counted; each other part is there where somebody looked, and a rule that needs a part
+which is not there stays silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.values.measurement import Books, Connections, Outcome, Stray, Window, Worker
+from assay.values.plan import Closed, Open
+from assay.values.run import Environment
+from assay.values.trial import ContractSeen, HostSeen, Link, ServerSeen, ServiceSeen, WarmUpSeen
+
+_LEFT_OVER_SHARE = 0.01
+"""Missed starts, of all, from which an open loop's pool was too small."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """A distribution of times in ns; `quantiles` by p, only those with enough requests."""
+
+    count: int
+    min_ns: float
+    mean_ns: float
+    max_ns: float
+    quantiles: Mapping[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clocks:
+    """The times of a load by the clock that took them; None where none were taken.
+
+    `opening_ns` is what all connections together spent being opened: connects and handshakes.
+    """
+
+    service: Times | None = None
+    response: Times | None = None
+    send_lag: Times | None = None
+    opening_ns: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What was asked for. `encodings` are those that answers may have, `keep_alive` is to keep connections
+    until the end."""
+
+    loop: Closed | Open
+    threads: int
+    http_version: str = "1.1"
+    encodings: frozenset[str] = frozenset()
+    keep_alive: bool = True
+
+    @property
+    def closed(self) -> bool:
+        """Whether a completion triggers the next request."""
+        return isinstance(self.loop, Closed)
+
+    @property
+    def open_loop(self) -> Open | None:
+        """The schedule, if it does not."""
+        return None if isinstance(self.loop, Closed) else self.loop
+
+    @property
+    def connections(self) -> int:
+        """So many connections, of an open loop at most."""
+        return self.loop.connections if isinstance(self.loop, Closed) else self.loop.max_connections
+
+    @property
+    def think_time_ns(self) -> int:
+        """The pause between a completion and its connection's next request."""
+        return self.loop.think_time_ns if isinstance(self.loop, Closed) else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What was counted over the measured time; `rate_per_s` is as it was reported."""
+
+    duration_ns: int
+    rate_per_s: float
+    completed: int
+    failed: int
+    bytes_read: int = 0
+    outcomes: tuple[Outcome, ...] = ()
+
+    @property
+    def ended(self) -> int:
+        """Requests that ended, well or otherwise."""
+        return self.completed + self.failed
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Requests of the measured time that were started, and those that were due and could not be."""
+
+    started: int
+    missed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """What the answers were looked at for: how many were checked, how they were encoded and in which version
+    of HTTP they came, and bytes that belonged to none."""
+
+    checked: int
+    encodings: Mapping[str, int]
+    http_versions: Mapping[str, int]
+    stray: Stray
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Where client and server ran; CPUs are empty where nobody gave them any of their own."""
+
+    cores: int | None = None
+    client_cpus: tuple[int, ...] = ()
+    server_cpus: tuple[int, ...] = ()
+    link: Link | None = None
+    environment: Environment | None = None
+    host: HostSeen | None = None
+
+    @property
+    def cores_shared(self) -> tuple[int, ...]:
+        """Client CPUs that the server runs on too, or whose SMT sibling it runs on."""
+        server = set(self.server_cpus)
+        for group in self.environment.smt_siblings if self.environment else ():
+            if server & set(group):
+                server |= set(group)
+        return tuple(sorted(server & set(self.client_cpus)))
+
+    @property
+    def cores_apart(self) -> bool:
+        """Whether client and server have cores of their own."""
+        return bool(self.client_cpus and self.server_cpus) and not self.cores_shared
+
+    @property
+    def client_cores(self) -> int | None:
+        """How many cores the client could use."""
+        return len(self.client_cpus) or self.cores
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfRun:
+    """What the run says of a load that is one of its trials: the fastest clock of any of them, the busy share
+    of the server's cores over all trials of its case, whether a claim rests on its tail, and whether it is
+    one step of a search."""
+
+    fastest_mhz: float | None
+    busy_share: float | None
+    tail_quoted: bool
+    of_a_search: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """One load as it was offered and answered. `books` and `connections` are of the whole run, warm-up
+    included; `windows` and `workers` of the measured time."""
+
+    asked: Asked
+    counts: Counts
+    starts: Starts | None = None
+    answers: Answers | None = None
+    clocks: Clocks = Clocks()
+    books: Books | None = None
+    connections: Connections | None = None
+    windows: tuple[Window, ...] = ()
+    workers: tuple[Worker, ...] = ()
+    machine: Machine = Machine()
+    server: ServerSeen | None = None
+    services: tuple[ServiceSeen, ...] = ()
+    contract: ContractSeen | None = None
+    warm_up: WarmUpSeen | None = None
+    of_run: OfRun | None = None
+
+    @property
+    def busy_shares(self) -> tuple[float, ...]:
+        """The share of the time for which each thread of the generator used its core."""
+        return tuple(worker.cpu_ns / worker.wall_ns for worker in self.workers if worker.wall_ns > 0)
+
+    @property
+    def crowded_share(self) -> float:
+        """What all generator threads together used of the generator's cores."""
+        cores = self.machine.client_cores
+        return sum(self.busy_shares) / cores if cores else 0.0
+
+    @property
+    def client_idle_share(self) -> float | None:
+        """The idle share of the generator: of its busiest thread, or of its cores if those are its own.
+
+        Threads that share cores are never busy for all of their time: the cores are what they exhaust.
+        """
+        if not self.busy_shares:
+            return None
+        idle = max(0.0, 1 - max(*self.busy_shares, self.crowded_share))
+        machine = self.machine
+        alone = bool(machine.client_cpus) and not machine.cores_shared
+        return min(idle, machine.host.client_cpus_idle_share) if alone and machine.host is not None else idle
+
+    @property
+    def server_busy_share(self) -> float | None:
+        """The busy share of the server's cores, or of its process where its cores are not its own.
+
+        The cores' holds the kernel's work for the server and the server's services, too. The process's is
+        exact where a kernel that counts by ticks reads too little from the cores. The larger is nearer.
+        """
+        process = self.server.cpu_share if self.server is not None else None
+        cores = self.machine.host.server_cpus_idle_share if self.machine.host is not None else None
+        if cores is not None and self.machine.server_cpus and not self.machine.cores_shared:
+            return max(1 - cores, process or 0.0)
+        return process
+
+    @property
+    def pace_share(self) -> float | None:
+        """The busy share of the server's cores that says who set the pace: over the case's trials, if there
+        are several, so that one odd reading decides nothing."""
+        over_all = self.of_run.busy_share if self.of_run else None
+        return self.server_busy_share if over_all is None else over_all
+
+    @property
+    def pool_exhausted(self) -> bool:
+        """Whether an open loop had to wait for connections of its own pool.
+
+        A few starts that are left over at the end of a run do not say so.
+        """
+        if self.starts and self.starts.missed > _LEFT_OVER_SHARE * self.starts.started:
+            return True
+        return self.busy_peak >= self.asked.connections > 0
+
+    @property
+    def busy_peak(self) -> int:
+        """The most connections that were in use at one time; 0 where nobody looked."""
+        return (self.connections.busy_peak if self.connections else None) or 0
