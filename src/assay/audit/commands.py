@@ -16,7 +16,7 @@ _CUES = tuple(name for name in _NAMES)
 _CALL = re.compile(
     r"(?:^|[\s`$#>|;&('\"/])(?P<tool>"
     + "|".join(re.escape(name) for name in _NAMES)
-    + r")\s+(?=-\w|--\w|https?://|[\w.-]{1,60}:\d|run\s|attack\s)"
+    + r")\s+(?=-\w|--\w|['\"]?https?://|[\w.-]{1,60}:\d|run\s|attack\s)"
 )
 _WORD = re.compile(r"'([^']{0,1000})'|\"([^\"]{0,1000})\"|([^\s'\"`|;]{1,1000})")
 _ENDS = re.compile(r"\s[|;>&#]|`|\s&&")

@@ -10,7 +10,7 @@ from typing import Literal
 from assay.audit.document import Block, Document
 from assay.audit.factors import FRACTIONS, Bound, Reading, factors
 from assay.audit.interval import NUMBER, Interval
-from assay.audit.names import places
+from assay.audit.names import is_version, places
 
 Metric = Literal["rate", "times", "any", "other"]
 
@@ -326,7 +326,7 @@ def _placed_before(said: _Sentence, found: re.Match[str]) -> bool:
 def _of_two(said: _Sentence, one: str, other: str) -> tuple[str, str]:
     """Of two, the other is meant."""
     labels = list(dict.fromkeys(said.names.values()))
-    if len(labels) == 2 and bool(one) != bool(other):
+    if len(labels) == 2 and not any(map(is_version, labels)) and bool(one) != bool(other):
         left = labels[1] if labels[0] == (one or other) else labels[0]
         return one or left, other or left
     return one, other

@@ -62,4 +62,4 @@ def _rows(lines: tuple[Line, ...], width: int, taken: frozenset[int]) -> Iterato
 def _cells(text: str) -> tuple[str, ...]:
     """The cells of a line: between signs, or where two spaces stand between words."""
     parts = _SIGNS.split(text.strip().strip("|│┃║")) if _SIGNS.search(text) else _APART.split(text.strip())
-    return tuple(unmarked(part).strip() for part in parts)
+    return tuple(unmarked(part).strip(" \t'\"") for part in parts)

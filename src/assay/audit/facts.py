@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from assay.audit.document import Block, Document
-from assay.audit.tools import BY_NAME, NAMED
+from assay.audit.tools import BY_NAME, NAMED, named
 
 _INSTANCE = (
     r"\b(?:[acdghimprtxz]\d{1,2}[a-z]{0,4}[.-](?:nano|micro|small|medium|x?large|\d{1,2}xlarge|metal\w*)"
@@ -18,22 +18,24 @@ _INSTANCE = (
 MACHINE = re.compile(
     r"\b(?:intel|amd|xeon|ryzen|epyc|threadripper|opteron|pentium|celeron|core\s?(?:\(tm\)"
     r"|™)?\s?(?:i\d|duo|ultra|2)|i[3579][- ]\d{3,5}\w*"
-    r"|i[3579]\b|apple\s(?:silicon|m\d)|m[1-4]\s(?:pro|max|ultra|chip|mac)|macbook|mac\s?(?:mini|pro"
+    r"|i[3579]\b|apple\s(?:silicon|m\d)|m[1-5]\s(?:pro|max|ultra|chip|mac)|mac\s?os\s\(?m[1-5]|cpu\W{1,6}m[1-5]|macbook|mac\s?(?:mini|pro"
     r"|studio|book)|imac|raspberry\s?pi|graviton\d?|thinkpad"
     r"|neoverse|cortex|ampere|\d{1,4}\s?[mg]b\s(?:[\w.]{1,12}\s)?(?:droplet|instance|vps|vm|linode"
     r"|slice|dyno)"
     r"|(?:standard|performance|basic|hobby)-\w{1,3}\sdyno"
     r"|\d{1,3}(?:\.\d+)?\s?ghz|\d{1,3}[- ]?(?:v?cpus?|(?:physical |logical |virtual |hyper)?-?cores?"
     r"|threads cpu|vcores?)"
-    r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?|cpu\s?:(?!\s{0,4}[\d.]{1,6}\s?%)"
-    r"|processor\s?:|processor name|\d{1,4}\s?gi?b\s(?:of\s)?(?:ram|memory|ddr)"
-    r"|ram\s?:|dell|lenovo|poweredge|proliant|supermicro|laptop with)\b|" + _INSTANCE,
+    r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?"
+    r"|cpu\s?:\s{0,4}(?=\w)(?![\d.]{1,6}\s?%)"
+    r"|processor\s?:\s{0,4}(?=\w)|processor name|\d{1,4}\s?gi?b\s(?:of\s)?(?:ram|memory|ddr)"
+    r"|ram\s?:\s{0,4}(?=\w)|dell|lenovo|poweredge|proliant|supermicro|laptop with)\b|" + _INSTANCE,
     re.IGNORECASE,
 )
 _VERSION = re.compile(
     r"(?<![\w.,$€£])(?:(?<!/)v\d{1,4}(?![.]\d)|v\d{1,4}(?:\.\d{1,6}){1,3}"
     r"|\d{1,3}\.\d{1,4}\.\d{1,6}(?!\.\d)(?:[-.+]?(?:rc"
     r"|beta|alpha|snapshot|final|preview|dev|p)[\w.]{0,12})?)\b"
+    r"|\bgo1\.\d{1,2}\b|\b(?:php|python|ruby|node|java)\d{1,2}\.\d"
     r"|\b(?:version|release|commit|revision|node(?:\.?js)?|python|ruby|php|go|golang|java|jdk"
     r"|openjdk|rust|rustc|elixir|erlang|otp|nginx|\.net|dotnet"
     r"|django|rails|express|spring(?: boot)?|kotlin|scala|haskell|ghc|perl|bun|deno"
@@ -92,7 +94,9 @@ _RUNS = (
         re.I,
     ),
     re.compile(
-        r"\b(?P<once>one to measure\b|taking the (?:second|last|third)\b|second (?:run|average) (?:is"
+        r"\b(?P<once>(?:just|only) (?:a )?(?:one|single)[- ](?:time )?(?:try|test|run)\b"
+        r"|(?:just|only) one time\b|one to measure\b|taking the (?:second|last|third)\b"
+        r"|second (?:run|average) (?:is"
         r"|was) taken\b|(?:a |one )?single run\b|ran (?:it |them "
         r"|each )?(?:only )?once\b|run (?:only )?once\b|one run (?:each|per|only))",
         re.I,
@@ -103,7 +107,9 @@ _RUNS = (
         r"|show(?:n|ing)?|using|used|select(?:ed|ing)?|record(?:ed|ing)?)\s(?:only )?(?:the |our "
         r"|my )?(?:single )?"
         r"(?:best|fastest|highest))(?: (?:run|result|score|value|of|lap|one|number|time|figure"
-        r"|attempt)|[.,)])",
+        r"|attempt)|[.,)])"
+        r"|\b(?P<chosen>best)\s(?:(?:one|run|result|score|time|number)s?\s)?(?:out\s)?(?:of\s(?:them|these|those"
+        r"|the\s\w+)\s)?(?:is|was|were|are|being)\s(?:chosen|taken|used|kept|reported|shown|picked|selected)",
         re.I,
     ),
 )
@@ -150,6 +156,7 @@ _MORE_CORES = re.compile(
     r"|(?<!--)\b(?:v?cpus?|cores?)(?:\(s\))?\s?[:=|]\s{0,4}(?P<count>\d{1,3})\b(?!\s?(?:%|[.,]\d|[gm]hz))"
     r"|\b(?:number of (?:cpu )?cores|cpu count|core count|hw\.(?:n|logical|physical)cpu|nproc"
     r"|numcpu)\W{1,8}(?P<told>\d{1,3})\b"
+    r"|\bcpus? (?:available|count|total)\s?:\s{0,4}(?P<counted>\d{1,3})\b"
     r"|\((?P<fetched>\d{1,3})\)\s?@\s?\d"
     r"|[gm]hz\)?,?\s?[x×*]\s?(?P<times>\d{1,3})\b"
     r"|\b(?P<duo>core\s?(?:\(tm\)|™)?\s?2\s?duo)\b|\b(?P<quad>core\s?(?:\(tm\)|™)?\s?2\s?quad)\b"
@@ -204,7 +211,7 @@ def facts(document: Document) -> Facts:
     runs: list[Said] = []
     cores: list[Said] = []
     tools: set[str] = set()
-    named = repeated = spread = False
+    tool_named = repeated = spread = False
     texts = _texts(document)
     lengths = list(accumulate(len(text) for _, text, _ in texts))
     read = bisect_right(lengths, MOST)
@@ -214,8 +221,8 @@ def facts(document: Document) -> Facts:
         version = version or _version(number, text) or _first(_DATE, number, text)
         spread = spread or (not is_code and _SPREAD.search(text) is not None)
         for found in NAMED.finditer(text):
-            named = True
-            tools.add(found[0])
+            tool_named = True
+            tools.add(named(found[0]))
         cores += [
             Said(number, found[0], float(found["n"] or found["many"])) for found in _CORES.finditer(text)
         ]
@@ -226,7 +233,16 @@ def facts(document: Document) -> Facts:
         if not is_code:
             same = same or _together(number, text)
     return Facts(
-        machine, version, tuple(runs), repeated, spread, same, tuple(cores), frozenset(tools), named, whole
+        machine,
+        version,
+        tuple(runs),
+        repeated,
+        spread,
+        same,
+        tuple(cores),
+        frozenset(tools),
+        tool_named,
+        whole,
     )
 
 
@@ -249,7 +265,7 @@ def _cores(found: re.Match[str]) -> float:
     for name, cores in (("one", 1.0), ("duo", 2.0), ("quad", 4.0)):
         if found[name]:
             return cores
-    return float(found["count"] or found["times"] or found["told"] or found["fetched"])
+    return float(found["count"] or found["counted"] or found["times"] or found["told"] or found["fetched"])
 
 
 def _first(pattern: re.Pattern[str], number: int, text: str) -> Said | None:
@@ -272,7 +288,7 @@ def _version(number: int, text: str) -> Said | None:
 
 _OTHERS = re.compile(
     r"(?:\bmac\s?os(?: x)?|\bos ?x|ubuntu|debian|linux|kernel|darwin|windows|centos|fedora|alpine"
-    r"|docker|\bwsl"
+    r"|docker|\bwsl|\bbash|\bzsh|\bgcc|\bclang|\bmake"
     r"|\bwrk2?|\bhey|\boha|bombardier|autocannon|vegeta|h2load|\bk6|siege|jmeter|gatling|locust|artillery)"
     r"(?:[\s:(@/-]|version|kernel|server|v){0,12}$",
     re.IGNORECASE,
@@ -281,6 +297,9 @@ _OTHERS = re.compile(
 _REQUIRED = re.compile(
     r"or (?:higher|later|newer|above)|at least|requires?\b|required|minimum|>=|≥|\d\+", re.IGNORECASE
 )
+
+
+_WARM_UP = re.compile(r"warm", re.IGNORECASE)
 
 
 def _runs(number: int, text: str) -> list[Said]:
@@ -293,7 +312,9 @@ def _runs(number: int, text: str) -> list[Said]:
     said: list[Said] = []
     for pattern in _RUNS:
         found = pattern.search(text)
-        if not found or any(one.quote in found[0] or found[0] in one.quote for one in said):
+        if not found or _WARM_UP.search(found[0]):
+            continue
+        if any(one.quote in found[0] or found[0] in one.quote for one in said):
             continue
         groups = found.groupdict()
         count = groups.get("n") or ""
@@ -302,7 +323,9 @@ def _runs(number: int, text: str) -> list[Said]:
             value = 1.0
         if groups.get("twice"):
             value = 2.0
-        said.append(Said(number, found[0], value, "best" if groups.get("best") else ""))
+        said.append(
+            Said(number, found[0], value, "best" if groups.get("best") or groups.get("chosen") else "")
+        )
     return said
 
 

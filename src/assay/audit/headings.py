@@ -19,6 +19,11 @@ RATE = re.compile(
 )
 """Words for requests a second, in headings, cells and sentences."""
 
+_SEVERAL_SECONDS = re.compile(
+    rf"\b{_COUNTED}\s{{0,2}}(?:/|\bper\b|\bin\b)\s{{0,2}}(\d{{1,3}})\s?(?:s|secs?|seconds?)\b", re.IGNORECASE
+)
+"""A count in so many seconds: "hits / 10s"."""
+
 _TIME_WORDS = re.compile(
     r"latenc|\blat\b|response time|time per request|service time|\brt\b|duration|antwortzeit|delay|ttfb"
 )
@@ -61,6 +66,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("threads", re.compile(r"\bthreads?\b")),
     ("workers", re.compile(r"\bworkers?\b|\bprocess(?:es)?\b|\bcores?\b|\binstances?\b")),
     ("runs", re.compile(r"\bruns?\b|\biteration|\btrial|\brepetition|\bsample")),
+    ("spread", re.compile(r"^tolerance$|margin of error|error margin|^±$|^\+/-$|^variance$")),
     ("stdev", _DEVIATION),
     ("version", re.compile(r"\bversions?\b|\bcommit\b|\brelease\b")),
 )
@@ -68,7 +74,7 @@ _REQUESTS = re.compile(
     r"^(?:total |# ?|number of |completed |no\. of )?req(?:uest)?s?(?: count| total| completed)?$"
 )
 _MEAN = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\bdurchschnitt|\bmoyen")
-_MAX = re.compile(r"\bmax(?:imum)?\b|\bslowest\b|\bworst\b|\blongest\b")
+_MAX = re.compile(r"\bmax(?:imum)?\b|\bslowest\b|\bworst\b|\blongest\b|\bpeak\b")
 _MIN = re.compile(r"\bmin(?:imum)?\b|\bfastest\b|\bshortest\b|\bbest\b")
 _THOUSANDS = re.compile(
     r"\b(?:k|thousand)\s{0,2}(?:req|rps|qps|/s)|\((?:k|in thousands?|thousands?)\)|[x×]\s?1000"
@@ -105,7 +111,7 @@ def heading(text: str) -> Heading | None:
     if _KINDS[0][1].search(words):
         return Heading("ratio")
     is_time = bool(_TIME_WORDS.search(words))
-    if RATE.search(words) and not is_time:
+    if (RATE.search(words) or _SEVERAL_SECONDS.search(words)) and not is_time:
         return _rate(words)
     found_unit = _TIME_UNIT.search(f"{words} ")
     unit = _seconds(found_unit[1]) if found_unit else 0.0
@@ -122,17 +128,33 @@ def heading(text: str) -> Heading | None:
     return _time(words, unit, is_time=is_time)
 
 
+_BARE = (
+    ("max", re.compile(r"(?:max(?:imum)?|slowest|longest|worst)(?: (?:request|response|time))?")),
+    ("min", re.compile(r"(?:min(?:imum)?|fastest|shortest)(?: (?:request|response|time))?")),
+    ("mean", re.compile(r"(?:avg|average|mean)(?: (?:request|response|time))?")),
+    ("stdev", re.compile(r"std\.?\s?dev\.?|stdev|standard deviation|stddev")),
+)
+
+
+def bare(text: str) -> Heading | None:
+    """What a heading without a unit and without "latency" says, where its figures are times."""
+    words = " ".join(text.lower().replace("_", " ").split()).strip(" .:*")[:60]
+    if percentile := _percentile(words) if re.fullmatch(r"\W*(?:p\W?)?[\d.,]+\W?\w*|median", words) else 0.0:
+        return Heading("percentile", percentile)
+    return next((Heading(figure) for figure, pattern in _BARE if pattern.fullmatch(words)), None)
+
+
 _INTENDED = re.compile(r"\b(?:target(?:ed)?|offered|intended|desired|nominal|planned|asked)\b")
 
 
 def _rate(words: str) -> Heading | None:
     if _DEVIATION.search(words):
         return Heading("rate_stdev", unit=_rate_unit(words))
-    if re.search(r"\bmin\b|p\d\d", words):
+    if re.search(r"\bmin\b", words):
         return None
     if _INTENDED.search(words):
         return Heading("offered", unit=_rate_unit(words))
-    if re.search(r"\bmax\b", words):
+    if re.search(r"\bmax\b|\bpeak\b|\bp\d\d", words):
         return Heading("rate_max", unit=_rate_unit(words))
     return Heading("rate", unit=_rate_unit(words))
 
@@ -168,6 +190,9 @@ def _percentile(words: str) -> float:
 
 
 def _rate_unit(words: str) -> float:
+    many = _SEVERAL_SECONDS.search(words)
+    if many:
+        return 1.0 / max(float(many[1]), 1.0)
     if _MILLIONS.search(words):
         return 1e6
     return 1e3 if _THOUSANDS.search(words) else 1.0

@@ -12,6 +12,7 @@ from assay.audit.interval import NUMBER, printed
 from assay.audit.names import key_of
 from assay.audit.reported import Figure, Reported
 from assay.audit.tables import Grid
+from assay.audit.units import size_in
 
 _NAMED = re.compile(
     rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-|\.{{2,40}}"
@@ -23,6 +24,15 @@ _NUMBERED = re.compile(
     rf"|M)?\s{{0,3}}(?P<rest>[A-Za-z/]{{2,12}}(?:[ /][A-Za-z]{{1,8}}){{0,2}})"
     rf"\s{{0,3}}(?:-|–|—|:|\(|by|with|for)\s{{0,3}}(?P<name>[A-Za-z@][\w@./ +-]{{1,60}})"
 )
+_SPACED = re.compile(
+    rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][\w@./+()-]{{0,30}}(?:\s[\w@./+()-]{{1,20}}){{0,3}}?)\s{{1,40}}"
+    rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?\s{{0,3}}(?P<rest>[A-Za-z].{{0,60}})$"
+)
+_BEHIND = re.compile(
+    rf"^[\s*•+>#-]{{0,12}}(?:[\d/.-]{{6,12}}:?\s)?\s{{0,4}}(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?\s{{0,3}}"
+    rf"(?P<rest>[a-zA-Z].{{0,60}}?)\s{{1,8}}[\[(](?P<name>[A-Za-z][\w@./ +-]{{1,40}})[\])]\s{{0,4}}$"
+)
+_MOVED = re.compile(r"(?P<size>[\d.,]{1,12}\s?[kKMG]i?B)(?:ytes)?\s?(?:/|per )\s?s")
 _BARE = re.compile(
     rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-"
     rf"|→)\s{{0,20}}[~≈]?\s?"
@@ -74,7 +84,7 @@ def _spread_over(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
 
 def _entry(number: int, text: str, above: str = "") -> Reported | None:
     """A result of one line; where it names no unit, the line above the list may: "Requests per second:"."""
-    found = _NAMED.match(text) or _NUMBERED.match(text)
+    found = _NAMED.match(text) or _NUMBERED.match(text) or _SPACED.match(text) or _BEHIND.match(text)
     bare = _BARE.match(text) if RATE.search(above) and not re.search(r"\d", above) else None
     if bare is not None:
         found = bare
@@ -87,9 +97,11 @@ def _entry(number: int, text: str, above: str = "") -> Reported | None:
         return None
     name = found["name"].strip(" .*-")
     figure = Figure(value, number, found["number"])
-    return Reported(
-        tool="table", line=number, last=number, label=name, figures={"rate": figure}, table=number
-    )
+    figures = {"rate": figure}
+    moved = _MOVED.search(found["rest"]) if bare is None else None
+    if moved and (size := size_in(moved["size"], binary=False)) is not None:
+        figures["transfer"] = Figure(size, number, moved[0])
+    return Reported(tool="table", line=number, last=number, label=name, figures=figures, table=number)
 
 
 def _grid(held: list[Reported]) -> Iterator[Grid]:

@@ -21,7 +21,21 @@ _WORD = re.compile(r"[A-Za-z][\w.+#-]{0,40}")
 def key_of(label: str) -> str:
     """A label without its version and without words that every label has, in lower case."""
     words = _WORD.findall(_NOISE.sub(" ", label[:200]))
+    if not words and (version := _ONLY_VERSION.match(label)):
+        return version[1].lower()
     return " ".join(word.strip(".-").lower() for word in words)
+
+
+_ONLY_VERSION = re.compile(r"\W{0,3}(?:versions?\s)?(v\d+(?:\.\d+){0,3}|\d+\.\d+\.\d+)(?:[\w.-]{0,20})\b")
+
+
+def is_version(label: str) -> bool:
+    """Whether a label is a version and nothing else: a sentence that names one may mean the text itself."""
+    return not _WORD.findall(_NOISE.sub(" ", label[:200])) and _ONLY_VERSION.match(label) is not None
+
+
+_VERSIONED = re.compile(r"\d+(?:\.[\dx]+)+|(?<=\s)\d{1,2}\b|\bv\d+")
+_TURNS = (frozenset(("before", "after")), frozenset(("old", "new")))
 
 
 _SCENARIOS = """
@@ -46,7 +60,19 @@ def is_scenario(label: str) -> bool:
 
 def distinct(a: str, b: str) -> bool:
     """Whether two labels name two things that are measured, and not two workloads of one."""
-    return key_of(a) != key_of(b) and not is_scenario(a) and not is_scenario(b)
+    one, other = key_of(a), key_of(b)
+    if one == other:
+        return bool(one) and _versions(a) != _versions(b) and bool(_versions(a) and _versions(b))
+    return turns(a, b) or (not is_scenario(a) and not is_scenario(b))
+
+
+def turns(a: str, b: str) -> bool:
+    """Whether they are one thing before and after a change."""
+    return frozenset((key_of(a), key_of(b))) in _TURNS
+
+
+def _versions(label: str) -> set[str]:
+    return set(_VERSIONED.findall(label[:200]))
 
 
 @lru_cache(maxsize=8192)
@@ -66,6 +92,7 @@ default custom simple basic plain standard normal official original latest stabl
 multi mode thread threads worker workers process processes core cores cluster server servers
 framework library runtime language vanilla pure optimized optimised only other more less full mini
 lite docker container kernel linux local remote http https http2 tcp tls ssl socket based port host
+performance regression improved improvement current before after branch master main patched baseline
 total result results bench benchmark test run time
 """
 _COMMON = frozenset(_COMMON_WORDS.split())

@@ -30,6 +30,10 @@ class Command:
     closed: bool = True
 
 
+BY_HAND = ("table", "figures")
+"""What stands for the tool of a result that its author wrote: a row of a table, or a figure a line."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reported:
     """One result: the output of a tool, or a row of a table.

@@ -37,7 +37,7 @@ def outputs(lines: Iterable[Line], breaks: frozenset[int] = frozenset()) -> Iter
     """Every tool's output among the lines; a line whose number is in `breaks` ends what is open."""
     now: _Open | None = None
     for line in lines:
-        if now is not None and line.number in breaks:
+        if now is not None and line.number in breaks and not _goes_on(now, line):
             yield from _closed(now)
             now = None
         begun = _begun(now, line)
@@ -49,7 +49,7 @@ def outputs(lines: Iterable[Line], breaks: frozenset[int] = frozenset()) -> Iter
             if not shared:
                 yield from _closed(now)
             now = _opened(begun, [*shared, line])
-        elif _says_again(now, line):
+        elif _says_again(now, line) or (begun is not None and _told_all(now, line)):
             yield from _closed(now)
             now = _opened(now.tool, [line])
         elif not _take(now, line):
@@ -67,7 +67,22 @@ def _begun(now: _Open | None, line: Line) -> Tool | None:
         return None
     if now is not None and now.tool.starts(line.text):
         return now.tool
-    return next((tool for tool in TOOLS if tool.starts(line.text)), None)
+    return next((tool for tool in TOOLS if tool.starts(line.text, alone=now is None)), None)
+
+
+def _goes_on(now: _Open, line: Line) -> bool:
+    """Whether a heading is a line of the output that is open: some write every line of ab's so."""
+    held = dict(now.held)
+    told = [key for key, _, _ in _read(now, line.text)]
+    now.held = held
+    if now.tool.lone and now.tool.starting_alone.search(line.text):
+        return True
+    return bool(told) and not any(key in now.figures or key in now.percentiles for key in told)
+
+
+def _told_all(now: _Open, line: Line) -> bool:
+    """Whether the first line of another output follows: one without a figure, after the rate was told."""
+    return "rate" in now.figures and next(_read(now, line.text), None) is None
 
 
 def _opened(tool: Tool, lines: list[Line]) -> _Open:

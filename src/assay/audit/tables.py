@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assay.audit.document import Row, Table
-from assay.audit.headings import RATE, Heading, heading
+from assay.audit.headings import RATE, Heading, bare, heading
 from assay.audit.interval import NUMBER, Interval, is_european, printed
 from assay.audit.names import is_scenario
 from assay.audit.reported import Figure, Reported
@@ -24,6 +24,7 @@ _CELL = re.compile(
 _SPREAD = re.compile(rf"(?:±|\+/-|\+-)\s{{0,3}}(?P<number>{NUMBER})\s{{0,2}}(?P<sign>%|k)?")
 _UNIT = re.compile(r"^\s{0,3}(ns|us|µs|μs|ms|msec|secs?|seconds?|s)\b")
 _SIZE = re.compile(r"^\s{0,3}([kKMG]?)i?[bB](?:ytes)?\b")
+_BYTES_A_SECOND = re.compile(r"\d\s?[kKMG]i?[bB]\s?(?:/|p)\s?s")
 _SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
@@ -95,9 +96,17 @@ def _by_cells(head: Heading | None, table: Table, at: int, european: bool) -> He
     """What a column holds where its heading leaves it open: the units in its cells say it."""
     if head is not None and head.figure not in ("throughput", *_LOADS):
         return head
-    cells = [row.cells[at] for row in table.rows[:20] if at < len(row.cells)]
-    if at and any(RATE.search(cell) and _CELL.match(cell) for cell in cells):
+    cells = [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
+    numbers = [found for cell in cells if (found := _CELL.match(cell))]
+    if not at and not numbers:
+        return None  # "Request" above names of requests
+    if head is None and at and (short := bare(table.head[at])) is not None:
+        timed = sum(_UNIT.match(found["rest"] or "") is not None for found in numbers)
+        return short if 2 * timed > len(numbers) or _rated(table) else None
+    if at and 2 * sum(RATE.search(found[0]) is not None for found in numbers) > len(numbers):
         return Heading("rate", unit=1.0)
+    if at and 2 * sum(_BYTES_A_SECOND.search(found[0]) is not None for found in numbers) > len(numbers):
+        return Heading("transfer")
     if head is not None and head.figure != "throughput":
         return head
     if head is not None:
@@ -105,6 +114,10 @@ def _by_cells(head: Heading | None, table: Table, at: int, european: bool) -> He
         said = any(re.search(r"[a-zA-Z]{2}|%|/", cell) for cell in cells)
         return Heading("rate", unit=1.0) if plain and not said else None
     return None
+
+
+def _rated(table: Table) -> bool:
+    return any(head is not None and head.figure == "rate" for head in map(heading, table.head))
 
 
 def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
@@ -124,11 +137,26 @@ def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator
             for at in columns.values():
                 own = at[turn] if len(at) == turns else at[0] if len(at) == 1 else None
                 head = heads[own] if own is not None else None
+                if turns > 1 and len(at) == 1 and head is not None and head.figure not in _SHARED:
+                    continue  # one column of errors or bytes beside two of rates: whose is it?
                 if own is not None and head is not None and own < len(row.cells):
-                    _put(figures, percentiles, head, row.cells[own], row.number, european)
+                    put(figures, percentiles, head, row.cells[own], row.number, european)
             if figures.keys() & {"rate", "mean", "time"} or percentiles:
+                _beside(figures)
                 group = table.head[repeated[turn]] if repeated else ""
                 yield _result(table, row.number, label, group, figures, percentiles)
+
+
+_SHARED = ("connections", "threads", "workers", "duration", "requests", "offered", "pipelining")
+
+
+def _beside(figures: dict[str, Figure]) -> None:
+    """A column of its own may tell the spread of the rates, as a share or in their unit."""
+    spread, rate = figures.pop("spread", None), figures.get("rate")
+    if spread is not None and rate is not None:
+        share = "%" in spread.quote
+        around = rate.value.times(spread.value.middle / 100) if share else spread.value
+        figures.setdefault("rate_spread", Figure(around, spread.line, spread.quote))
 
 
 _FIGURE_WORDS = re.compile(
@@ -165,24 +193,39 @@ def _by_heading(table: Table, heads: list[Heading | None], european: bool) -> It
             for at in places:
                 head = heads[at]
                 if head is not None and at < len(row.cells):
-                    _put(figures, percentiles, head, row.cells[at], row.number, european)
+                    put(figures, percentiles, head, row.cells[at], row.number, european)
             if figures.keys() & {"rate", "mean", "time"} or percentiles:
                 if load and heads[0] is not None:
-                    _put(figures, percentiles, heads[0], row.cells[0], row.number, european)
+                    put(figures, percentiles, heads[0], row.cells[0], row.number, european)
                 yield _result(table, row.number, name, row.cells[0], figures, percentiles)
 
+
+_NO_RESULT = re.compile(
+    r"\b(?:target|goal|sla|slo|threshold|limit|expected|required?|status|notes?|remarks?|change|verdict"
+    r"|pass(?:ed)?|description|unit|keterangan|objetivo|ziel)\b",
+    re.IGNORECASE,
+)
+"""Headings of columns beside the results: what was wanted, and what is said of it."""
 
 _TURNING = ("rate", "mean", "time")
 """Figures of which a table may have a column for each load."""
 
 
+def _by_units(row: Row) -> Heading | None:
+    """What a row holds by its first cell; "throughput" may be of bytes."""
+    head = heading(row.cells[0])
+    if head is not None and head.figure == "throughput":
+        return Heading("rate", unit=1.0) if any(RATE.search(cell) for cell in row.cells[1:]) else None
+    return head
+
+
 def _columns(table: Table, european: bool) -> Iterator[Reported]:
     """A result a column: the headings are names, and the first cells say what the rows hold."""
-    lines = [(row, heading(row.cells[0])) for row in table.rows[:MOST_ROWS] if row.cells]
+    lines = [(row, _by_units(row)) for row in table.rows[:MOST_ROWS] if row.cells]
     if not any(head is not None and _is_result(head, row.cells[0]) for row, head in lines):
         return
     for at, name in enumerate(table.head[1:], 1):
-        if not name or heading(name) is not None:
+        if not name or heading(name) is not None or _NO_RESULT.search(name):
             continue
         figures: dict[str, Figure] = {}
         percentiles: dict[float, Figure] = {}
@@ -191,7 +234,7 @@ def _columns(table: Table, european: bool) -> Iterator[Reported]:
             if head is not None and at < len(row.cells):
                 before = len(figures) + len(percentiles)
                 if (head.percentile or head.figure) not in (percentiles if head.percentile else figures):
-                    _put(figures, percentiles, head, row.cells[at], row.number, european)
+                    put(figures, percentiles, head, row.cells[at], row.number, european)
                 number = number or (row.number if len(figures) + len(percentiles) > before else 0)
         if figures.keys() & {"rate", "mean", "time"} or percentiles:
             yield _result(table, number, name, "", figures, percentiles)
@@ -213,7 +256,7 @@ def _captioned(table: Table, heads: list[Heading | None], european: bool) -> Ite
             figures: dict[str, Figure] = {}
             percentiles: dict[float, Figure] = {}
             if at < len(row.cells):
-                _put(figures, percentiles, whole, row.cells[at], row.number, european)
+                put(figures, percentiles, whole, row.cells[at], row.number, european)
             if figures or percentiles:
                 name, group = (row.cells[0], table.head[at]) if by_row else (table.head[at], row.cells[0])
                 yield _result(table, row.number, name[:120], group, figures, percentiles)
@@ -233,7 +276,7 @@ def _unnamed(table: Table, heads: list[Heading | None], european: bool) -> Itera
     for row in table.rows[:MOST_ROWS]:
         for name, cell in zip(names, row.cells[1:], strict=False):
             figures: dict[str, Figure] = {}
-            _put(figures, {}, first, row.cells[0], row.number, european)
+            put(figures, {}, first, row.cells[0], row.number, european)
             if figures and _PLAIN.fullmatch(cell.strip()):
                 yield _result(table, row.number, name, row.cells[0], figures, {})
 
@@ -266,7 +309,7 @@ def _label(row: Row, names: list[int]) -> str:
     return " ".join(cell for cell in cells if cell)[:120]
 
 
-def _put(
+def put(
     figures: dict[str, Figure],
     percentiles: dict[float, Figure],
     head: Heading,
@@ -274,6 +317,7 @@ def _put(
     number: int,
     european: bool,
 ) -> None:
+    """Keep the figure of a cell of line `number` under what its heading says, unless one is there."""
     value = _value(head, cell, european)
     if value is None:
         return
@@ -299,7 +343,7 @@ def _spread(found: re.Match[str], value: Interval, head: Heading, european: bool
 
 
 def _value(head: Heading, cell: str, european: bool) -> Interval | None:
-    found = _CELL.match(cell.strip())
+    found = _CELL.match(cell.strip().lstrip("±") if head.figure == "spread" else cell.strip())
     if found is None:
         return None
     rest = found["rest"] or ""

@@ -69,7 +69,7 @@ def _topmost(seen: Seen, one: Conclusion) -> Weight:
     name = key_of(one.better or one.worse)
     sides: dict[tuple[int, str], list[tuple[Reported, Reported]]] = {}
     for a, b in seen.compared():
-        if name in (key_of(a.label), key_of(b.label)):
+        if key_of(a.label) != key_of(b.label) and name in (key_of(a.label), key_of(b.label)):
             own, other = (a, b) if key_of(a.label) == name else (b, a)
             sides.setdefault((a.table, a.group), []).append((own, other) if one.better else (other, own))
     least: list[tuple[Interval, Reported, Reported]] = []
@@ -115,7 +115,7 @@ def _weigh(seen: Seen, one: Conclusion) -> Weight:
 def _pairs(seen: Seen, one: Conclusion) -> list[tuple[Reported, Reported]]:
     """Results of the better and of the worse that stand side by side."""
     better, worse = key_of(one.better), key_of(one.worse)
-    if not distinct(one.better, one.worse):
+    if better == worse or not distinct(one.better, one.worse):
         return []
     found = []
     for a, b in seen.compared():

@@ -41,7 +41,7 @@ def worded(document: Document, told: Facts) -> Command | None:
         return None
     found: dict[str, list[Figure]] = {}
     for number, text in _texts(document):
-        for name, figure in (*_counts(number, text), *_lengths(number, text)):
+        for name, figure in (*_counts(number, text), *_lengths(number, text), *_pipelining(number, text)):
             found.setdefault(name, []).append(figure)
     only = {
         name: figures[0] for name, figures in found.items() if len({each.value.low for each in figures}) == 1
@@ -71,6 +71,19 @@ def _counts(number: int, text: str) -> Iterator[tuple[str, Figure]]:
         yield name, Figure(exactly(value), number, found[0])
         if _LISTED.search(text[max(found.start() - 12, 0) : found.start()]):
             yield name, Figure(exactly(-1.0), number, found[0])  # "2, 8 or 50 connections" is not one load
+
+
+_PIPELINING = re.compile(
+    r"\bpipelin(?:e|es|ed|ing)\b\W{1,6}(?:depth\W{1,3}|factor\W{1,3}|of\s){0,2}(?P<n>\d{1,4})\b"
+    r"|\b(?P<n2>\d{1,4})\W{1,3}(?:http\s)?pipelin(?:e|es|ed|ing)\b|\b(?P<n3>\d{1,4}) requests? pipelined",
+    re.IGNORECASE,
+)
+
+
+def _pipelining(number: int, text: str) -> Iterator[tuple[str, Figure]]:
+    for found in _PIPELINING.finditer(text):
+        value = float(found["n"] or found["n2"] or found["n3"])
+        yield "pipelining", Figure(exactly(value), number, found[0])
 
 
 def _lengths(number: int, text: str) -> Iterator[tuple[str, Figure]]:

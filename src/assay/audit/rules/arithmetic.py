@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from statistics import median
 
 from assay.audit.finding import AuditRule, Hit
-from assay.audit.reported import Figure, Reported
+from assay.audit.reported import BY_HAND, Figure, Reported
 from assay.audit.seen import Seen
 from assay.audit.words import between, number, time
 
-_MORE, _FEWER = 1.1, 0.5
-_FAILURES = ("timeouts", "errors1", "errors2", "connect_errors", "failed", "bad", "bad1", "bad2", "broken")
-_COUNTS_ALL = frozenset({"wrk", "ab", "hey", "oha", "h2load", "siege", "loadtest", "table"})
+_MORE, _FEWER, _FEW_FAILED = 1.1, 0.5, 0.1
+_FAILURES = ("errors1", "errors2", "failed", "bad", "bad1", "bad2", "broken")
+_COUNTS_ALL = frozenset({"wrk", "ab", "hey", "oha", "h2load", "siege", "loadtest", *BY_HAND})
 """Tools whose rate is the count over the time they print; others average over windows of their own."""
 
 
@@ -22,16 +22,21 @@ def little(seen: Seen) -> Iterator[Hit]:
         rate, connections = result.get("rate"), result.get("connections")
         # What a table made from wrk's report calls latency is the mean: wrk names no other by that word.
         mean = result.get("mean") or (result.get("time") if _of_wrk(result) else None)
-        closed = result.closed if result.tool != "table" else seen.closed
+        closed = seen.closed if result.closed is None and result.tool in BY_HAND else result.closed
         if rate is None or mean is None or connections is None or closed is not True or result.tool == "ab":
             continue
         pipelining = result.get("pipelining")
         slots = connections.value.middle * (pipelining.value.middle if pipelining is not None else 1.0)
+        if pipelining is None and (seen.pipelined if result.tool in BY_HAND else _pipelined(seen, result)):
+            continue
         flight = rate.value * mean.value
         more = flight.low > _MORE * slots
-        fewer = flight.high < _FEWER * slots and not _failed(result)
-        if result.command is not None and "pipeline" in result.command.quote:
-            continue
+        # How tools count the times of pipelined requests is their own affair.
+        fewer = (
+            slots == connections.value.middle
+            and flight.high < _FEWER * (slots - _lost(result))
+            and not _failed(result)
+        )
         if slots <= 0 or not (more or fewer) or result.get("offered") is not None:
             continue
         yield Hit(
@@ -45,12 +50,27 @@ def little(seen: Seen) -> Iterator[Hit]:
         )
 
 
+def _pipelined(seen: Seen, result: Reported) -> bool:
+    return "pipeline" in result.command.quote if result.command is not None else seen.pipelined
+
+
 def _of_wrk(result: Reported) -> bool:
     return result.command is not None and result.command.tool == "wrk"
 
 
 def _failed(result: Reported) -> bool:
-    return any(name in result.figures and result.figures[name].value.high > 0 for name in _FAILURES)
+    """Whether so many requests failed that their connections may have been busy with that."""
+    failed = sum(result.figures[name].value.high for name in _FAILURES if name in result.figures)
+    requests = result.get("requests")
+    if "timeouts" in result.figures and result.figures["timeouts"].value.high > 0:
+        return True
+    return failed > (_FEW_FAILED * requests.value.low if requests is not None else 0)
+
+
+def _lost(result: Reported) -> float:
+    """Connections that were never opened."""
+    missing = result.figures.get("connect_errors")
+    return missing.value.high if missing is not None else 0.0
 
 
 M1 = AuditRule(

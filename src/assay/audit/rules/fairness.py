@@ -13,6 +13,7 @@ from assay.audit.finding import AuditRule, Hit
 from assay.audit.names import aliases, distinct, is_scenario, key_of, places
 from assay.audit.reported import Reported
 from assay.audit.seen import Seen
+from assay.audit.tables import Grid
 from assay.audit.words import number
 
 _LOADS = ("connections", "threads", "workers")
@@ -58,6 +59,7 @@ _COUNT = r"(?P<count>\d{1,4}|one|two|four|eight|single)"
 _MEANS = re.compile(
     rf"\b{_COUNT}[\s-](?:(?:gunicorn|uvicorn|puma|node|os|worker|server|cpu|virtual|physical) )?"
     r"(?P<kind>worker|process|core|cpu|vcpu|instance|replica|thread|connection|client|dyno)(?:e?s)?\b"
+    r"|\b(?P<kind3>c)=?(?P<count3>\d{2,4})\b"
     r"|\b(?P<kind2>worker|process|core|cpu|instance|replica|thread"
     r"|connection)(?:e?s)?\s?[:=x×]\s?(?P<count2>\d{1,4})\b",
     re.IGNORECASE,
@@ -76,8 +78,8 @@ def _means(text: str) -> dict[str, float]:
     """Workers, cores and the like that a name or sentence tells, by kind."""
     found: dict[str, float] = {}
     for each in _MEANS.finditer(text):
-        count = (each["count"] or each["count2"]).lower()
-        kind = (each["kind"] or each["kind2"]).lower().removeprefix("v")
+        count = (each["count"] or each["count2"] or each["count3"]).lower()
+        kind = "connection" if each["kind3"] else (each["kind"] or each["kind2"]).lower().removeprefix("v")
         found.setdefault("core" if kind == "cpu" else kind, _NUMBERS.get(count) or float(count or 0))
     return found
 
@@ -94,7 +96,26 @@ def unequal_names(seen: Seen) -> Iterator[Hit]:
             if not sides[_bare(row.label)] or sides[_bare(row.label)][-1][0].label != row.label:
                 sides[_bare(row.label)].append((row, _means(row.label)))
         named = [(name, rows) for name, rows in sides.items() if name and not is_scenario(rows[0][0].label)]
-        yield from _uneven(named)
+        told = list(_uneven(named))
+        yield from told or _uncrossed(grid)
+
+
+def _uncrossed(grid: Grid) -> Iterator[Hit]:
+    """Rows "Foo (c64)" and "Bar (c128)" of a table in which nothing was measured with both."""
+    told = [
+        (row, int(count[0]["count3"]))
+        for row in grid.results[:60]
+        if len(count := [each for each in _MEANS.finditer(row.label) if each["kind3"]]) == 1
+    ]
+    names = [" ".join(_MEANS.sub(" ", row.label).split()) for row, _ in told]
+    if len(told) < len(grid.results) or len(set(names)) < len(names):
+        return
+    first, load = told[0]
+    for row, other in told[1:]:
+        if other != load:
+            words = f"{number(load)} connections for {first.label!r}, {number(other)} for {row.label!r}"
+            yield Hit(row.line, row.label, words, about=(first.line, row.line))
+            return
 
 
 def _uneven(sides: list[tuple[str, list[tuple[Reported, dict[str, float]]]]]) -> Iterator[Hit]:
@@ -214,6 +235,13 @@ _MEASURES = re.compile(
 )
 
 
+def _own_words(text: str, found: re.Match[str]) -> str:
+    """The command of a line with several that the words stand in."""
+    begin = max(text.rfind(sign, 0, found.start()) for sign in ("&&", ";", "|"))
+    ends = [at for sign in ("&&", ";", "|") if (at := text.find(sign, found.end())) >= 0]
+    return text[max(begin, 0) : min(ends, default=len(text))]
+
+
 def handicapped(seen: Seen) -> Iterator[Hit]:
     """W7: started for development, in a section that measures."""
     measuring = {section.line for result in seen.results if (section := seen.section(result.line))}
@@ -223,7 +251,11 @@ def handicapped(seen: Seen) -> Iterator[Hit]:
             continue
         for line in part.lines:
             found = _HANDICAPS.search(line.text)
-            if not found or _RIGHT.search(line.text) or (part.kind != "code" and "`" in line.text):
+            if (
+                not found
+                or _RIGHT.search(_own_words(line.text, found))
+                or (part.kind != "code" and "`" in line.text)
+            ):
                 continue
             section = seen.section(line.number)
             if (

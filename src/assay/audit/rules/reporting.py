@@ -189,6 +189,9 @@ def axis(seen: Seen) -> Iterator[Hit]:
                     line.number, found[0].strip(), f"the axis begins at {number(float(found[1]))}, not at 0"
                 )
             bar = _BAR.search(line.text)
+            if not bar and line.text.strip() and len(bars) > 1 and seen.results:
+                yield from _crooked(bars)  # another chart may follow in the same listing
+                bars = []
             if bar and line.number not in raw:
                 figure = float(bar[2].replace(",", "")) * (1e3 if bar[3] else 1)
                 bars.append((line.number, len(bar[1]), figure, bar[0]))

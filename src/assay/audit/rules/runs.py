@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -82,11 +83,14 @@ S6 = AuditRule(
 )
 
 
-def _load_of(one: Reported) -> tuple[object, ...]:
+def _load_of(seen: Seen, one: Reported) -> tuple[object, ...]:
     """What is the same in repeated runs of one thing."""
+    section = seen.section(one.line)
     connections, duration = one.get("connections"), one.get("duration")
     return (
         key_of(one.label),
+        one.group,
+        section.path[:-1] if section and _NUMBERED.search(section.title) else section and section.path,
         one.url,
         connections.value if connections else None,
         round(duration.value.middle) if duration else None,
@@ -100,11 +104,30 @@ _ALIKE = 1.5
 def _repeats(seen: Seen) -> bool:
     """Whether the text shows several runs of one thing, one output after the other."""
     runs: dict[tuple[object, ...], list[float]] = defaultdict(list)
+    last: dict[tuple[object, ...], int] = {}
     for one in seen.outputs:
         figure = next((one.figures[name] for name in ("rate", "mean") if name in one.figures), None)
         if key_of(one.label) and figure is not None:
-            runs[_load_of(one)].append(figure.value.middle)
-    return any(len(told) > 1 and max(told) <= _ALIKE * min(told) for told in runs.values())
+            load = _load_of(seen, one)
+            if load in last and _explained(seen, last[load], one.line):
+                runs[load] = []  # what stands between says what is different now
+            last[load] = one.last
+            runs[load].append(figure.value.middle)
+            if len(runs[load]) > 1 and max(runs[load]) <= _ALIKE * min(runs[load]):
+                return True
+    return False
+
+
+_NUMBERED = re.compile(r"\b(?:run|round|attempt|try|trial|iteration|pass|test)\s?#?\d|#\d", re.IGNORECASE)
+"""Headings above repeated runs."""
+_WORDS = 14
+"""Words of prose between two outputs that are more than "and again"."""
+
+
+def _explained(seen: Seen, after: int, before: int) -> bool:
+    blocks = [block for block in seen.document.blocks if block.kind == "prose" and block.lines]
+    words = [block.text for block in blocks if after < block.lines[0].number < before]
+    return len(" ".join(words).split()) > _WORDS
 
 
 def untold(seen: Seen) -> Iterator[Hit]:
@@ -114,7 +137,11 @@ def untold(seen: Seen) -> Iterator[Hit]:
         return
     if _repeats(seen):
         return
-    if any(name.endswith("_spread") or name == "rate_stdev" for row in seen.rows for name in row.figures):
+    if any(
+        name.endswith("_spread") or name in ("rate_stdev", "runs")
+        for row in seen.rows
+        for name in row.figures
+    ):
         return
     first, second = next(seen.compared())
     yield Hit(

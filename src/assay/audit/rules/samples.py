@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from assay.audit.conclusions import sentences
 from assay.audit.document import Block
 from assay.audit.finding import AuditRule, Hit
-from assay.audit.headings import heading
+from assay.audit.headings import bare, heading
 from assay.audit.reported import Figure, Reported
 from assay.audit.seen import Seen
 from assay.audit.units import TIME
@@ -51,7 +51,7 @@ def closed_tail(seen: Seen) -> Iterator[Hit]:
 
 
 def _is_tail(text: str) -> bool:
-    told = heading(text)
+    told = heading(text) or bare(text)
     return told is not None and (told.percentile >= _TAIL or told.figure == "max")
 
 
@@ -159,6 +159,10 @@ S2 = AuditRule(
 )
 
 _SHORT = 10.0
+_ABOUT = 9.5
+"""A length that is reckoned from other figures: a tool asked for 10 s stops a little before."""
+_CUT = 0.9
+"""A run that took less than this share of what was asked for has ended early."""
 _WARMING = re.compile(r"warm", re.IGNORECASE)
 
 
@@ -173,7 +177,7 @@ def short(seen: Seen) -> Iterator[Hit]:
         if (
             took is None
             or asked is None
-            or asked.value.middle >= _SHORT - 0.05
+            or (asked.value.middle >= _SHORT - 0.05 and took.value.high >= _CUT * _SHORT)
             or _warming(seen, result.line)
         ):
             continue
@@ -192,12 +196,10 @@ def short(seen: Seen) -> Iterator[Hit]:
 
 
 def _short_rows(seen: Seen) -> Iterator[Hit]:
-    """Rows of a table that tell how long they were measured, the first of each table."""
-    told: set[int] = set()
+    """Rows of a table that tell how long they were measured."""
     for row in seen.rows:
         length = row.figures.get("duration")
-        if length is not None and 0 < length.value.high < _SHORT and row.table not in told:
-            told.add(row.table)
+        if length is not None and 0 < length.value.high < _SHORT:
             yield Hit(
                 length.line, length.quote, f"measured for {time(length.value.middle)}", about=(row.line,)
             )
@@ -205,14 +207,18 @@ def _short_rows(seen: Seen) -> Iterator[Hit]:
 
 _LENGTH = re.compile(
     r"\bduration\W{1,6}(?P<one>\d{1,2}(?:\.\d)?)\s?(?:s|secs?|seconds?)\b"
-    r"|\b(?P<two>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?) (?:duration|per (?:endpoint|test"
-    r"|framework|run|server|benchmark)|each\b"
+    r"|(?<![\d.])\b(?P<two>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?) (?:duration|measurement|measured"
+    r"|per (?:endpoint|test|framework|run|server|benchmark)|each\b"
     r"|(?:test|benchmark|load test|run|wrk|bombardier|hey|autocannon)s?\b)"
     r"|\b(?:run|runs|ran|running|lasted|lasts|took|test(?:s|ed)?|benchmark(?:s|ed)?|wrk|hey|bombardier"
     r"|autocannon|oha|connections|clients|users|threads)\s(?:\w+\s){0,4}?(?:for|over|during|in)\s"
     r"(?:only\s|just\s|about\s)?(?P<three>\d{1,2}(?:\.\d)?)[ -]?(?:s|secs?|seconds?)\b",
     re.IGNORECASE,
 )
+
+
+_BLINK = 0.5
+"""Seconds below which a text speaks of a request, and not of a run."""
 
 
 def _in_words(seen: Seen) -> Iterator[Hit]:
@@ -227,24 +233,23 @@ def _in_words(seen: Seen) -> Iterator[Hit]:
             or (found["three"] and measured)
             or line in listings
             or line in raw
-            or _WARMING.search(text)
+            or _WARMING.search(text[max(found.start() - 25, 0) : found.end() + 12])
         ):
             continue
         length = float(found["one"] or found["two"] or found["three"])
-        if 0 < length < _SHORT:
+        if _BLINK < length < _SHORT:
             yield Hit(line, found[0], f"measured for {time(length)}")
 
 
 def brief(seen: Seen) -> Iterator[Hit]:
     """S7 of results without a duration: their requests at their rate take so long."""
-    told: set[int] = set()
     for result in seen.results:
         rate, requests = result.figures.get("rate"), result.get("requests")
-        if rate is None or requests is None or result.get("duration") is not None or rate.value.low <= 0:
+        timed = result.get("duration") or result.get("asked_duration")
+        if rate is None or requests is None or timed is not None or rate.value.low <= 0:
             continue
         length = requests.value / rate.value
-        if length.high < _SHORT and result.table not in told and not _warming(seen, result.line):
-            told.add(result.table or -result.line)
+        if length.high < _ABOUT and not _warming(seen, result.line):
             words = (
                 f"{number(requests.value.middle)} requests at {number(rate.value.middle)}/s take "
                 f"{time(length.middle)}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from assay.audit.document import Block
 from assay.audit.finding import AuditRule, Hit
+from assay.audit.names import turns
 from assay.audit.seen import Seen
 
 _LOAD = re.compile(
@@ -14,6 +15,12 @@ _LOAD = re.compile(
     r"|clients?|users?|requests in flight|threads)\b",
     re.IGNORECASE,
 )
+_CALL = re.compile(
+    r"\b\S{0,40}(?:bench|load|stress)\S{0,40}\s.{0,80}"
+    r"(?:https?://|--(?:url|host|workers|connections|clients|users|concurrency|requests|duration|rate)\b)",
+    re.IGNORECASE,
+)
+"""The command of a load test of one's own making."""
 
 
 def no_machine(seen: Seen) -> Iterator[Hit]:
@@ -41,7 +48,7 @@ R3 = AuditRule(
 
 def no_versions(seen: Seen) -> Iterator[Hit]:
     """R4: a comparison without any version."""
-    pair = next(seen.compared(), None)
+    pair = next((each for each in seen.compared() if not turns(each[0].label, each[1].label)), None)
     if pair is None or seen.facts.version is not None or not seen.facts.whole:
         return
     yield Hit(
@@ -65,15 +72,18 @@ R4 = AuditRule(
 
 def no_load(seen: Seen) -> Iterator[Hit]:
     """R10: results, and nowhere what made them."""
-    if not seen.rows or not seen.facts.whole or seen.outputs or seen.commands or seen.facts.tool_named:
+    told = [*seen.rows, *(one for one in seen.outputs if one.tool == "figures")]
+    if len(told) < len(seen.results) or not told or not seen.facts.whole:
+        return
+    if seen.commands or seen.facts.tool_named:
         return
     for part in seen.document.parts:
         texts = [line.text for line in part.lines] if isinstance(part, Block) else list(part.head)
-        if any(_LOAD.search(text) for text in texts):
+        if any(_LOAD.search(text) or _CALL.search(text) for text in texts):
             return
-    if any(row.figures.keys() & {"connections", "threads"} for row in seen.rows):
+    if any(row.figures.keys() & {"connections", "threads", "offered"} for row in told):
         return
-    first = seen.rows[0]
+    first = min(told, key=lambda one: one.line)
     yield Hit(first.line, _quote(seen, first.line), "no tool, no command, no connections in the whole text")
 
 

@@ -19,6 +19,7 @@ from assay.audit.tools.k6 import TOOL as K6
 from assay.audit.tools.loadtest import TOOL as LOADTEST
 from assay.audit.tools.locust import TOOL as LOCUST
 from assay.audit.tools.oha import TOOL as OHA
+from assay.audit.tools.others import OTHERS
 from assay.audit.tools.pattern import Tool
 from assay.audit.tools.rewrk import TOOL as REWRK
 from assay.audit.tools.siege import TOOL as SIEGE
@@ -42,6 +43,7 @@ TOOLS: tuple[Tool, ...] = (
     LOCUST,
     ARTILLERY,
     REWRK,
+    *OTHERS,
 )
 """In the order in which a line is offered to them: what several tools print alike is the first one's."""
 
@@ -51,13 +53,18 @@ BY_NAME = {name: tool for tool in TOOLS for name in tool.names}
 NAMED = re.compile(
     r"(?<![\w./-])(?:wrk2?|ab|ApacheBench|Apache Bench|apachebench|hey|boom|oha|bombardier"
     r"|autocannon|vegeta|h2load"
-    r"|k6|siege|loadtest|JMeter|jmeter|Gatling|gatling|[Ll]ocust|[Aa]rtillery|httperf|weighttp|plow"
+    r"|[Aa]utocannon|[Bb]ombardier|[Vv]egeta|WRK2?|[Kk]6|siege|Siege|loadtest|JMeter|jmeter|Gatling|gatling"
+    r"|[Ll]ocust|[Aa]rtillery|httperf|weighttp|plow|NBomber|Hyperfoil|Apache ?Benchmark"
     r"|drill|nighthawk"
     r"|fortio|tsung|rewrk|benchmarkdotnet|go-wrk|k6s|cassowary|ghz|YCSB)(?![\w-])"
 )
 """A tool's name in prose; "hey" and "ab" are words too, so it says only that a load may be named."""
 
-CLOSED = frozenset(
-    {"ApacheBench", "Apache Bench", "apachebench", "boom", "weighttp", "plow", "drill", "go-wrk", "cassowary"}
-)
+CLOSED = frozenset({"boom", "drill", "go-wrk", "cassowary"})
 """Other names in prose of tools whose loop is closed."""
+
+
+def named(words: str) -> str:
+    """The name of a tool as its command has it: "Apache Bench" is ab."""
+    name = "".join(words.lower().split())
+    return "ab" if name.startswith("apachebench") else name

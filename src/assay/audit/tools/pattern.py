@@ -110,7 +110,8 @@ class Tool:
     """A load-test tool: how its output begins and reads, how its command reads, whether its loop is closed.
 
     `cues` are words of which a line must hold one before `start` is tried. `joined` patterns hold
-    counts that are added up when they come again (a line for each status).
+    counts that are added up when they come again (a line for each status). `lone` is how an output
+    goes on whose beginning was left out: where no other output is open, one begins there.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Tool:
     flags: Flags | None = None
     names: tuple[str, ...] = ()
     joined: frozenset[str] = frozenset()
+    lone: str = ""
     extra: Callable[[str, dict[str, list[str]]], Iterator[tuple[str | float, Interval, str]]] | None = None
 
     @cached_property
@@ -128,9 +130,18 @@ class Tool:
         """The compiled start."""
         return re.compile(self.start)
 
-    def starts(self, text: str) -> bool:
-        """Whether an output of this tool may begin on the line."""
-        return any(cue in text for cue in self.cues) and self.starting.search(text) is not None
+    @cached_property
+    def starting_alone(self) -> re.Pattern[str]:
+        """The compiled start of what is left of an output."""
+        return re.compile(self.lone)
+
+    def starts(self, text: str, *, alone: bool = False) -> bool:
+        """Whether an output of this tool may begin on the line; `alone`: no other one is open."""
+        if not any(cue in text for cue in self.cues):
+            return False
+        if alone and self.lone and self.starting_alone.search(text):
+            return True
+        return self.starting.search(text) is not None
 
 
 def none_seen() -> Interval:

@@ -1,7 +1,7 @@
 """ApacheBench."""
 
 from assay.audit.tools.ab.command import FLAGS
-from assay.audit.tools.ab.output import CUES, PATTERNS, START
+from assay.audit.tools.ab.output import CUES, LONE, PATTERNS, START
 from assay.audit.tools.pattern import Tool
 
 TOOL = Tool(
@@ -9,6 +9,7 @@ TOOL = Tool(
     closed=True,
     cues=CUES,
     start=START,
+    lone=LONE,
     patterns=PATTERNS,
     flags=FLAGS,
     names=("ab",),

@@ -2,10 +2,18 @@
 
 from assay.audit.tools.pattern import N, Pattern
 
-CUES = ("ApacheBench", "Server Software:", "Concurrency Level:", "Time taken for tests:", "[#/sec]")
+CUES = (
+    "ApacheBench",
+    "Server Software:",
+    "Concurrency Level:",
+    "Time taken for tests:",
+    "[#/sec]",
+    "Percentage of the requests",
+)
 START = (
     r"Requests per second:\s+\d|This is ApacheBench|Server Software:|Concurrency Level:|Time taken for tests:"
 )
+LONE = r"^\W{0,12}Percentage of the requests served within a certain time"
 
 PATTERNS = (
     Pattern("Completed ", r"^\W{0,12}Completed (?P<progress__c>\d{1,12}) requests"),

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from assay.audit.interval import Interval
 from assay.audit.tools.pattern import N, Pattern, value_of
 
-CUES = ("Summary report @", "All virtual users finished", "All VUs finished")
-START = r"Summary report @|All virtual users finished|All VUs finished"
+CUES = ("eport @", "All virtual users finished", "All VUs finished")
+START = r"\b(?:Summary r|R)eport @|All virtual users finished|All VUs finished"
 
 PATTERNS = (
     Pattern("http.requests:", rf"http\.requests:[\s.]{{1,90}}(?P<requests__c>{N})"),

@@ -30,6 +30,8 @@ PATTERNS = (
     Pattern("non 2xx", r"(?P<good__c>[\d.]{1,12}[kM]?) 2xx responses, "),
 )
 
+_NAMED = re.compile(r"^\W{0,12}(Latency(?: \(ms\))?|Req/Sec|Bytes/Sec)\s")
+"""Of the tables before version 4, whose columns are only spaces apart."""
 _TIMES = {"avg": "mean", "stdev": "stdev", "max": "max", "min": "min"}
 _RATES = {"avg": "rate", "stdev": "rate_stdev"}
 
@@ -38,7 +40,9 @@ def table(text: str, held: dict[str, list[str]]) -> Iterator[tuple[str | float, 
     """The figures of a row, by the headings that came before it."""
     cells = [cell.strip() for cell in re.split(r"[│|┃]", text) if cell.strip()]
     if len(cells) < 3:
-        cells = [cell for cell in re.split(r"\s{2,}", text.strip(" │|")) if cell]
+        named = _NAMED.match(text)
+        cells = [named[1], *text[named.end() :].split()] if named else re.split(r"\s{2,}", text.strip(" │|"))
+        cells = [cell.strip() for cell in cells if cell.strip()]
     if len(cells) >= 3 and cells[0].lower() == "stat":
         held["head"] = [cell.lower() for cell in cells[1:]]
         return

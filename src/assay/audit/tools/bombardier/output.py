@@ -20,5 +20,6 @@ PATTERNS = (
         r"4xx - (?P<bad1__c>\d{1,12}), 5xx - (?P<bad2__c>\d{1,12})",
     ),
     Pattern("others -", r"others - (?P<broken__c>\d{1,12})"),
+    Pattern("dial", r"\bdial(?:ing)?\b.{1,120} - (?P<connect_errors__c>\d{1,12})$"),
     Pattern("Throughput", rf"Throughput:\s+(?P<transfer__b>{B})/s"),
 )

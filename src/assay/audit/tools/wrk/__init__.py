@@ -2,13 +2,14 @@
 
 from assay.audit.tools.pattern import Tool
 from assay.audit.tools.wrk.command import FLAGS
-from assay.audit.tools.wrk.output import CUES, PATTERNS, START
+from assay.audit.tools.wrk.output import CUES, LONE, PATTERNS, START
 
 TOOL = Tool(
     name="wrk",
     closed=True,
     cues=CUES,
     start=START,
+    lone=LONE,
     patterns=PATTERNS,
     flags=FLAGS,
     names=("wrk", "wrk2"),

@@ -2,11 +2,12 @@
 
 from assay.audit.tools.pattern import B, N, Pattern, T
 
-CUES = ("test @", "Latency ", "Thread Stats", "requests in")
+CUES = ("test @", "Latency ", "Thread Stats", "requests in", "Requests/sec:")
 START = (
     rf"Running \S{{1,12}} test @ \S|Thread Stats\s+Avg"
     rf"|(?:{N})[kM]? requests in .{{1,30}}, .{{1,20}} read|Latency\s+{T}\s+{T}\s+{T}\s+\d"
 )
+LONE = rf"^\W{{0,12}}Requests/sec:\s+(?:{N})\s*$"
 
 _K = r"[\d.]{1,20}[kMG]?"
 

@@ -1,0 +1,228 @@
+"""Results told in other ways than a tool's whole report: a figure a line, cut reports, lists, tables."""
+
+from __future__ import annotations
+
+import pytest
+from auditing import MACHINE, audited, codes, results, wrk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+FIELDS = """\
+## {name}
+
+- **Requests/sec**: {rate}
+- Total requests: {requests}
+- Latency avg: 2.54 ms
+- Latency p99: 3.56 ms
+- Latency max: 242.60 ms
+
+"""
+
+
+def fields(name: str = "Alder", rate: str = "3,929.3", requests: str = "117,879") -> str:
+    return FIELDS.format(name=name, rate=rate, requests=requests)
+
+
+def test_a_figure_a_line_is_a_result() -> None:
+    (found,) = results(fields())
+    assert found.label == "Alder"
+    assert {name: figure.value.middle for name, figure in found.figures.items()} == pytest.approx(
+        {"rate": 3929.3, "requests": 117879, "mean": 0.00254, "max": 0.2426}
+    )
+    assert found.percentiles[99.0].value.middle == pytest.approx(0.00356)
+
+
+def test_figures_under_two_headings_are_compared() -> None:
+    found = audited(fields() + fields("Birch", "2,000.0"))
+    assert [(a.label, b.label) for a, b in found.seen.compared()] == [("Alder", "Birch")]
+    assert {"R3", "R4", "R5"} <= {remark.code for remark in found.remarks}
+
+
+def test_one_result_may_go_on_under_headings_of_its_parts() -> None:
+    text = "# Report\n\n## Summary\n\n- **Requests**: 10\n- **Success Rate**: 50.00%\n"
+    text += "- **Latency (p95)**: 18 ms\n\n## Latency Statistics\n\n- **Mean**: 6.9 ms\n- **99%**: 18.8 ms\n"
+    (found,) = results(text)
+    assert found.percentiles.keys() == {95.0, 99.0}
+    assert {"W2", "S1", "R10"} <= codes(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Tests\n\n- Tests: 12 passed\n- Time: 2.31 s\n- Max: 3 s\n- Mean: 1 s\n",
+        "# Config\n\n- Timeout: 30 s\n- Max connections: 100\n- Retries: 5\n",
+        "# Limits\n\n- Requests: 100\n- Burst: 20\n- Window: 60 s\n",
+        "# Bench of a parser\n\n```\nmin: 1.2 ms\nmean: 1.4 ms\nmax: 2.0 ms\nstddev: 0.1 ms\n```\n",
+        "# 1.2.0\n\n- Throughput: 20 % better\n- Latency: fixed in #123\n- Requests: 3 bugs\n",
+        "# Size\n\n- size: 12 kB\n- total: 14 ms\n- requests: 2\n",
+        "# Service level\n\nRate limit: 100 req/s\nTimeout: 5 s\n",
+        "# Install\n\nnpm 10.2: 5 packages\nnode 20: 3 s\n",
+    ],
+)
+def test_figures_of_something_else_are_no_result(text: str) -> None:
+    assert not results(text) and not codes(text)
+
+
+def test_percentiles_of_ab_alone_are_a_result() -> None:
+    rows = "".join(f"  {q}%  {100 + q}\n" for q in (50, 66, 75, 80, 90, 95, 98, 99))
+    text = "ab -n 1000 -c 250 http://localhost:8080/\n\n```\nPercentage of the requests served within a "
+    text += f"certain time (ms)\n{rows} 100%  900 (longest request)\n```\n"
+    (found,) = results(text)
+    assert found.tool == "ab" and found.percentiles[99.0].value.middle == pytest.approx(0.199)
+    assert {"H1", "W5"} <= codes(text)
+
+
+def test_the_last_lines_of_wrk_are_a_result() -> None:
+    text = "# Foo\n\n```\nRequests/sec: 425484.66\nTransfer/sec:     20.29MB\n```\n"
+    (found,) = results(text)
+    assert found.tool == "wrk" and found.label == "Foo"
+
+
+def test_a_name_between_two_outputs_of_one_listing_is_the_second_ones() -> None:
+    body = "\n".join(wrk().splitlines()[2:])
+    first, second = results(f"## Node\n\n```\n#=> ALDER\n{body}\n\n#=> BIRCH\n{body}\n```\n")
+    assert (first.label, second.label) == ("ALDER", "BIRCH")
+
+
+def test_every_line_of_an_output_may_be_an_item_or_a_heading() -> None:
+    lines = ["Concurrency Level: 10", "#### Time taken for tests: 10.009 seconds"]
+    lines += ["#### Complete requests: 801", "Failed requests: 780", "Non-2xx responses: 781"]
+    lines += ["#### Requests per second: 80.03 [#/sec] (mean)"]
+    text = "".join(f"- {line}\n" for line in lines)
+    text += "\n#### Percentage of the requests served within a certain time (ms)\n\n- 50% 79\n- 99% 451\n"
+    (found,) = results("# GET\n\n" + text)
+    assert found.percentiles.keys() == {50.0, 99.0} and "rate" in found.figures
+    (told,) = [one for one in audited("# GET\n\n" + text).remarks if one.code == "W2"]
+    assert "781 of 801" in told.arithmetic
+
+
+def output(title: str, rate: float = 100_000.0) -> str:
+    return f"## {title}\n\n```\n{wrk(rate)}```\n\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("before", "after"), ("v2.41.0", "v2.42.0"), ("PHP 5.6", "PHP 7.0")]
+)
+def test_versions_of_one_thing_are_compared(one: str, other: str) -> None:
+    told = codes(output(one) + output(other, 90_000.0))
+    assert "R5" in told
+    assert "R4" not in told
+
+
+@pytest.mark.parametrize(("one", "other"), [("JSON", "Plaintext"), ("10 connections", "20 connections")])
+def test_loads_of_one_thing_are_not(one: str, other: str) -> None:
+    assert "R5" not in codes(output(one) + output(other, 90_000.0))
+
+
+def test_like_headings_under_two_names_are_compared_with_each_other_only() -> None:
+    nested = "".join(
+        f"## {name}\n\n" + "".join(f"#{output(route)}" for route in ("JSON", "Plaintext"))
+        for name in ("Alder", "Birch")
+    )
+    found = audited(f"# Results\n\n{nested}").seen.compared()
+    assert [(a.label, a.group, b.label) for a, b in found] == [
+        ("Alder", "JSON", "Birch"),
+        ("Alder", "Plaintext", "Birch"),
+    ]
+
+
+def test_a_table_is_of_the_command_just_above_it() -> None:
+    table = "| server | req/s | Slowest |\n|---|---|---|\n| foo | 9,000 | 0.1 |\n| bar | 8,000 | 0.2 |\n\n"
+    text = f"`hey -c 50 http://h/`\n\n{table}`wrk -c 512 -t 8 http://h/`\n\n{table}"
+    found = audited(text).seen.rows
+    assert [row.get("connections").value.middle for row in found] == [50, 50, 512, 512]  # type: ignore[union-attr]
+    assert (
+        len([one for one in audited(text).remarks if one.code == "M5"])
+        + len(next(one for one in audited(text).remarks if one.code == "M5").also)
+        == 2
+    )
+
+
+def test_a_cell_may_tell_the_command() -> None:
+    text = (
+        "| Param | Value |\n|---|---|\n| Requests/sec | 213.00 |\n| Command | wrk -c 4 http://localhost/ |\n"
+    )
+    assert "H1" in codes(text)
+
+
+def test_what_was_wanted_is_no_result() -> None:
+    text = "By k6.\n\n| Metric | Value | Target |\n|---|---|---|\n| Throughput | 19.6 req/s | > 100 req/s |\n"
+    text += "| Total requests | 3,765 | - |\n| Error rate | 31.77% | < 5% |\n"
+    (found,) = results(text)
+    assert found.figures["rate"].value.middle == pytest.approx(19.6)
+    assert "W2" in codes(text) and not {"R4", "R5"} & codes(text)
+
+
+def test_a_count_in_ten_seconds_is_a_rate() -> None:
+    text = "By autocannon.\n\n| server | Average hits / 10s |\n|---|---|\n| foo | 81019 |\n| bar | 224420 |\n"
+    first, _ = results(text)
+    assert first.figures["rate"].value.middle == pytest.approx(8101.9)
+
+
+def test_bytes_of_one_protocol_are_not_held_against_the_rates_of_two() -> None:
+    text = "By wrk -c 4.\n\n| proxy | HTTP/1.1 Req/sec | HTTP/2 Req/sec | Transfer/sec (HTTP/1.1) |\n"
+    text += "|---|---|---|---|\n"
+    text += "| foo | 100,000 | 90,000 | 400MB |\n| bar | 10,000 | 1,400 | 40MB |\n"
+    assert "W3" not in codes(text)
+
+
+def test_a_tolerance_of_its_own_column_is_the_spread() -> None:
+    text = "| client | Samples | Result | Tolerance |\n|---|---|---|---|\n"
+    text += "| foo | 15 | 5700 req/sec | ± 2.91 % |\n| bar | 10 | 5800 req/sec | ± 2.30 % |\n"
+    told = codes(text)
+    assert "S6" in told and "R5" not in told
+
+
+def test_lists_may_name_behind_or_beside_the_figure() -> None:
+    first, second = results(
+        "```\n- 2020/05/22: 5212.12 req/s, 626.07KB/s [Extra]\n- 6669.87 req/s, 977.03KB/s [Raw]\n```\n"
+    )
+    assert (first.label, second.label) == ("Extra", "Raw")
+    assert "transfer" in first.figures
+    alder, birch = results("```\nalder (2 workers)   640 r/s\nbirch (2 workers)   1100 r/s\n```\n")
+    assert (alder.label, birch.label) == ("alder (2 workers)", "birch (2 workers)")
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("ali --rate 5500 http://127.0.0.1:8000/", {"H1"}),
+        ("plow http://localhost:8080 -c 20 -d 5s", {"H1", "S7"}),
+        ("weighttp -n 1000 -c 10 -t 2 localhost:80/", {"H1", "W5"}),
+        ("fortio load -c 8 -qps 0 -t 5s http://localhost:8080/", {"H1", "S7"}),
+        ("wrk 'http://localhost:3333/' -d 3 -c 50 -t 4", {"H1", "S7"}),
+        ("python benchmark.py --url http://localhost:8100/hello --workers 10", {"H1"}),
+    ],
+)
+def test_commands_of_other_tools_are_read(command: str, told: set[str]) -> None:
+    text = (
+        f"{MACHINE}```\n{command}\n```\n\n| server | req/s |\n|---|---|\n| foo | 9,000 |\n| bar | 8,000 |\n"
+    )
+    assert told <= codes(text)
+
+
+def test_idle_connections_are_told_though_a_few_requests_failed() -> None:
+    few = "  Socket errors: connect 0, read 90, write 0, timeout 0\n"
+    many = "  Socket errors: connect 0, read 900000, write 0, timeout 0\n"
+    assert "M1" in codes(f"```\n{wrk(mean='0.50ms', errors=few)}```\n")
+    assert "M1" not in codes(f"```\n{wrk(mean='0.50ms', errors=many)}```\n")
+
+
+def test_pipelined_requests_are_more_than_connections() -> None:
+    assert "M1" in codes(f"```\n{wrk(mean='8.00ms')}```\n")
+    assert "M1" not in codes(f"64 requests pipelined.\n\n```\n{wrk(mean='8.00ms')}```\n")
+
+
+WORDS = st.sampled_from(
+    ["Requests/sec", "Latency", "avg", "p99", "Total", "requests", "Max", "Mean", "50%", "Throughput"]
+    + ["Errors", "Duration", ":", "=", "-", "*", "#", ".", "12", "3.5ms", "9k", "%"]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(WORDS, max_size=6).map(" ".join), max_size=12).map("\n".join))
+def test_any_lines_of_figures_are_read(text: str) -> None:
+    for found in results(text):
+        assert found.line <= found.last <= text.count("\n") + 1
+        assert all(figure.value.low <= figure.value.high for figure in found.figures.values())
+    audited(text)
