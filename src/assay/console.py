@@ -7,6 +7,7 @@ where NO_COLOR is set; nothing is told by colour alone.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -102,11 +103,34 @@ def give_up_output() -> None:
     os.close(nowhere)
 
 
+_PLAIN = str.maketrans(
+    {"±": "~", "×": "x", "µ": "u", "–": "-", "—": "-", "…": ".", "·": ".", "✗": "x", "✓": "v", "→": ">",
+     "≤": "<=", "≥": ">=", "─": "-", "│": "|", "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": "#", "▍": "|",
+     "▎": "|", "▏": "|", "“": '"', "”": '"', "’": "'", "‘": "'"}
+)  # fmt: skip
+"""The signs of our screens in ASCII, those of tables as wide as they were, so that columns stay columns."""
+
+
+def _in_plain(problem: UnicodeError) -> tuple[str, int]:
+    """An error handler for encodings (codecs.register_error)."""
+    if not isinstance(problem, UnicodeEncodeError):
+        raise problem
+    lacking = problem.object[problem.start : problem.end].translate(_PLAIN)
+    return "".join(sign if sign.isascii() else "?" for sign in lacking), problem.end
+
+
 def use_any_encoding() -> None:
-    """Show what the terminal's encoding lacks as "?" instead of failing on it."""
+    """Show what the terminal's encoding lacks in plain letters, or as "?", instead of failing on it.
+
+    Python takes the locale C for UTF-8, as most files are (PEP 540); a terminal of somebody who asks for it
+    by name may show nothing but ASCII.
+    """
+    codecs.register_error("assay-plain", _in_plain)
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            plain = stream.isatty() and locale in ("C", "POSIX")
+            stream.reconfigure(errors="assay-plain", encoding="ascii" if plain else None)
 
 
 def note(text: str) -> None:

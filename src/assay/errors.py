@@ -16,6 +16,15 @@ EXIT_WORSE = 3
 EXIT_INTERNAL = 70
 """A defect of ours (EX_SOFTWARE of sysexits.h)."""
 EXIT_INTERRUPTED = 130
+EXIT_CODES = {
+    EXIT_OK: "answered: the figures asked for stand",
+    EXIT_WITHHELD: "not answered: figures are withheld, or a comparison is not settled",
+    EXIT_USAGE: "bad usage or input, or something this machine lacks",
+    EXIT_WORSE: "slower than `assay compare` was told to allow",
+    EXIT_INTERNAL: "a defect of Assay, with a log to report",
+    EXIT_INTERRUPTED: "interrupted, by Ctrl-C or SIGTERM; what was measured is reported",
+}
+"""What each means, as every help and document tells it."""
 
 
 class AssayError(Exception):
@@ -61,3 +70,11 @@ class ServerFailed(AssayError):
         super().__init__(message)
         self.stage = stage
         self.log_tail = log_tail
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, with the server's own word for it where its log has one."""
+        from assay.complaint import complaint, last_words
+
+        said = complaint(self.log_tail) if self.stage == "contract" else last_words(self.log_tail)
+        return f"{self.message}; it said: {said}" if said else self.message

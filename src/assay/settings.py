@@ -10,6 +10,19 @@ from pathlib import Path
 DEFAULT_LOCK = "/tmp/assay.lock"
 """The one folder that every user of a machine can write to, whatever their session says of TMPDIR."""
 
+VARIABLES = {
+    "ASSAY_RESULTS": "the folder of runs [./results]",
+    "ASSAY_CACHE": "where servers are built [~/.cache/assay; of a checkout .assay]",
+    "ASSAY_SERVERS": "folders of servers, with : between them [./servers]",
+    "ASSAY_STUDIES": "folders of studies, with : between them [./studies]",
+    "ASSAY_LOCK": f"the file held by whoever measures here [{DEFAULT_LOCK}]",
+    "ASSAY_YES": "1: the drop-ins may load a machine that is not yours",
+    "ASSAY_STRICT": "1: the drop-ins do the arithmetic of the tool itself",
+    "ASSAY_QUIET": "1: the drop-ins print no findings",
+    "NO_COLOR": "no colour, whatever its value",
+}
+"""The variables of the environment that change what Assay does, as every help tells them."""
+
 BUNDLE = Path(__file__).resolve().parent / "bundle"
 """Servers and studies as a wheel carries them; scripts/wheel.sh puts them there, so a checkout has none."""
 

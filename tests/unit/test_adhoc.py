@@ -96,3 +96,19 @@ def test_the_order_is_drawn_from_the_seed() -> None:
     orders = {order_of_block("abcdef", 0, seed) for seed in range(20)}
     assert len(orders) > 10
     assert order_of_block("abcdef", 4, 7) == order_of_block("abcdef", 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["./old --port {port}", "./new --port {port}"], ["old", "new"]),
+        (["PORT={port} node a.js", "PORT={port} node b.js"], ["a.js", "b.js"]),
+        (["http://127.0.0.1:8001/", "http://127.0.0.1:8002/"], ["127.0.0.1:8001", "127.0.0.1:8002"]),
+        (["http://h:1/old", "http://h:1/new"], ["h:1/old", "h:1/new"]),
+        (["./build/srv {port}", "./build2/srv {port}"], ["./build/srv", "./build2/srv"]),
+        (["cd /srv/go && ./server $PORT", "http://127.0.0.1:1/"], ["server", "http://127.0.0.1:1"]),
+        (["./a 1", "./a 1"], ["./a 1", "./a 1 (2)"]),
+    ],
+)
+def test_rivals_without_names_are_called_by_what_sets_them_apart(words: list[str], names: list[str]) -> None:
+    assert [rival.name for rival in rivals_of(words, (), ())] == names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -189,6 +190,29 @@ def test_an_encoding_without_our_characters_is_no_error() -> None:
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=settings)
     assert ended.returncode == 0, ended.stderr
     assert "Little's law" in ended.stdout
+
+
+@pytest.mark.parametrize(("locale", "sign"), [("C", "~"), ("POSIX", "~"), ("C.UTF-8", "±")])
+def test_a_terminal_without_unicode_gets_tables_in_ascii(locale: str, sign: str, tmp_path: Path) -> None:
+    """Python takes the locale C for UTF-8; whoever says it by name may have nothing but ASCII."""
+    record = Path(__file__).parents[1] / "golden/records/format-2"
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-m", "assay.cli.main", "report", str(record)]
+    settings = os.environ | {"LC_ALL": locale, "TERM": "dumb", "COLUMNS": "80"}
+    with subprocess.Popen(
+        command, stdout=theirs, stderr=subprocess.PIPE, cwd=tmp_path, env=settings
+    ) as shown:
+        os.close(theirs)
+        said = b""
+        with contextlib.suppress(OSError):  # the other end of a terminal that closes
+            while part := os.read(ours, 65536):
+                said += part
+        os.close(ours)
+        assert shown.wait(60) == 0
+    text = said.decode()
+    assert text.isascii() == (sign == "~")
+    assert sign in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("colour", [{}, {"NO_COLOR": "1"}])

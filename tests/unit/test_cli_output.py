@@ -97,3 +97,13 @@ def test_a_report_goes_through_a_link_to_standard_output(
     assert main(["report", str(path), "--csv", str(link)]) == 0
     assert capfdbinary.readouterr().out.startswith(b"run_id,")
     assert link.is_symlink()
+
+
+def test_a_file_that_is_written_does_not_silence_the_result(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = sample_run.stored(sample_run.run(), tmp_path)
+    assert main(["report", str(path), "--csv", str(tmp_path / "trials.csv")]) == 0
+    told = capfd.readouterr()
+    assert "tier  server" in told.out and "run_id," not in told.out
+    assert "wrote" in told.err

@@ -345,6 +345,19 @@ def test_runs_are_found_by_path_beginning_and_age(tmp_path: Path) -> None:
         store.find(tmp_path / "empty", "latest")
 
 
+def test_a_damaged_record_is_not_in_the_way_of_the_latest(tmp_path: Path) -> None:
+    for name in ("alpha-20261121-093000-1a2b", "alpha-20261121-100000-3c4d"):
+        written(tmp_path, trials=0, run_id=name).close()
+    (tmp_path / "alpha-20261121-100000-3c4d" / "run.jsonl").write_bytes(b"garbage\n")
+    said: list[str] = []
+    assert store.find(tmp_path, "latest", said.append).parent.name == "alpha-20261121-093000-1a2b"
+    [passed_over] = said
+    assert "3c4d" in passed_over and "passed over" in passed_over
+    (tmp_path / "alpha-20261121-093000-1a2b" / "run.jsonl").write_bytes(b"garbage\n")
+    with pytest.raises(InputError, match="no header"):
+        store.read(store.find(tmp_path, "latest"))
+
+
 def test_run_ids_tell_study_and_time() -> None:
     name = store.new_run_id("franklin", 1_795_253_400 * 10**9)
     assert name.startswith("franklin-20261121-093000-")

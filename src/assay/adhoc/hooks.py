@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from assay.complaint import last_words
 from assay.errors import InputError
 from assay.sut.kept import Kept, Order, exit_in_words
 from assay.values.design import Commands, Rival
@@ -87,8 +88,7 @@ class Hooks:
             raise
         if code == 0:
             return kept
-        tail = kept.log_tail().splitlines()
+        said = last_words(kept.log_tail())
         kept.stop()
         ended = f"did not end within {LONGEST_S:g} s" if code is None else exit_in_words(code)
-        said = f": {tail[-1]}" if tail else ""
-        raise InputError(f"{flag} for {rival.name} {ended}{said}", "mend that command")
+        raise InputError(f"{flag} for {rival.name} {ended}{said and f': {said}'}", "mend that command")

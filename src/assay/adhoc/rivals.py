@@ -14,6 +14,9 @@ from assay.values.design import Rival, filled
 _SCAN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 _MOST_IN_RANGE = 64
+_LONGEST_NAME = 60
+_SAID_OF_THE_PORT = re.compile(r"\S*=(\{port\}|\$PORT)|(-\S+\s+)?\S*(\{port\}|\$PORT)\S*")
+"""It is filled in anew for each start, so it sets no rival apart."""
 _OURS = frozenset({"port", "host", "cores"})
 """Placeholders that are filled in when a server is started."""
 
@@ -59,7 +62,7 @@ def rivals_of(words: Sequence[str], names: Sequence[str], scans: Sequence[Scan])
             raise InputError(
                 f"--scan {scan.name}: no command has {{{scan.name}}}", "write it where the value goes"
             )
-    named = itertools.zip_longest(words, names)
+    named = itertools.zip_longest(words, names or _short_names(words))
     found = [rival for word, name in named for rival in _expanded(word, name or "", scans)]
     return tuple(_told_apart(found))
 
@@ -78,6 +81,30 @@ def _expanded(word: str, name: str, scans: Sequence[Scan]) -> Iterator[Rival]:
             yield Rival(name=called, url=words, values=chosen)
         else:
             yield Rival(name=called, command=filled(word, chosen), values=chosen)
+
+
+def _short_names(words: Sequence[str]) -> Sequence[str]:
+    """What sets each word apart from the others: of URLs host and port, of commands the words that not all of
+    them have. Nothing where one word stands alone, or all are the same."""
+    if len(set(words)) < 2:
+        return ()
+    if all(word.startswith(("http://", "https://")) for word in words):
+        bare = [word.partition("://")[2].rstrip("/") for word in words]
+        hosts = [url.partition("/")[0] for url in bare]
+        return hosts if len(set(hosts)) == len(set(words)) else bare
+    spoken = [_SAID_OF_THE_PORT.sub(" ", word.rpartition("&&")[2]).split() for word in words]
+    common = set(spoken[0]).intersection(*spoken)
+    apart = [[part for part in each if part not in common] for each in spoken]
+    for shown in (_base, str):
+        names = [" ".join(map(shown, each))[:_LONGEST_NAME] for each in apart]
+        if all(names) and len(set(names)) == len(set(words)):
+            return names
+    return ()
+
+
+def _base(part: str) -> str:
+    """A path's last name; anything else as it is."""
+    return part.rstrip("/").rpartition("/")[2] if re.fullmatch(r"[\w./-]+", part) else part.rstrip("/")
 
 
 def _told_apart(found: Sequence[Rival]) -> Iterator[Rival]:

@@ -81,7 +81,11 @@ def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
 
     settings = Settings.resolve(results=args.results)
     resolved = resolve(name, design, cores_for(design.rivals))
-    show = one_run.shown(as_json=args.json, write=lambda run: report_outputs.write_all(run, None, args))
+    show = one_run.shown(
+        as_json=args.json,
+        write=lambda run: report_outputs.write_all(run, None, args),
+        silent=report_outputs.takes_standard_output(args),
+    )
     with machine_lock(settings):
         return one_run.begin(resolved, settings, show).code
 

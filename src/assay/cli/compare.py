@@ -91,12 +91,12 @@ def _load(word: str, settings: Settings) -> tuple[Run, str | None]:
     from assay.verdict import judged
 
     try:
-        return judged(stored.read(store.find(settings.results, word))), None
+        return judged(stored.read(store.find(settings.results, word, console.note))), None
     except InputError:
         name, colon, case = word.partition(":")
         if not colon:
             raise
-    loaded = judged(stored.read(store.find(settings.results, name)))
+    loaded = judged(stored.read(store.find(settings.results, name, console.note)))
     cases = [one.id for one in loaded.header.cases]
     if case not in cases:
         raise InputError(f"run {loaded.header.run_id} has no case {case!r}", f"it has: {', '.join(cases)}")

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
     from assay.verdict import judge
 
     settings = Settings.resolve(results=args.results)
-    path = store.find(settings.results, args.run)
+    path = store.find(settings.results, args.run, console.note)
     before = stored.read(path)
     if not before.trials:
         raise InputError(f"{path}: there is no whole trial to judge", "run it again, or --resume it")

@@ -13,10 +13,7 @@ import assay
 from assay import console, dropin
 from assay.cli import verbs
 from assay.cli.boundary import guarded
-from assay.cli.parser import Parser
-from assay.errors import EXIT_OK, InputError
-
-_DROP_INS = "Speak another tool's language"
+from assay.errors import EXIT_CODES, EXIT_OK, InputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,10 +61,7 @@ def _dispatch(words: list[str]) -> int:
     verb = verbs.find(words[0])
     if verb is None:
         raise _unknown(words[0])
-    module = verb.module()
-    parser = Parser(prog=f"assay {verb.name}", description=_sentence(verb.purpose))
-    module.configure(parser)
-    return module.run(parser.read(words[1:]))
+    return verb.module().run(verb.parser().read(words[1:]))
 
 
 def _help(words: list[str]) -> int:
@@ -84,13 +78,15 @@ def _version() -> int:
 
 def overview() -> str:
     """What `assay --help` prints."""
+    from assay.settings import VARIABLES
+
     lines = [
         "usage: assay VERB [...]",
         "",
         "Assay weighs web servers honestly: it drives load, runs whole comparisons of",
         "servers, and says of every number whether it can be believed.",
     ]
-    listed = [*verbs.VERBS, *(verbs.Verb(tool.name, tool.purpose, _DROP_INS) for tool in dropin.TOOLS)]
+    listed = verbs.listed()
     width = max(len(verb.name) for verb in listed)
     group = ""
     for verb in listed:
@@ -105,8 +101,13 @@ def overview() -> str:
         "  assay run franklin --quick",
         "  assay report latest --markdown results.md",
         "",
-        "`assay VERB --help` shows a verb's flags and examples. Exit codes: 0 clean,",
-        "1 figures withheld, 2 bad usage or input, 70 a defect of Assay, 130 interrupted.",
+        "`assay VERB --help` shows a verb's flags and examples.",
+        "",
+        "exit codes:",
+        *(f"  {code:<3}  {meaning}" for code, meaning in EXIT_CODES.items()),
+        "",
+        "variables of the environment:",
+        *(f"  {name:<13}  {meaning}" for name, meaning in VARIABLES.items()),
     ]
     return "\n".join(lines)
 
@@ -114,15 +115,11 @@ def overview() -> str:
 def _unknown(word: str) -> InputError:
     from difflib import get_close_matches
 
-    names = [verb.name for verb in (*verbs.VERBS, *dropin.TOOLS)]
+    names = [verb.name for verb in verbs.listed()]
     near = get_close_matches(word, names, n=1, cutoff=0.5)
     what = "flag" if word.startswith("-") else "verb"
     remedy = f"did you mean {near[0]!r}?" if near else "`assay --help` lists the verbs"
     return InputError(f"unknown {what} {word!r}", remedy)
-
-
-def _sentence(purpose: str) -> str:
-    return purpose[0].upper() + purpose[1:] + "."
 
 
 if __name__ == "__main__":

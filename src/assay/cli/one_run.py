@@ -117,9 +117,9 @@ def _view() -> Iterator[RunView]:
         yield RunView(talk.print, judge, refresh=lambda view: live.update(view.render(), refresh=True))
 
 
-def shown(*, as_json: bool, write: Callable[[Run], bool] = lambda run: False) -> Show:
-    """Write the report beside the record, then what was asked for: JSON, the files that `write` writes (it
-    says whether there were any), or else the end screen."""
+def shown(*, as_json: bool, write: Callable[[Run], None] = lambda run: None, silent: bool = False) -> Show:
+    """Write the report beside the record; show the run as JSON or, unless it is to be `silent`, on the end
+    screen; then write what else was asked for by `write`."""
 
     def show(run: Run, folder: Path) -> None:
         from assay.cli.output import OutputFile
@@ -132,10 +132,12 @@ def shown(*, as_json: bool, write: Callable[[Run], bool] = lambda run: False) ->
             OutputFile(str(report), announce=False).write(markdown.render(run))
         if as_json:
             show_json(run)
-        if not write(run) and not as_json:
+        elif not silent:
             named = (("report", report), ("run record", record))
             there = tuple((name, _shortest(path)) for name, path in named if path.is_file())
             console.show(terminal.summary(run, there))
+        with later.kept():
+            write(run)
         later.tell()
 
     return show

@@ -35,6 +35,11 @@ class OutputFile:
             console.note(f"wrote {self._word}")
 
 
+def is_standard_output(word: str | None) -> bool:
+    """Whether what is written there comes out on standard output."""
+    return word is not None and (word == "-" or _own_descriptor(_followed(Path(word))) == 1)
+
+
 def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
     """Write files into a folder, which is made where there is none."""
     number = 0

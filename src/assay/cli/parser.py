@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
@@ -22,10 +23,16 @@ class Parser(argparse.ArgumentParser):
         self._optionals.title = "options"
         self.add_argument("-h", "--help", action="help", help="show this and exit")
 
+    @property
+    def actions(self) -> tuple[argparse.Action, ...]:
+        """Its words and flags, in the order in which the help shows them."""
+        return tuple(self._actions)
+
     def examples(self, *lines: tuple[str, str]) -> None:
         """End the help with examples: a command and what it does."""
         shown = [f"  {command}\n      {purpose}" for command, purpose in lines]
-        self.epilog = "examples:\n" + "\n".join(shown)
+        more = "`assay --help` tells the exit codes and the variables of the environment."
+        self.epilog = "\n".join(("examples:", *shown, "", more))
 
     def read(self, words: Sequence[str]) -> argparse.Namespace:
         """Parse `words`; InputError, with the nearest flag, where one is unknown."""
@@ -61,7 +68,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Help in 80 columns, flags in a narrow column, examples as written."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30, width=80)
+        super().__init__(prog, max_help_position=30, width=min(80, shutil.get_terminal_size().columns))
 
     def add_usage(
         self,

@@ -41,17 +41,18 @@ def run(args: argparse.Namespace) -> int:
     from assay.settings import Settings
 
     settings = Settings.resolve(results=args.results)
-    path = store.find(settings.results, args.run)
+    path = store.find(settings.results, args.run, console.note)
     shown = verdict.judged(stored.read(path))
     pair = _pair(shown, args.beside, path.parent.parent, settings)
     if args.json:
         show_json(shown)
-    elif not report_outputs.write_all(shown, pair, args):
+    elif not report_outputs.takes_standard_output(args):
         from assay.report import beside, terminal
 
         console.show(terminal.summary(shown, (("run record", str(path)),)))
         if pair is not None:
             console.show(beside.summary(pair))
+    report_outputs.write_all(shown, pair, args)
     return EXIT_OK
 
 
@@ -61,7 +62,9 @@ def _pair(run: Run, word: str | None, folder: Path, settings: Settings) -> Pair 
     from assay.report.model import profiles
 
     if word is not None:
-        return profiles.pair(run, verdict.judged(stored.read(store.find(settings.results, word))))
+        return profiles.pair(
+            run, verdict.judged(stored.read(store.find(settings.results, word, console.note)))
+        )
     return stored.pair_in_series(run, folder)
 
 

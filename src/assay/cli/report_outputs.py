@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.output import OutputFile, write_files
+from assay.cli.output import OutputFile, is_standard_output, write_files
 from assay.cli.parser import Parser
 from assay.errors import InputError
 from assay.values.run import Run
@@ -132,8 +132,13 @@ def add_to(parser: Parser) -> None:
     )
 
 
-def write_all(run: Run, pair: Pair | None, args: argparse.Namespace) -> bool:
-    """Write every output that was asked for; False where none was."""
+def takes_standard_output(args: argparse.Namespace) -> bool:
+    """Whether something goes there that a reader expects alone: JSON, or a file given as "-"."""
+    return args.json or any(is_standard_output(getattr(args, output.flag)) for output in OUTPUTS)
+
+
+def write_all(run: Run, pair: Pair | None, args: argparse.Namespace) -> None:
+    """Write every output that was asked for."""
     shown = Shown(run, pair)
     asked = [output for output in OUTPUTS if getattr(args, output.flag) is not None]
     for output in asked:
@@ -144,7 +149,6 @@ def write_all(run: Run, pair: Pair | None, args: argparse.Namespace) -> bool:
             write_files(Path(word), output.make(shown))
     if args.step_summary:
         _step_summary(run)
-    return bool(asked) or args.step_summary
 
 
 def _step_summary(run: Run) -> None:

@@ -114,7 +114,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
 
     series = store.find_series(settings.results, args.resume)
     if series is None:
-        path = store.find(settings.results, args.resume)
+        path = store.find(settings.results, args.resume, console.note)
         series = _unfinished(settings, store.load(path).header.series)
     if series is not None:
         from assay.cli import run_series

@@ -12,6 +12,9 @@ import importlib
 from dataclasses import dataclass
 from typing import Protocol, cast
 
+from assay import dropin
+from assay.cli.parser import Parser
+
 
 @dataclass(frozen=True)
 class Verb:
@@ -20,6 +23,19 @@ class Verb:
     name: str
     purpose: str
     group: str
+    has_parser: bool = True
+    """Whether its flags are ours; a drop-in has its tool's."""
+
+    @property
+    def sentence(self) -> str:
+        """Its purpose as a sentence."""
+        return f"{self.purpose[0].upper()}{self.purpose[1:]}."
+
+    def parser(self) -> Parser:
+        """Its parser, with every flag."""
+        parser = Parser(prog=f"assay {self.name}", description=self.sentence)
+        self.module().configure(parser)
+        return parser
 
     def module(self) -> VerbModule:
         """Import the verb's module."""
@@ -29,7 +45,7 @@ class Verb:
 class VerbModule(Protocol):
     """What a verb's module offers."""
 
-    def configure(self, parser: argparse.ArgumentParser) -> None:
+    def configure(self, parser: Parser) -> None:
         """Add the verb's flags and its examples."""
 
     def run(self, args: argparse.Namespace) -> int:
@@ -55,7 +71,15 @@ VERBS = (
     Verb("rules", "list the rules by which numbers are judged", "Understand"),
     Verb("explain", "say what a rule means, what to do about it, where it comes from", "Understand"),
     Verb("schema", "print the JSON Schema of a file format", "Understand"),
+    Verb("completion", "print what bash, zsh or fish need to complete flags", "Understand"),
+    Verb("manual", "print the manual page", "Understand"),
 )
+_DROP_INS = "Speak another tool's language"
+
+
+def listed() -> tuple[Verb, ...]:
+    """The verbs and, after them, the tools whose language is spoken."""
+    return (*VERBS, *(Verb(tool.name, tool.purpose, _DROP_INS, has_parser=False) for tool in dropin.TOOLS))
 
 
 def find(name: str) -> Verb | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.errors import InputError
-from assay.store.read import FILE
+from assay.store.read import FILE, load
 
 _STAMP = re.compile(r"-(\d{8}-\d{6})-[0-9a-f]{4}$")
 
@@ -17,9 +18,10 @@ def list_runs(results: Path) -> tuple[Path, ...]:
     return tuple(sorted(files, key=_age))
 
 
-def find(results: Path, word: str) -> Path:
+def find(results: Path, word: str, note: Callable[[str], None] = lambda text: None) -> Path:
     """The run file that `word` means: a path, "latest", or the beginning of one run's id.
 
+    The latest is the newest whose header can be read; `note` is told of those that were passed over.
     InputError where there is none, or more than one.
     """
     path = Path(word)
@@ -33,7 +35,7 @@ def find(results: Path, word: str) -> Path:
             f"there is no run in {results}", "make one with `assay run`, or name its folder with --results"
         )
     if word == "latest":
-        return runs[-1]
+        return _readable(runs, note)
     found = [run for run in runs if run.parent.name.startswith(word)]
     exact = [run for run in found if run.parent.name == word]
     if len(found) == 1 or exact:
@@ -42,6 +44,18 @@ def find(results: Path, word: str) -> Path:
         names = ", ".join(run.parent.name for run in found[-3:])
         raise InputError(f"{len(found)} runs begin with {word!r}", f"say more of the id; the newest: {names}")
     raise InputError(f"there is no run {word!r} in {results}", f"the newest is {runs[-1].parent.name}")
+
+
+def _readable(runs: Sequence[Path], note: Callable[[str], None]) -> Path:
+    """The newest run with a header; of runs that all have none the newest, so that its reader tells why."""
+    for run in reversed(runs):
+        try:
+            load(run)
+        except InputError as problem:
+            note(f"assay: passed over: {problem.message}")
+        else:
+            return run
+    return runs[-1]
 
 
 def _age(file: Path) -> tuple[str, str]:

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from assay.complaint import last_words
 from assay.errors import EnvironmentLacks
 
 _SCRIPT = Path(__file__).with_name("apt-install.sh")
@@ -34,11 +35,11 @@ def install(packages: Sequence[str], log: Path) -> tuple[str, ...]:
             stderr=subprocess.STDOUT,
             check=False,
         )
-    last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+    said = log.read_text(errors="replace").strip()
     if done.returncode == _UNKNOWN:
-        return tuple(last.partition(":")[2].split())
+        return tuple(said.rpartition("\n")[2].partition(":")[2].split())
     if done.returncode != 0:
-        raise EnvironmentLacks(f"apt-get failed: {last} (all of it: {log})", by_hand)
+        raise EnvironmentLacks(f"apt-get failed: {last_words(said)} (all of it: {log})", by_hand)
     return ()
 
 

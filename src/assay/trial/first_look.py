@@ -107,9 +107,7 @@ def _started(case: ResolvedCase, bench: Bench, look: Callable[[Running], T]) -> 
         finally:
             running.stop()
     except ServerFailed as failed:
-        last = failed.log_tail.splitlines()[-1:] if failed.stage != "contract" else []
-        said = f"; it said: {last[0]}" if last else ""
-        raise InputError(f"{case.case.id}: {failed.message}{said}") from failed
+        raise InputError(f"{case.case.id}: {failed.reason}") from failed
 
 
 def _ask(case: ResolvedCase, running: Running) -> likeness.Answers:

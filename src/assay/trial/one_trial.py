@@ -67,7 +67,7 @@ def run_trial(
 
 def failure_of(failed: ServerFailed) -> Failure:
     """What a record keeps of it."""
-    return Failure(stage=failed.stage, reason=failed.message, log_tail=failed.log_tail)
+    return Failure(stage=failed.stage, reason=failed.reason, log_tail=failed.log_tail)
 
 
 def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: str) -> Running:
