@@ -12,9 +12,7 @@ from assay.errors import EnvironmentLacks
 
 PACKAGES = {
     "lxml": ("audit", "reading HTML"),
-    "altair": ("charts", "pages and pictures"),
-    "vl_convert": ("charts", "pages and pictures"),
-    "jinja2": ("charts", "pages and pictures"),
+    "resvg_py": ("charts", "pictures as PNG"),
     "pyarrow": ("parquet", "Parquet"),
     "starlette": ("view", "`assay view`"),
     "uvicorn": ("view", "`assay view`"),

@@ -107,7 +107,9 @@ def test_a_study_of_ones_own_goes_from_init_to_a_report(installed: Installed) ->
     installed.run("assay", "setup", "shop")
     installed.run("assay", "run", "shop", "--quick", code=None)
     assert "shop" in installed.run("assay", "report", "latest", code=None)
-    lacking = installed.run("assay", "report", "latest", "--html", "page.html", code=2)
+    installed.run("assay", "report", "latest", "--html", "page.html")
+    assert "<svg" in (installed.folder / "page.html").read_text(encoding="utf-8")
+    lacking = installed.run("assay", "report", "latest", "--png", "pictures", code=2)
     assert "pip install 'assay-http[charts]'" in " ".join(lacking.split())
-    assert not (installed.folder / "page.html").exists()
+    assert not list(installed.folder.glob("pictures/*"))
     assert before == {path for path in package.rglob("*") if "__pycache__" not in path.parts}

@@ -123,20 +123,21 @@ def _missing(limits: tuple[Limit, ...], measured: Measurement) -> str:
 
 
 def _broken(limit: Limit, measured: Measurement, times: Histogram) -> str:
-    value = _value(limit, measured, times)
+    value = figure_of(limit, measured, times)
     if value is None:
         return f"too few right answers for {limit.figure} ({count(times.count)})"
     return "" if value < limit.most else _seen(limit, measured, times)
 
 
 def _seen(limit: Limit, measured: Measurement, times: Histogram) -> str:
-    value = _value(limit, measured, times)
+    value = figure_of(limit, measured, times)
     if limit.figure == "errors":
         return f"errors {share(value or 0)}"
     return f"{limit.figure} {time(value or 0)}"
 
 
-def _value(limit: Limit, measured: Measurement, times: Histogram) -> float | None:
+def figure_of(limit: Limit, measured: Measurement, times: Histogram) -> float | None:
+    """What was measured of the figure that `limit` bounds; None where too few answers tell it."""
     if limit.figure == "errors":
         failed = measured.failed + measured.missed_starts
         return failed / (measured.completed + failed) if measured.completed + failed else 1.0

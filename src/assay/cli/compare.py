@@ -11,7 +11,7 @@ from assay.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE, InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.compare import Watched
+    from assay.compare import Comparison, Watched
     from assay.settings import Settings
     from assay.values.run import Run
 
@@ -36,6 +36,9 @@ def configure(parser: Parser) -> None:
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the comparison as JSON on standard output")
     output.add_argument("--markdown", metavar="PATH", help="write it as Markdown; - for standard output")
+    output.add_argument(
+        "--html", metavar="PATH", help="write it as a page with its chart; - for standard output"
+    )
     parser.examples(
         ("assay compare franklin-20261101 latest", "every common case, new against base"),
         (
@@ -73,15 +76,24 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("the runs have no case in common", "name one on each side: RUN:CASE")
     if args.json:
         console.write(shown.as_json(found))
-    elif args.markdown:
-        from assay.cli.output import OutputFile
-
-        OutputFile(args.markdown).write(shown.as_markdown(found))
+    elif args.markdown or args.html:
+        _write(found, args)
     else:
         console.show(shown.summary(found))
     if found.broken:
         return EXIT_WORSE
     return EXIT_WITHHELD if found.withheld else EXIT_OK
+
+
+def _write(found: Comparison, args: argparse.Namespace) -> None:
+    from assay.cli.output import OutputFile
+    from assay.report import comparison as shown
+    from assay.report import pages
+
+    if args.markdown:
+        OutputFile(args.markdown).write(shown.as_markdown(found))
+    if args.html:
+        OutputFile(args.html).write(pages.side_by_side(found, None))
 
 
 def _load(word: str, settings: Settings) -> tuple[Run, str | None]:

@@ -90,15 +90,17 @@ def _junit(shown: Shown) -> Content:
 
 
 def _png(shown: Shown) -> Files:
-    from assay.report.charts import charts, to_png
+    from assay.report.charts import about, charts, to_png
 
-    return ((f"{chart.name}.png", to_png(chart)) for chart in charts(shown.run))
+    said = about(shown.run)
+    return ((f"{chart.name}.png", to_png(chart, said)) for chart in charts(shown.run))
 
 
 def _svg(shown: Shown) -> Files:
-    from assay.report.charts import charts, to_svg
+    from assay.report.charts import about, charts, to_svg
 
-    return ((f"{chart.name}.svg", to_svg(chart).encode()) for chart in charts(shown.run))
+    said = about(shown.run)
+    return ((f"{chart.name}.svg", to_svg(chart, said).encode()) for chart in charts(shown.run))
 
 
 def _hgrm(shown: Shown) -> Files:

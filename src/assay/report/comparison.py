@@ -18,7 +18,7 @@ from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.terminal import plain_table
 from assay.values.estimate import Estimate
 
-_NAMES: dict[Watched, str] = {
+NAMES: dict[Watched, str] = {
     "throughput": "throughput",
     "p99": "p99 time",
     "memory": "memory",
@@ -63,9 +63,8 @@ def as_markdown(comparison: Comparison) -> str:
     for line in conclusion(comparison):
         lines += [f"**{markdown.escape(line)}**", ""]
     lines += [f"- {markdown.escape(warning)}" for warning in comparison.warnings] + [""]
-    heads = ("case", "metric", "base:", "new:", "new / base", "limit")
     rows = ([markdown.escape(cell) for cell in _cells(change)] for change in _shown(comparison))
-    lines += markdown.table(heads, rows)
+    lines += markdown.table(HEADS, rows)
     lines += [f"- {markdown.escape(line)}" for line in left_out(comparison)]
     for side, finding in comparison.findings:
         lines.append(f"- {side}: {finding.code} {finding.severity}: {markdown.escape(finding.evidence)}")
@@ -93,17 +92,17 @@ def conclusion(comparison: Comparison) -> Iterator[str]:
     """What the limits came to, gravest first; nothing where no limit was set."""
     for change in comparison.changes:
         if change.outcome == "broken":
-            yield f"{fmt.safe(change.case)}: {_NAMES[change.metric]} is worse: {_change(change)}"
+            yield f"{fmt.safe(change.case)}: {NAMES[change.metric]} is worse: {_change(change)}"
     for change in comparison.changes:
         if change.outcome == "could not tell":
             trials = f"{change.more_trials} more trial{'' if change.more_trials == 1 else 's'}"
             more = f": {trials} on each side needed" if change.more_trials else ""
             more = more or (f": {verdict.words_of(change.limits)}" if change.limits else "")
-            yield f"{fmt.safe(change.case)}: {_NAMES[change.metric]}: could not tell{more}"
+            yield f"{fmt.safe(change.case)}: {NAMES[change.metric]}: could not tell{more}"
         if change.outcome == "not measured":
-            yield f"{fmt.safe(change.case)}: {_NAMES[change.metric]} was not measured in new"
+            yield f"{fmt.safe(change.case)}: {NAMES[change.metric]} was not measured in new"
         if change.outcome == "withheld":
-            yield f"{fmt.safe(change.case)}: {_NAMES[change.metric]} is withheld: no limit can be held to it"
+            yield f"{fmt.safe(change.case)}: {NAMES[change.metric]} is withheld: no limit can be held to it"
     held = [change for change in comparison.changes if change.outcome]
     if held and all(change.outcome == "kept" for change in held):
         yield f"all {len(held)} limits are kept" if len(held) > 1 else "the limit is kept"
@@ -131,9 +130,13 @@ def _changes(comparison: Comparison) -> RenderableType:
     return Group(*parts)
 
 
+HEADS = ("case", "metric", "base:", "new:", "new / base", "limit")
+"""Of `cells`."""
+
+
 def cells(comparison: Comparison) -> list[tuple[str, ...]]:
-    """Case, metric, base, new and change of every line, as written."""
-    return [_cells(change)[:5] for change in _shown(comparison)]
+    """Case, metric, base, new, change and what became of its limit, of every line, as written."""
+    return [_cells(change) for change in _shown(comparison)]
 
 
 def differences(comparison: Comparison) -> tuple[tuple[str, str, str], ...]:
@@ -161,7 +164,7 @@ def _cells(change: Change) -> tuple[str, str, str, str, str, str]:
         "errors": fmt.share,
     }
     base, new = (write[change.metric](_value(side)) for side in (change.base, change.new))
-    return fmt.safe(change.case, 80), _NAMES[change.metric], base, new, _change(change), change.outcome
+    return fmt.safe(change.case, 80), NAMES[change.metric], base, new, _change(change), change.outcome
 
 
 def _change(change: Change) -> str:

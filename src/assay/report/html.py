@@ -1,27 +1,24 @@
-"""A run as one HTML file: works offline, light and dark, on a phone and on paper.
+"""A run as one HTML file: works offline and without a script, light and dark, on a phone and on paper.
 
-Everything that came from a server or a file passes through the template's escaping; data for
-the charts is JSON in which no markup can begin.
+Everything that came from a server or a file passes through the template's escaping; charts are SVG that is
+drawn here, whose texts are escaped where they are drawn.
 """
 
 from __future__ import annotations
 
 import functools
-import json
+import itertools
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from assay.report import beside
 from assay.report import format as fmt
-from assay.report.charts import Chart, charts
-from assay.report.charts.chart import Spec, config
+from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
 from assay.report.findings import effect_words, grouped
 from assay.report.load import shape
 from assay.report.model import answer, claims, followers, profiles, servers
-from assay.report.model.followers import Follower
 from assay.report.model.profiles import Pair
 from assay.report.model.remarks import remarks
 from assay.report.model.rows import (
@@ -42,37 +39,37 @@ from assay.values.run import Run
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_VEGA_LITE = "6.4"
-"""The version whose specifications Altair writes."""
+_MOST_ABOUT = 3
+"""How many subjects the one line of a finding names."""
+
+RESULTS = (
+    "server", "tier:", "throughput:", "± (95 %):", "of the best", "p50:", "p99:", "errors:", "server CPU:",
+    "memory:", "start:", "findings",
+)  # fmt: skip
+"""Heads of the table of results; one that ends in a colon stands over a column of figures."""
 
 
 def render(run: Run, pair: Pair | None = None) -> str:
     """Write the page. `pair` is the run with that under the other profile, if there is one."""
-    from markupsafe import Markup
-
     found = sections(run)
-    drawn = charts(run, found)
-    return (
-        _pages()
-        .get_template("report.html.jinja")
-        .render(
-            **_said(run, found),
-            beside=_beside(pair) if pair else None,
-            charts=drawn,
-            style=Markup(_own("report.css")),
-            script=Markup(_own("report.js")),
-            bundle=Markup(_bundle()),
-            data=Markup(_data(drawn)),
-        )
-    )
+    said = _said(run, found, pair)
+    drawn = {chart.name: chart_words(chart) for chart in charts(run, found)}
+    hero, claimed = drawn.pop("answer", None), drawn.pop("claims", None)
+    said |= {"hero": hero, "claims_chart": claimed, "charts": _groups(drawn.values())}
+    return _write("report", **said, contents=list(_contents(said)))
 
 
-def page(name: str, title: str, base: str, **said: object) -> str:
-    """Write one of the pages around the report; `base` is the path below which all of them are."""
+def page(name: str, title: str, base: str | None, **said: object) -> str:
+    """Write one of the pages around the report; `base` is the path below which all of them are,
+    None for one that stands alone."""
+    return _write(name, **({"refresh": None, "title": title, "base": base} | said))
+
+
+def _write(name: str, **said: object) -> str:
     from markupsafe import Markup
 
-    known = {"refresh": None, "style": Markup(_own("report.css")), "title": title, "base": base}
-    return _pages().get_template(f"{name}.html.jinja").render(**(known | said))
+    look = Markup(variables() + _own("report.css") + style())
+    return _pages().get_template(f"{name}.html.jinja").render(style=look, **said)
 
 
 @functools.cache
@@ -82,7 +79,12 @@ def _pages() -> Environment:
 
     loader = PackageLoader("assay.report", "page")
     return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, finalize=_finalize
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
     )
 
 
@@ -91,145 +93,121 @@ def _finalize(value: object) -> object:
     return fmt.visible(value, lines=True) if type(value) is str else value
 
 
-def _said(run: Run, found: Sequence[Section]) -> dict[str, Any]:
-    """What the template says in words and tables; plain text all of it."""
-    header, judgement = run.header, run.judgement
-    alone, following = followers.apart(found)
+def _own(name: str) -> str:
+    return resources.files("assay.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+# --- what every page is made of -------------------------------------------------------------
+
+
+def table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    note: str = "",
+    apart: Sequence[bool] = (),
+    part: Sequence[bool] = (),
+    colours: Mapping[str, int | None] | None = None,
+    tones: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """A table as the templates show it, without the columns in which nothing is known.
+
+    `apart` marks rows that do not compete, `part` rows that belong to the one above; `colours` are the
+    first cells' and `tones` the classes of cells by their words.
+    """
+    lines = [list(row) for row in rows]
+    kept = [
+        place
+        for place in range(len(heads))
+        if place == 0 or any(line[place] not in ("", fmt.UNKNOWN) for line in lines)
+    ]
     return {
-        "title": fmt.safe(answer.name(run)),
-        "question": fmt.safe(answer.question(run), 2000),
-        "answers": [
-            fmt.safe(sentence, 1000) for sentence in (*answer.answers(run, found), *remarks(run, found))
+        "heads": [
+            (fmt.safe(heads[place].removesuffix(":"), 60), heads[place].endswith(":")) for place in kept
         ],
-        "standing": answer.standing(run),
-        "hallmark": judgement is not None and judgement.hallmark,
-        "which": fmt.safe(answer.title(run)),
-        "profile": fmt.safe(header.profile),
-        "sections": [section_words(section) for section in alone],
-        "followers": [_follower(one) for one in following],
-        "failures": list(_failures(found)),
-        "claims": list(_claims(run)),
-        "findings": list(_findings(run)),
-        "tables": list(_tables(run)),
-        "circumstances": list(_circumstances(run)),
-        "command": fmt.safe(shlex.join(header.command), 2000),
-        "version": header.environment.assay_version,
-        "run_id": fmt.safe(header.run_id),
+        "rows": [
+            {
+                "cells": [fmt.safe(line[place], 500) for place in kept],
+                "tones": [(tones or {}).get(line[place], "") for place in kept],
+                "apart": is_apart,
+                "part": is_part,
+                "hue": colour(colours[line[0]]) if colours and line[0] in colours else None,
+            }
+            for line, is_apart, is_part in itertools.zip_longest(lines, apart, part, fillvalue=False)
+            if isinstance(line, list)
+        ],
+        "note": note,
     }
 
 
-def section_words(section: Section) -> dict[str, Any]:
-    """A section as the templates show it."""
-    closed = all(row.closed_loop for row in section.rows)
+def chart_words(chart: Chart) -> dict[str, Any]:
+    """A chart as the templates show it."""
+    from markupsafe import Markup
+
+    heads = (chart.heads[0], *(f"{head}:" for head in chart.heads[1:]))
     return {
-        "title": fmt.safe(section.title),
-        "clock": "service times of a closed loop: the queue that the client makes"
-        if closed
-        else "response times",
-        "rows": [_row(row) for row in (*section.candidates, *section.others)],
+        "name": chart.name,
+        "title": fmt.safe(chart.title, 120),
+        "note": fmt.safe(chart.note, 600),
+        "small": chart.small,
+        "svg": [(size, Markup(drawn)) for size, drawn in inline(chart)],
+        "data": table(heads, chart.rows),
     }
 
 
-def _row(row: Row) -> dict[str, Any]:
-    bad = row.withheld or (row.throughput is None and row.failure is not None)
+def results(section: Section, colours: Mapping[str, int | None]) -> dict[str, Any]:
+    """A section's table of results."""
+    rows = (*section.candidates, *section.others)
+    closed = all(row.closed_loop for row in section.rows)
+    clock = "service times of a closed loop: the queue that the client makes" if closed else "response times"
+    below = " Rows below the line do not compete." if section.others else ""
+    return table(
+        RESULTS,
+        map(_cells, rows),
+        note=f"p50 and p99 are {clock}.{below}",
+        apart=[row.case.role != "candidate" for row in rows],
+        colours=colours,
+        tones={"withheld": "bad", "failed": "bad", "missing": "bad", "best": "good"},
+    )
+
+
+def _cells(row: Row) -> tuple[str, ...]:
     p50 = row.service_p50_ns if row.closed_loop else row.response_p50_ns
     p99 = row.service_p99_ns if row.closed_loop else row.response_p99_ns
-    candidate = row.case.role == "candidate"
-    return {
-        "apart": not candidate,
-        "tier": (row.tier or fmt.UNKNOWN) if candidate else "",
-        "name": fmt.safe(row.name, 80),
-        "bad": bad,
-        "throughput": throughput_words(row),
-        "interval": interval_words(row).removeprefix("± "),
-        "relative": relative_words(row),
-        "p50": fmt.time(_value(p50)),
-        "p99": fmt.time(_value(p99)),
-        "errors": fmt.share(row.error_share),
-        "cpu": fmt.share(row.cpu_share),
-        "memory": fmt.size(_value(row.peak_memory_bytes)),
-        "start": fmt.time(_value(row.start_ns)),
-        "codes": row.codes,
-    }
-
-
-def _follower(one: Follower) -> dict[str, Any]:
-    return {
-        "title": fmt.safe(one.title),
-        "note": f"{one.note}.",
-        "heads": [(head.removesuffix(":"), head.endswith(":")) for head in one.heads],
-        "rows": [[fmt.safe(cell, 80) for cell in line] for line in one.lines],
-    }
+    return (
+        row.name,
+        str(row.tier or ""),
+        throughput_words(row),
+        interval_words(row).removeprefix("± "),
+        relative_words(row),
+        fmt.time(_value(p50)),
+        fmt.time(_value(p99)),
+        fmt.share(row.error_share),
+        fmt.share(row.cpu_share),
+        fmt.size(_value(row.peak_memory_bytes)),
+        fmt.time(_value(row.start_ns)),
+        " ".join(row.codes),
+    )
 
 
 def _value(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.value
 
 
-def _beside(pair: Pair) -> dict[str, Any]:
-    """The two profiles side by side, in words and cells."""
-    return {
-        "title": beside.TITLE,
-        "which": [(profile, fmt.safe(said)) for profile, said in beside.which(pair)],
-        "warnings": [fmt.safe(said, 500) for said in profiles.warnings(pair)],
-        "heads": _heads(beside.HEADS),
-        "tables": [
-            {
-                "title": fmt.safe(beside.title_of(table)),
-                "rows": [
-                    (not line.competes, [fmt.safe(cell, 80) for cell in beside.cells(line)])
-                    for line in sorted(table.lines, key=lambda line: not line.competes)
-                ],
-                "told": [fmt.safe(said, 1000) for said in profiles.told(table)],
-            }
-            for table in profiles.tables(pair)
-        ],
-        "note": beside.NOTE,
-        "claim_heads": _heads(beside.CLAIM_HEADS),
-        "claims": [
-            [fmt.safe(cell, 500) for cell in beside.claim_cells(line)] for line in profiles.claims(pair)
-        ],
-        "changes": [fmt.safe(said) for said in beside.changes(pair)],
-        "setting_heads": _heads(beside.SETTING_HEADS),
-        "settings": [
-            [fmt.safe(cell, 80) for cell in (line.name, line.setting, line.published, line.fair)]
-            for line in profiles.settings(pair)
-        ],
-    }
-
-
-def _heads(heads: Iterable[str]) -> list[tuple[str, bool]]:
-    """Each head, and whether its column is aligned right."""
-    return [(fmt.safe(head.removesuffix(":"), 60), head.endswith(":")) for head in heads]
-
-
-def _failures(found: Sequence[Section]) -> Iterator[dict[str, str]]:
-    for row in failed_rows(found):
-        assert row.failure is not None  # chosen for it
-        log = "\n".join(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-20:])
-        where = failure_words(row)
-        yield {
-            "name": fmt.safe(row.failed_name, 80),
-            "where": where,
-            "reason": fmt.safe(row.failure.reason, 1000),
-            "log": log,
-        }
-
-
-def _claims(run: Run) -> Iterator[dict[str, Any]]:
-    for row in claims.rows(run):
-        yield asdict(row) | {"words": fmt.safe(row.words, 500), "reason": fmt.safe(row.reason, 500)}
-
-
-def _findings(run: Run) -> Iterator[dict[str, Any]]:
+def findings_words(run: Run) -> Iterator[dict[str, Any]]:
+    """The findings of a run, each rule's in one line that unfolds."""
     seen: set[str] = set()
     for group in grouped(ordered_findings(run), lambda case: name_of_case(run, case)):
         first = group.first
+        subjects = [subject for subject, _ in group.subjects if subject]
+        about = ", ".join(subjects[:_MOST_ABOUT]) or group.subjects[0][1]
+        more = len(subjects) - _MOST_ABOUT
         yield {
             "code": first.code,
             "anchor": first.code not in seen,
             "severity": first.severity,
             "title": fmt.safe(first.title),
+            "about": fmt.safe(about, 200) + (f" and {more} more" if more > 0 else ""),
             "subjects": [(fmt.safe(subject, 200), fmt.safe(said, 500)) for subject, said in group.subjects],
             "meaning": fmt.safe(first.meaning, 1000),
             "effect": effect_words(first),
@@ -239,17 +217,141 @@ def _findings(run: Run) -> Iterator[dict[str, Any]]:
         seen.add(first.code)
 
 
+# --- the report -----------------------------------------------------------------------------
+
+
+def _said(run: Run, found: Sequence[Section], pair: Pair | None) -> dict[str, Any]:
+    """What the template says in words and tables; plain text all of it."""
+    header, judgement = run.header, run.judgement
+    alone, following = followers.apart(found)
+    colours = hues(header.cases)
+    sentences = answer.answers(run, found)
+    asides = [one for one in sentences if one.startswith(answer.ASIDES)]
+    shown = [
+        {
+            "anchor": f"results-{place}",
+            "title": fmt.safe(f"Results: {section.title}" if section.title else "Results"),
+            "table": results(section, colours),
+        }
+        for place, section in enumerate(alone, start=1)
+    ]
+    shown += [
+        {
+            "anchor": f"following-{place}",
+            "title": fmt.safe(one.title),
+            "table": table(one.heads, one.lines, note=f"{one.note}.", colours=colours),
+        }
+        for place, one in enumerate(following, start=1)
+    ]
+    return {
+        "title": fmt.safe(answer.name(run)),
+        "question": fmt.safe(answer.question(run), 2000),
+        "answers": [fmt.safe(one, 1000) for one in sentences if one not in asides],
+        "asides": [fmt.safe(one, 1000) for one in (*asides, *remarks(run, found))],
+        "standing": answer.standing(run),
+        "hallmark": judgement is not None and judgement.hallmark,
+        "which": fmt.safe(answer.title(run)),
+        "results": shown,
+        "failures": list(_failures(found)),
+        "beside": _beside(pair, colours) if pair else None,
+        "claims": _claims(run),
+        "findings": list(findings_words(run)),
+        "tables": list(_tables(run)),
+        "circumstances": list(_circumstances(run)),
+        "command": fmt.safe(shlex.join(header.command), 2000),
+        "version": header.environment.assay_version,
+        "run_id": fmt.safe(header.run_id),
+    }
+
+
+def _groups(drawn: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Charts in their order; small ones that follow each other stand side by side."""
+    return [
+        {"small": small, "charts": list(group)}
+        for small, group in itertools.groupby(drawn, key=lambda chart: bool(chart["small"]))
+    ]
+
+
+def _contents(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """(anchor, words) of every part of the page that is there."""
+    yield from ((one["anchor"], one["title"]) for one in said["results"])
+    for key, anchor, words in (
+        ("failures", "failed", "Not measured"),
+        ("beside", "beside", beside.TITLE),
+        ("claims", "claimed", "Published against measured"),
+    ):
+        if said[key]:
+            yield anchor, words
+    for group in said["charts"]:
+        yield from ((chart["name"], chart["title"]) for chart in group["charts"])
+    if said["findings"]:
+        yield "findings", f"Findings ({len(said['findings'])})"
+    yield from ((one["anchor"], one["title"]) for one in said["tables"])
+    yield "how", "How it was measured"
+
+
+def _beside(pair: Pair, colours: Mapping[str, int | None]) -> dict[str, Any]:
+    """The two profiles side by side, in words and cells."""
+    tables = []
+    for one in profiles.tables(pair):
+        lines = sorted(one.lines, key=lambda line: not line.competes)
+        apart = [not line.competes for line in lines]
+        tables.append(
+            {
+                "title": fmt.safe(beside.title_of(one)),
+                "table": table(beside.HEADS, map(beside.cells, lines), apart=apart, colours=colours),
+                "told": [fmt.safe(said, 1000) for said in profiles.told(one)],
+            }
+        )
+    claimed = [beside.claim_cells(line) for line in profiles.claims(pair)]
+    settings = [(line.name, line.setting, line.published, line.fair) for line in profiles.settings(pair)]
+    return {
+        "title": beside.TITLE,
+        "which": [(profile, fmt.safe(said)) for profile, said in beside.which(pair)],
+        "warnings": [fmt.safe(said, 500) for said in profiles.warnings(pair)],
+        "tables": tables,
+        "note": beside.NOTE,
+        "claims": table(beside.CLAIM_HEADS, claimed) if claimed else None,
+        "changes": [fmt.safe(said) for said in beside.changes(pair)],
+        "settings": table(beside.SETTING_HEADS, settings) if settings else None,
+    }
+
+
+def _failures(found: Sequence[Section]) -> Iterator[dict[str, str]]:
+    for row in failed_rows(found):
+        assert row.failure is not None  # chosen for it
+        yield {
+            "name": fmt.safe(row.failed_name, 80),
+            "where": failure_words(row),
+            "reason": fmt.safe(row.failure.reason, 1000),
+            "log": "\n".join(fmt.safe(line) for line in row.failure.log_tail.splitlines()[-20:]),
+        }
+
+
+def _claims(run: Run) -> dict[str, Any] | None:
+    rows = claims.rows(run)
+    if not rows:
+        return None
+    return table(
+        ("claim", "published:", f"measured ({run.header.profile}):", "verdict", "why"),
+        [(row.words, row.published, row.measured, row.standing, row.reason) for row in rows],
+        part=[row.is_part for row in rows],
+        tones={
+            "supported": "good",
+            "supported: direction and size": "good",
+            "direction holds, size does not": "warn-word",
+            "contradicted": "bad",
+        },
+    )
+
+
 def _tables(run: Run) -> Iterator[dict[str, Any]]:
-    for title, (heads, rows) in (
-        ("As published", servers.published(run)),
-        ("Servers", servers.configuration(run)),
+    for anchor, title, (heads, rows) in (
+        ("published", "As published", servers.published(run)),
+        ("servers", "Servers", servers.configuration(run)),
     ):
         if rows:
-            yield {
-                "title": title,
-                "heads": _heads(heads),
-                "rows": [[fmt.safe(cell, 200) for cell in row] for row in rows],
-            }
+            yield {"anchor": anchor, "title": title, "table": table(heads, rows)}
 
 
 def _circumstances(run: Run) -> Iterator[tuple[str, str]]:
@@ -268,33 +370,3 @@ def _circumstances(run: Run) -> Iterator[tuple[str, str]]:
 def _versions(run: Run) -> Iterable[tuple[str, str]]:
     yield "assay", run.header.environment.assay_version
     yield from run.header.environment.tool_versions.items()
-
-
-def _own(name: str) -> str:
-    return resources.files("assay.report").joinpath("page", name).read_text(encoding="utf-8")
-
-
-@functools.cache
-def _bundle() -> str:
-    """Vega, Vega-Lite and vega-embed in one script, from vl-convert: nothing is fetched.
-
-    Within HTML a script ends at the first "</script", also inside a string.
-    """
-    import vl_convert
-
-    script = vl_convert.javascript_bundle(vl_version=_VEGA_LITE)  # type: ignore[call-arg]  # a snippet is optional
-    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _data(drawn: Iterable[Chart]) -> str:
-    # Charts of one kind differ in their data only: each specification is written once.
-    specs: list[Spec] = []
-    placed: dict[str, dict[str, Any]] = {}
-    for chart in drawn:
-        spec = {key: value for key, value in chart.spec.items() if key != "datasets"}
-        if spec not in specs:
-            specs.append(spec)
-        placed[chart.name] = {"spec": specs.index(spec), "datasets": chart.spec["datasets"]}
-    document = {"light": config(), "dark": config(dark=True), "specs": specs, "charts": placed}
-    text = json.dumps(document, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from assay.compare import compare
+from assay.compare import Comparison
 from assay.report import comparison, html
 from assay.report import format as fmt
+from assay.report.charts import hues
+from assay.report.charts.changes import changes
 from assay.report.history import damage
 from assay.report.model import answer
 from assay.report.model.rows import sections
@@ -69,39 +71,41 @@ def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
         total=total,
         ended=ended,
         grave=grave,
-        sections=[html.section_words(section) for section in sections(run)],
+        sections=[
+            {"title": fmt.safe(section.title), "table": html.results(section, hues(run.header.cases))}
+            for section in sections(run)
+        ],
     )
 
 
-def side_by_side(base_run: Run, new_run: Run, base: str) -> str:
-    """Two runs side by side."""
-    found = compare(base_run, new_run, {})
+def side_by_side(found: Comparison, base: str | None) -> str:
+    """Two runs side by side; without `base` a file of its own."""
+    drawn = changes(found)
     return html.page(
         "compare",
         "Two runs side by side",
         base,
+        conclusion=list(comparison.conclusion(found)),
+        charts=[html.chart_words(drawn)] if drawn else [],
         sides=[
             {
                 "name": fmt.safe(run.header.run_id, 100),
                 "which": fmt.safe(answer.title(run)),
                 "standing": answer.standing(run),
             }
-            for run in (base_run, new_run)
+            for run in (found.base, found.new)
         ],
         warnings=[fmt.safe(warning) for warning in found.warnings],
-        cells=comparison.cells(found),
+        changes=html.table(comparison.HEADS, comparison.cells(found)),
         left_out=[fmt.safe(line, 500) for line in comparison.left_out(found)],
-        differences=[tuple(fmt.safe(word) for word in line) for line in comparison.differences(found)],
-        findings=[
-            (
-                side,
-                one.code,
-                one.severity,
-                fmt.safe(one.subject.case or "every case", 80),
-                fmt.safe(one.evidence, 300),
-            )
-            for side, one in found.findings
-        ],
+        differences=html.table(("what", "base", "new"), comparison.differences(found)),
+        findings=html.table(
+            ("run", "rule", "case", "seen"),
+            [
+                (side, f"{one.code} {one.severity}", one.subject.case or "every case", one.evidence)
+                for side, one in found.findings
+            ],
+        ),
     )
 
 

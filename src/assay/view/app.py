@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
+from assay.compare import compare
 from assay.errors import AssayError, InputError
 from assay.report import pages
 from assay.store.index import Filter, Index
@@ -23,7 +24,7 @@ from assay.values.run import Run
 from assay.view.guard import Guard
 
 _REPORTS_KEPT = 8
-"""Rendered reports kept in memory: about 1 MB each."""
+"""Rendered reports kept in memory: at most 1 MB each."""
 
 
 def make_app(results: Path, token: str) -> Guard:
@@ -69,7 +70,8 @@ class _Pages:
         base, new = request.query_params.get("base", ""), request.query_params.get("new", "")
         files = [await run_in_threadpool(self._file, name) for name in (base, new)]
         runs = [await run_in_threadpool(_judged, file) for file in files]
-        return HTMLResponse(await run_in_threadpool(pages.side_by_side, runs[0], runs[1], _base(request)))
+        found = await run_in_threadpool(compare, runs[0], runs[1], {})
+        return HTMLResponse(await run_in_threadpool(pages.side_by_side, found, _base(request)))
 
     def _entries(self, chosen: Filter) -> list[pages.Listed]:
         with contextlib.closing(Index(self._results)) as index:

@@ -1,107 +1,147 @@
-"""`Chart`: one picture, its data as a table, and its look on light, dark and paper."""
+"""`Chart`: one picture, its data as a table, and its look in the page, in a file and as pixels."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+import functools
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib import resources
+from typing import NamedTuple
 
-from assay.report import format as fmt
+from assay.errors import EnvironmentLacks
+from assay.report.charts import svg
 
-Spec = dict[str, Any]
-
-# Okabe and Ito's palette without its yellow and black, which vanish on a white or a dark page:
-# told apart with every common colour blindness. Series beyond it repeat colours; their marks' shapes
-# differ.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-DATA = "rows"
-"""What a specification calls its data, which is added when it is used."""
-FILE_WIDTH = 720
+FILE_WIDTH = 760.0
 """Width in pixels of charts written to files (twice that in a PNG)."""
+WIDE, NARROW = 900.0, 358.0
+"""What the page holds of each chart: one for a desk, and one for a phone with the same size of letters."""
+_EDGE = 16.0
+
+# Okabe and Ito's palette without its yellow and black, which vanish on a white or a dark page, and two more:
+# told apart with every common colour blindness. Servers beyond them repeat colours; their marks differ.
+_SERIES = (
+    ("#0072b2", "#4fb3ea"), ("#d55e00", "#ff8f4a"), ("#009e73", "#2fce9f"), ("#b8508f", "#ea93c4"),
+    ("#b87a00", "#f2b632"), ("#3a8fc4", "#9bd4fa"), ("#6b5bb5", "#a99df0"), ("#8a5a3c", "#d3a17f"),
+)  # fmt: skip
+COLOURS = len(_SERIES)
+INKS = {
+    "page": ("#ffffff", "#16181b"), "ink": ("#1c1e21", "#e8e6e3"), "soft": ("#5b6068", "#a2a7ae"),
+    "line": ("#dcdfe3", "#3a3d42"), "panel": ("#f5f6f8", "#202327"), "grey": ("#767b84", "#9a9fa8"),
+    "good": ("#00704f", "#5fd0a5"), "bad": ("#b3261e", "#ff8a80"), "warn": ("#a04000", "#ffab70"),
+    "note": ("#00639b", "#7cc4f5"), "link": ("#00639b", "#7cc4f5"),
+} | {f"s{place}": both for place, both in enumerate(_SERIES)}  # fmt: skip
+"""Every colour of a page and its charts: on light, on dark."""
+
+
+class Drawing(NamedTuple):
+    """Elements of SVG within so many pixels."""
+
+    width: float
+    height: float
+    parts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart. `name` is good for a file and an anchor; `note` says how to read it."""
+    """A chart. `name` is good for a file and an anchor; `note` says how to read it; `draw` draws it in so
+    many pixels' width. `small` charts stand beside each other."""
 
     name: str
     title: str
     note: str
-    spec: Spec
+    draw: Callable[[float], Drawing]
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    small: bool = False
 
 
-def finish(spec: Spec, values: list[dict[str, Any]], height: int) -> Spec:
-    """Give a specification its data and the width of its place; the page adds the look."""
-    done = {key: value for key, value in spec.items() if key not in ("config", "usermeta")}
-    done["datasets"] = done.get("datasets", {}) | {DATA: values}
-    done["width"] = "container"
-    done["height"] = height
-    done["autosize"] = {"type": "fit-x", "contains": "padding"}
-    return {key: _visible(value) for key, value in done.items()}
+def inline(chart: Chart) -> tuple[tuple[str, str], ...]:
+    """The chart for a page, as (class, SVG): the style shows the one that fits the reader's window."""
+    sizes = (("narrow", NARROW),) if chart.small else (("wide", WIDE), ("narrow", NARROW))
+    return tuple((size, _document(chart.draw(width), chart.title)) for size, width in sizes)
 
 
-def _visible(value: Any) -> Any:  # noqa: ANN401 - a specification is JSON of any shape
-    """The same with every text in it fit to be shown: names come from studies and records."""
-    match value:
-        case str():
-            return fmt.visible(value, lines=True)
-        case dict():
-            return {key: _visible(one) for key, one in value.items()}
-        case list() | tuple():
-            return [_visible(one) for one in value]
-    return value
+def to_svg(chart: Chart, about: str) -> str:
+    """The chart as a picture that scales, on white, with what its marks mean and what it is `about`."""
+    drawn = chart.draw(FILE_WIDTH - 2 * _EDGE)
+    room = drawn.width
+    parts: list[str] = []
+    y = _EDGE + 14
+    for words, cls in ((chart.title, "head"), (chart.note, "soft small"), (about, "soft small")):
+        if cls != "head" and words == chart.note:
+            parts.append(_moved(drawn, y))
+            y += drawn.height + 20
+        for one in svg.wrapped(words, room, 17 if cls == "head" else 11):
+            parts.append(svg.text(_EDGE, y, one, cls))
+            y += 22 if cls == "head" else 15
+        y += 4
+    style = svg.element("style", _flat_style())
+    ground = svg.element("rect", width=FILE_WIDTH, height=y, fill=INKS["page"][0])
+    return _document(Drawing(FILE_WIDTH, y, (style, ground, *parts)), chart.title, standing=True)
 
 
-def config(dark: bool = False) -> Spec:
-    """Fonts and colours. The page holds both and chooses by the reader's setting."""
-    ink, grid = ("#e8e6e3", "#3a3d42") if dark else ("#1c1e21", "#dcdfe3")
-    font = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', sans-serif"
-    text = {
-        "labelColor": ink,
-        "titleColor": ink,
-        "labelFontSize": 12,
-        "titleFontSize": 12,
-        "titleFontWeight": 500,
-    }
-    return {
-        "background": None,
-        "font": font,
-        "view": {"stroke": None},
-        "axis": text | {"gridColor": grid, "domainColor": grid, "tickColor": grid, "labelLimit": 220},
-        "legend": text | {"orient": "bottom", "symbolOpacity": 1, "columns": 3, "labelLimit": 220},
-        "title": {"color": ink},
-        "text": {"color": ink, "fontSize": 12},
-        "rule": {"color": ink},
-        "tick": {"color": ink, "opacity": 1},
-        "range": {"category": list(PALETTE)},
-    }
+def to_png(chart: Chart, about: str) -> bytes:
+    """The same as pixels at twice the size: legible on a slide."""
+    if not _has_fonts():
+        raise EnvironmentLacks(
+            "a picture's words: this machine has no font", "apt-get install fonts-dejavu-core"
+        )
+    return _pixels(to_svg(chart, about))
 
 
-def to_svg(chart: Chart) -> str:
-    """The chart as a picture that scales, on white."""
-    import vl_convert
+def _pixels(document: str) -> bytes:
+    import resvg_py
 
-    return str(vl_convert.vegalite_to_svg(_for_file(chart)))
-
-
-def to_png(chart: Chart) -> bytes:
-    """The chart as pixels at twice the size, on white: legible on a slide."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_png(_for_file(chart), scale=2))
+    return bytes(resvg_py.svg_to_bytes(svg_string=document, zoom=2))
 
 
-def _for_file(chart: Chart) -> Spec:
-    spec = copy.deepcopy(chart.spec)
-    spec["width"] = FILE_WIDTH
-    spec["title"] = chart.title
-    spec["config"] = config() | {"background": "white"}
-    return spec
+@functools.cache
+def _has_fonts() -> bool:
+    """Whether words are drawn at all: without a font they would be left out without a word."""
+    blank = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">{}</svg>'
+    said = '<text x="2" y="15" font-family="sans-serif">Aa</text>'
+    return _pixels(blank.format("")) != _pixels(blank.format(said))
 
 
-def as_rows(cells: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+def _document(drawn: Drawing, title: str, *, standing: bool = False) -> str:
+    size = f"{svg.number(drawn.width)} {svg.number(drawn.height)}"
+    about: dict[str, float | str] = {"viewBox": f"0 0 {size}", "role": "img", "aria_label": title}
+    if standing:
+        about |= {"xmlns": "http://www.w3.org/2000/svg", "width": drawn.width, "height": drawn.height}
+    return svg.element("svg", "".join(drawn.parts), **about)
+
+
+def _moved(drawn: Drawing, y: float) -> str:
+    return svg.element("g", "".join(drawn.parts), transform=f"translate({svg.number(_EDGE)},{svg.number(y)})")
+
+
+def style() -> str:
+    """How the classes look; colours are the page's variables."""
+    return resources.files("assay.report").joinpath("page", "chart.css").read_text(encoding="utf-8")
+
+
+def variables() -> str:
+    """Every colour as a variable: light, dark, and light on paper."""
+    light, dark = ("".join(f"--{name}:{both[place]};" for name, both in INKS.items()) for place in (0, 1))
+    return f":root{{{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+
+
+def _flat_style() -> str:
+    """The style for a file of its own: not every reader of SVG knows variables."""
+    return re.sub(r"var\(--(\w+)\)", lambda found: INKS[found[1]][0], style())
+
+
+def colour(place: int | None) -> str:
+    """The class of a server's colour; None is what does not compete."""
+    return "s-none" if place is None else f"s{place % COLOURS}"
+
+
+def shape(place: int | None) -> int:
+    """The mark of a server: the second round of colours has other marks."""
+    return 0 if place is None else place + place // COLOURS
+
+
+def as_rows(cells: Iterable[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Freeze a table's cells."""
     return tuple(tuple(row) for row in cells)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay import stats
@@ -15,8 +15,8 @@ from assay.values.trial import Trial
 MOST_STEPS = 60
 """Points of a course over time: more would not be told apart on a page."""
 FEWEST_STEPS = 10
-ALL_STEPS = 2000
-"""Points of all courses of a run together: a page holds them all, and it is to stay small."""
+ALL_STEPS = 12_000
+"""Points of all trials of a run together: a page holds them all twice, and it is to stay small."""
 
 # Dense enough for a smooth curve; those without enough requests behind them are left out later.
 CURVE = (0.5, 0.75, 0.9, 0.95, 0.975, 0.99, 0.995, 0.999, 0.9995, 0.9999, 0.99999)
@@ -31,9 +31,9 @@ class Step(NamedTuple):
     high_per_s: float
 
 
-def steps_for(cases: int) -> int:
-    """How many points each of so many cases may have."""
-    return min(MOST_STEPS, max(FEWEST_STEPS, ALL_STEPS // max(1, cases)))
+def steps_for(trials: int) -> int:
+    """How many points each of so many trials may have."""
+    return min(MOST_STEPS, max(FEWEST_STEPS, ALL_STEPS // max(1, trials)))
 
 
 def course(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> tuple[Step, ...]:
@@ -52,6 +52,16 @@ def course(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> tuple[Step,
         for index, values in sorted(sums.items())
         if len(values) * 2 > len(measured)
     )
+
+
+def alone(trials: Sequence[Trial], most_steps: int = MOST_STEPS) -> Iterator[tuple[tuple[float, float], ...]]:
+    """Each trial's own course, as (second, throughput), in the steps of `course`."""
+    measured = [trial.measurement for trial in trials if trial.measurement and trial.measurement.windows]
+    if len(measured) < 2:  # it is the mean
+        return
+    step_ns = _step_ns(measured, most_steps)
+    for measurement in measured:
+        yield tuple((index * step_ns / 1e9, per_s) for index, per_s in sorted(_binned(measurement, step_ns)))
 
 
 def changes(trials: Sequence[Trial], steps: Sequence[Step]) -> tuple[tuple[float, float], ...]:

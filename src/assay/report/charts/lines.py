@@ -1,228 +1,172 @@
-"""Lines: throughput over time, percentile curves, response time and throughput against load."""
+"""Lines: throughput over time, percentile curves, response time and throughput against load, a search."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Sequence
-from typing import Any
-
-import altair as alt
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from assay.report import format as fmt
-from assay.report.charts.chart import DATA, Chart, Spec, as_rows, finish
-from assay.report.charts.data import Step
-from assay.values.estimate import Estimate
+from assay.report.charts import svg
+from assay.report.charts.chart import Drawing, colour, shape
+from assay.report.charts.scale import Scale
 
-HEIGHT = 300
-_FAR = 0.12
-"""Opacity of the series that the legend has turned off."""
-
-
-Changes = tuple[tuple[float, float], ...]
-"""Where the level of a trial changed: (second, throughput drawn there)."""
+HEIGHT = 320.0
+_TICK_ROOM = 64.0
+Point = tuple[float, float]
 
 
-def over_time(name: str, title: str, series: Sequence[tuple[str, tuple[Step, ...], Changes]]) -> Chart | None:
-    """Throughput over time, the warm-up shaded left of zero, changes of level marked; the band spans the
-    trials."""
-    values: list[dict[str, Any]] = [
-        {
-            "server": fmt.safe(server, 60),
-            "at": round(step.at_s, 3),
-            "rate": round(step.mean_per_s),
-            "low": round(step.low_per_s),
-            "high": round(step.high_per_s),
-        }
-        for server, steps, _ in series
-        for step in steps
-    ]
-    if not values:
-        return None
-    marks: list[dict[str, Any]] = [
-        {"server": fmt.safe(server, 60), "at": round(second, 3), "change": round(per_s)}
-        for server, _, changes in series
-        for second, per_s in changes
-    ]
-    rows = [
-        (one["server"], f"{one['at']:g}", fmt.rate(one["rate"]), fmt.rate(one["low"]), fmt.rate(one["high"]))
-        for one in values
-    ]
-    return Chart(
-        name=name,
-        title=title,
-        note=(
-            "Mean of the trials; the band spans their lowest and highest. Shaded: warm-up. "
-            "Triangles: a trial's level changed there."
-        ),
-        spec=finish(_over_time(any(one["at"] < 0 for one in values)), values + marks, HEIGHT),
-        heads=("server", "second", "mean", "lowest", "highest"),
-        rows=as_rows(rows),
+@dataclass(frozen=True)
+class Curve:
+    """One line: its points, the ends of their intervals (x, low, high) where known, and its colour.
+    `dashed` lines share their name's colour with a plain one and are told by `name`."""
+
+    name: str
+    colour: int | None
+    points: tuple[Point, ...]
+    ends: tuple[tuple[float, float, float], ...] = ()
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The two axes of a plot: scales of the data within so many pixels, words for ticks and titles. `inside`
+    stands within the plot: what a reader must know before looking."""
+
+    x: Callable[[float, float], Scale]
+    y: Callable[[float, float], Scale]
+    write_x: Callable[[float], str]
+    write_y: Callable[[float], str]
+    x_title: str
+    y_title: str
+    inside: str = ""
+    x_ticks: tuple[float, ...] = ()
+    level: tuple[float, str] | None = None
+
+
+def plot(curves: Sequence[Curve], frame: Frame, width: float, height: float = HEIGHT) -> Drawing:
+    """The curves within their frame, below a legend."""
+    legend, top = _legend(curves, width)
+    inside = svg.wrapped(frame.inside, width - 80, 11)
+    title_y = top + 14
+    y = frame.y(top + height - 44, title_y + 14 + 15 * len(inside))
+    ticks = y.ticks(5)
+    x = frame.x(
+        10 + max((svg.width_of(svg.short(frame.write_y(one)), 11) for one in ticks), default=0.0), width - 10
     )
-
-
-def percentiles(
-    name: str, title: str, note: str, series: Sequence[tuple[str, str, tuple[tuple[float, Estimate], ...]]]
-) -> Chart | None:
-    """Percentile curves: (server, clock, points). The horizontal axis stretches the tail."""
-    values: list[dict[str, Any]] = [
-        {
-            "server": fmt.safe(server, 60),
-            "clock": clock,
-            "x": round(1 / (1 - p), 3),
-            "p": f"p{100 * p:.10g}",
-            "ms": estimate.value / 1e6,
-            "low": (estimate.low or estimate.value) / 1e6,
-            "high": (estimate.high or estimate.value) / 1e6,
-            "text": fmt.time(estimate.value),
-        }
-        for server, clock, points in series
-        for p, estimate in points
+    parts = [*legend, svg.text(0, title_y, frame.y_title, "soft small")]
+    parts += _grid(frame, x, y, ticks, width, title_y + 14)
+    parts += [
+        svg.text(x.start + 8, title_y + 26 + 15 * place, words, "small warn")
+        for place, words in enumerate(inside)
     ]
-    if not values:
-        return None
-    rows = [
-        (
-            *(one[key] for key in ("server", "clock", "p", "text")),
-            fmt.time(one["low"] * 1e6),
-            fmt.time(one["high"] * 1e6),
+    for curve in curves:
+        parts += _curve(curve, x, y)
+    return Drawing(width, top + height, tuple(part for part in parts if part))
+
+
+def _curve(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
+    cls = colour(curve.colour)
+    for at, low, high in curve.ends:
+        yield svg.line(x(at), y(low), x(at), y(high), f"thin {cls}")
+    yield svg.path([(x(a), y(b)) for a, b in curve.points], f"curve {'dash ' if curve.dashed else ''}{cls}")
+    for a, b in curve.points:
+        kind = "open" if curve.dashed else "fill"
+        yield svg.mark(shape(curve.colour), x(a), y(b), f"{kind} {cls}", 3.5)
+
+
+def _grid(
+    frame: Frame, x: Scale, y: Scale, ticks: Sequence[float], width: float, top: float
+) -> Iterator[str]:
+    for tick in ticks:
+        yield svg.line(x.start, y(tick), x.end, y(tick), "grid")
+        yield svg.text(x.start - 6, y(tick) + 4, svg.short(frame.write_y(tick)), "soft small", "end")
+    free = 0.0
+    for tick in frame.x_ticks or x.ticks(max(2, int((x.end - x.start) / _TICK_ROOM))):
+        words = svg.short(frame.write_x(tick))
+        half = svg.width_of(words, 11) / 2
+        at = min(max(x(tick), half), width - half)
+        yield svg.line(x(tick), top, x(tick), y.start, "grid")
+        if at - half > free:
+            yield svg.text(at, y.start + 15, words, "soft small", "middle")
+            free = at + half + 4
+    yield svg.text((x.start + x.end) / 2, y.start + 32, frame.x_title, "soft small", "middle")
+    if frame.level is not None:
+        value, words = frame.level
+        yield svg.line(x.start, y(value), x.end, y(value), "refline")
+        yield svg.text(x.end, y(value) - 5, words, "soft small", "end")
+
+
+def _legend(curves: Sequence[Curve], width: float) -> tuple[list[str], float]:
+    """Marks and names in as many lines as they need, and the height that takes."""
+    parts: list[str] = []
+    x, y = 0.0, 14.0
+    for curve in curves:
+        words = svg.cut(curve.name, min(width - 24, 320))
+        room = 24 + svg.width_of(words)
+        if x and x + room > width:
+            x, y = 0.0, y + 20
+        kind, cls = ("open" if curve.dashed else "fill"), colour(curve.colour)
+        parts.append(svg.mark(shape(curve.colour), x + 7, y - 4, f"{kind} {cls}", 5))
+        parts.append(svg.text(x + 18, y, words, whole=curve.name))
+        x += room + 10
+    return parts, y + 8
+
+
+# --- over time: a small plot a server, for each has its own height -------------------------
+
+
+@dataclass(frozen=True)
+class Course:
+    """A server's throughput over time: its trials' mean, each trial alone, and where a level changed."""
+
+    name: str
+    colour: int | None
+    mean: tuple[Point, ...]
+    trials: tuple[tuple[Point, ...], ...]
+    changes: tuple[Point, ...]
+
+
+def courses(found: Sequence[Course], width: float) -> Drawing:
+    """A small plot a server, on one time axis, each from zero to its own highest."""
+    columns = 1 if width < 600 else min(3, len(found)) if len(found) != 4 else 2
+    gap, height = 24.0, 150.0
+    room = (width - gap * (columns - 1)) / columns
+    ends = [x for course in found for trial in (course.mean, *course.trials) for x, _ in trial]
+    parts = []
+    for place, course in enumerate(found):
+        drawn = _course(course, Scale(min(ends), max(ends) + 1e-9, 0, 1), room, height)
+        at = svg.number((room + gap) * (place % columns)), svg.number((height + 14) * (place // columns))
+        parts.append(svg.element("g", "".join(drawn), transform=f"translate({at[0]},{at[1]})"))
+    rows = -(-len(found) // columns)
+    y = rows * (height + 14) + 8
+    parts.append(svg.text(width / 2, y, "seconds since measuring began", "soft small", "middle"))
+    return Drawing(width, y + 8, tuple(parts))
+
+
+def _course(course: Course, time: Scale, width: float, height: float) -> Iterator[str]:
+    cls = colour(course.colour)
+    highest = max(y for trial in (course.mean, *course.trials) for _, y in trial) or 1.0
+    y = Scale(0, highest * 1.05, height - 20, 26)
+    ticks = y.ticks(3)
+    x = Scale(
+        time.low, time.high, 6 + max(svg.width_of(svg.short(fmt.rate(one)), 11) for one in ticks), width - 4
+    )
+    yield svg.text(0, 14, svg.cut(course.name, width, bold=True), f"name own {cls}", whole=course.name)
+    if x.low < 0:
+        yield svg.element(
+            "rect", x=x.start, y=y.end, width=x(0) - x.start, height=y.start - y.end, cls="shade"
         )
-        for one in values
-    ]
-    return Chart(
-        name=name,
-        title=title,
-        note=note,
-        spec=finish(_percentiles(len({clock for _, clock, _ in series}) > 1), values, HEIGHT),
-        heads=("server", "clock", "percentile", "time", "low", "high"),
-        rows=as_rows(rows),
-    )
-
-
-def against(
-    name: str,
-    title: str,
-    note: str,
-    x_title: str,
-    y_title: str,
-    points: Sequence[dict[str, Any]],
-    *,
-    log: bool,
-) -> Chart | None:
-    """Something against load. Points hold server, x, y, low, high and their `text`."""
-    if len({point["x"] for point in points}) < 2:
-        return None
-    values = [dict(point, server=fmt.safe(str(point["server"]), 60)) for point in points]
-    rows = [(str(one["server"]), f"{one['x']:g}", str(one["text"])) for one in values]
-    return Chart(
-        name=name,
-        title=title,
-        note=note,
-        spec=finish(_against(x_title, y_title, log), values, HEIGHT),
-        heads=("server", x_title, y_title),
-        rows=as_rows(rows),
-    )
-
-
-# --- the specifications, without data: Altair checks each against Vega-Lite's schema, which costs
-# a tenth of a second, so each is made once ----------------------------------------------
-
-
-@functools.cache
-def _over_time(warm_up: bool) -> Spec:
-    every, pick = _base()
-    base = every.transform_filter("isValid(datum.rate)")
-    x = alt.X(
-        "at:Q",
-        title="seconds since measuring began",
-        axis=alt.Axis(format=",~f", tickCount=12),
-        scale=alt.Scale(nice=False),
-    )
-    low = alt.Y("low:Q", title="answers a second", axis=alt.Axis(format="~s"), scale=alt.Scale(zero=True))
-    band = base.mark_area().encode(
-        x=x, y=low, y2="high:Q", opacity=alt.condition(pick, alt.value(0.18), alt.value(0.03))
-    )
-    tip = [alt.Tooltip("server:N"), alt.Tooltip("at:Q", title="second")]
-    line = (
-        base.mark_line(strokeWidth=2)
-        .encode(
-            x=x,
-            y=alt.Y("rate:Q", scale=alt.Scale(zero=True)),
-            opacity=_near(pick),
-            tooltip=[*tip, alt.Tooltip("rate:Q", title="answers a second", format=",.0f")],
+    for tick in ticks:
+        yield svg.line(x.start, y(tick), x.end, y(tick), "grid")
+        yield svg.text(x.start - 4, y(tick) + 4, svg.short(fmt.rate(tick)), "soft small", "end")
+    for tick in x.ticks(max(2, int((x.end - x.start) / 36))):
+        words = svg.short(fmt.significant(tick))
+        at = min(x(tick), width - svg.width_of(words, 11) / 2)
+        yield svg.text(at, y.start + 15, words, "soft small", "middle")
+    for trial in course.trials:
+        yield svg.path([(x(a), y(b)) for a, b in trial], f"faint {cls}")
+    yield svg.path([(x(a), y(b)) for a, b in course.mean], f"curve {cls}")
+    for a, b in course.changes:
+        yield svg.mark(
+            2, x(a), y(b) - 9, "fill s-none", 4, tip=f"the level changed at {fmt.significant(a, 3)} s"
         )
-        .add_params(pick)
-    )
-    changed = (
-        every.transform_filter("isValid(datum.change)")
-        .mark_point(shape="triangle-down", filled=True, size=70, yOffset=-8)
-        .encode(x=x, y="change:Q", opacity=_near(pick), tooltip=tip)
-    )
-    return alt.layer(*(_warm_up_shade() if warm_up else []), band, line, changed).to_dict()
-
-
-def _warm_up_shade() -> list[alt.Chart]:
-    """From the first moment drawn to zero, where measuring began."""
-    before = alt.Chart(alt.NamedData(name=DATA)).transform_filter("datum.at < 0")
-    shade = (
-        before.transform_aggregate(begin="min(at)")
-        .transform_calculate(end="0")
-        .mark_rect(color="gray", opacity=0.15)
-        .encode(x="begin:Q", x2="end:Q")
-    )
-    start = alt.Chart(alt.InlineData(values=[{"at": 0}])).mark_rule(strokeDash=[4, 4]).encode(x="at:Q")
-    return [shade, start]
-
-
-@functools.cache
-def _percentiles(two_clocks: bool) -> Spec:
-    base, pick = _base()
-    names = "{'2':'p50','10':'p90','100':'p99','1000':'p99.9','10000':'p99.99','100000':'p99.999'}"
-    axis = alt.Axis(values=[2, 10, 100, 1000, 10000, 100000], labelExpr=f"{names}[datum.value]", grid=True)
-    x = alt.X("x:Q", scale=alt.Scale(type="log", nice=False), axis=axis, title="percentile")
-    y = alt.Y("ms:Q", scale=alt.Scale(type="log"), title="milliseconds", axis=alt.Axis(format="~g"))
-    near = _near(pick)
-    tip = [alt.Tooltip(f"{field}:N") for field in ("server", "clock", "p")] + [
-        alt.Tooltip("text:N", title="time")
-    ]
-    dash = {"strokeDash": alt.StrokeDash("clock:N", title=None)} if two_clocks else {}
-    line = base.mark_line(strokeWidth=2).encode(x=x, y=y, opacity=near, **dash).add_params(pick)
-    by_clock = {"detail": "clock:N"}
-    span = base.mark_rule(strokeWidth=1).encode(x=x, y="low:Q", y2="high:Q", opacity=near, **by_clock)
-    dots = base.mark_point(filled=True, size=50).encode(
-        x=x, y=y, opacity=near, tooltip=tip, shape=_shape(), **by_clock
-    )
-    return alt.layer(span, line, dots).to_dict()
-
-
-@functools.cache
-def _against(x_title: str, y_title: str, log: bool) -> Spec:
-    base, pick = _base()
-    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
-    y = alt.Y("y:Q", title=y_title, scale=scale, axis=alt.Axis(format="~g" if log else "~s"))
-    x = alt.X(
-        "x:Q",
-        title=x_title,
-        axis=alt.Axis(format="~s"),
-        scale=alt.Scale(type="log") if log else alt.Scale(zero=True),
-    )
-    tip = [alt.Tooltip("server:N"), alt.Tooltip("x:Q", title=x_title), alt.Tooltip("text:N", title=y_title)]
-    near = _near(pick)
-    line = base.mark_line(strokeWidth=2).encode(x=x, y=y, opacity=near).add_params(pick)
-    span = base.mark_rule(strokeWidth=2).encode(x=x, y="low:Q", y2="high:Q", opacity=near)
-    dots = base.mark_point(filled=True, size=60).encode(x=x, y=y, opacity=near, tooltip=tip, shape=_shape())
-    return alt.layer(span, line, dots).to_dict()
-
-
-def _base() -> tuple[alt.Chart, alt.Parameter]:
-    """A chart coloured by server, in the order of the data, whose legend turns servers on and off."""
-    pick = alt.selection_point(fields=["server"], bind="legend", name="pick")
-    empty = alt.Chart(alt.NamedData(name=DATA))
-    return empty.encode(color=alt.Color("server:N", sort=None, title=None)), pick
-
-
-def _near(pick: alt.Parameter) -> Any:  # noqa: ANN401 - Altair's own type of a condition is private
-    return alt.condition(pick, alt.value(1), alt.value(_FAR))
-
-
-def _shape() -> alt.Shape:
-    return alt.Shape("server:N", sort=None, title=None, legend=None)

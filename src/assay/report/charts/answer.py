@@ -1,0 +1,177 @@
+"""The picture that answers: every server's ratio to the best, or what a search for a capacity tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay.errors import InputError
+from assay.report import format as fmt
+from assay.report.charts import svg
+from assay.report.charts.chart import Chart, Drawing, as_rows, colour
+from assay.report.charts.hues import hues
+from assay.report.charts.scale import Scale, logarithmic
+from assay.report.charts.strips import Axis, Strip, draw, lean
+from assay.report.model.rows import Row, Section, failure_words, name_of_case
+from assay.values.design import SearchDesign
+from assay.values.estimate import Known
+from assay.values.run import Run
+from assay.verdict.search import Answer, answer_of
+
+_MANY = 30
+"""Rows from which the trials are no longer drawn."""
+
+
+def answer(run: Run, found: Sequence[Section]) -> Chart | None:
+    """The hero of the page; None where there is nothing to set side by side."""
+    if isinstance(run.header.design, SearchDesign):
+        return _search(run)
+    colours = hues(run.header.cases)
+    shown = [section for section in found if not all(row.case.later for row in section.rows)]
+    strips = tuple(
+        _strip(row, section.title, colours[row.name]) for section in shown for row in section.candidates
+    )
+    if len(strips) < 2 or not any(strip.value is not None for strip in strips):
+        return None
+    axis = Axis(
+        logarithmic,
+        lambda value: fmt.significant(value, 2),
+        "throughput over that of the best: right is faster",
+    )
+    drawn = lean(strips) if len(strips) > _MANY else strips
+    return Chart(
+        name="answer",
+        title="Each server against the best",
+        note=(
+            "Mark: throughput over that of the best, paired by block; bar: its 95 % interval. "
+            "Hatched with an arrow: known from one side only, the truth lies that way. "
+            "Hatched throughout: measured, but no figure can be shown."
+        ),
+        draw=lambda width: draw(drawn, axis, width),
+        heads=("server", "ratio to the best", "what limits it"),
+        rows=as_rows((strip.name, strip.said, strip.badge) for strip in strips),
+    )
+
+
+def _strip(row: Row, group: str, place: int | None) -> Strip:
+    ratio = None if row.withheld else row.relative
+    if ratio is None:
+        reason = row.place.reason if row.place else ""
+        said = "withheld" if row.withheld else failure_words(row) or reason or "not compared"
+        why = badge(row) or (reason if reason != said else "")
+        return Strip(row.name, place, said, group=group, badge=why, hidden=row.trials > 0)
+    best = ratio.low == ratio.high == 1
+    open_above = row.known is not None and row.known.high is None
+    open_below = row.known is not None and row.known.low is None
+    return Strip(
+        row.name,
+        place,
+        "the best" if best else fmt.ratio(ratio),
+        value=ratio.value if ratio.low is not None and ratio.high is not None else None,
+        low=ratio.low or (None if ratio.high else ratio.value),
+        high=ratio.high,
+        below=open_below if best else ratio.low is None,
+        above=open_above if best else ratio.high is None,
+        group=group,
+        badge=badge(row),
+    )
+
+
+def badge(row: Row) -> str:
+    """What limits a server's figure, in plain words: "the generator was full: at least 121 k/s"."""
+    if row.withheld:
+        grave = [one for one in row.findings if one.on_throughput == "void"]
+        return "; ".join(dict.fromkeys(f"{one.title} ({one.code})" for one in grave))
+    if row.known is None or not row.known.limits:
+        return ""
+    why = "; ".join(dict.fromkeys(f"{limit.words or 'a rule'} ({limit.code})" for limit in row.known.limits))
+    return f"{why}: {_edge(row.known)}"
+
+
+def _edge(known: Known) -> str:
+    if known.low is not None and known.high is not None:
+        return f"between {fmt.between(known.low, known.high)}"
+    if known.low is not None:
+        return f"at least {fmt.rate(known.low)}"
+    return f"at most {fmt.rate(known.high)}" if known.high is not None else "how much is not known"
+
+
+# --- a search -----------------------------------------------------------------------------
+
+
+def _search(run: Run) -> Chart | None:
+    try:
+        found = answer_of(run)
+    except InputError:  # an objective that is not readable: the report says so elsewhere
+        return None
+    if not found.steps:
+        return None
+    name = name_of_case(run, run.header.cases[0].id)
+    return Chart(
+        name="answer",
+        title=f"{fmt.safe(name, 60)}: {found.bounds.objective} at each rate that was tried",
+        note=(
+            "A row a trial, in order. Filled: the objective held; hollow: it was missed; hatched: the trial "
+            "says nothing. Shaded: where the capacity lies, 95 % sure."
+        ),
+        draw=lambda width: _steps(found, width),
+        heads=("trial", "rate", "objective", "seen"),
+        rows=as_rows(
+            (str(number), fmt.rate(step.rate_per_s), _word(step.held, step.died), fmt.safe(step.why, 200))
+            for number, step in enumerate(found.steps, start=1)
+        ),
+    )
+
+
+def _word(held: bool | None, died: bool) -> str:
+    return "died" if died else {True: "held", False: "missed", None: "no answer"}[held]
+
+
+def _steps(found: Answer, width: float) -> Drawing:
+    phone = width < 560
+    words = 0.0 if phone else min(0.45 * width, 12 + max(svg.width_of(step.why, 11) for step in found.steps))
+    rates = [step.rate_per_s for step in found.steps]
+    capacity = found.capacity
+    ends = [one for one in (capacity.low, capacity.high, capacity.value) if one] if capacity else []
+    x = logarithmic([*rates, *ends], 40, width - words - 12)
+    row, top = (34.0 if phone else 24.0), 8.0
+    bottom = top + row * len(found.steps)
+    parts = [*_capacity(found, x, top, bottom), *_rates(x, top, bottom)]
+    for place, step in enumerate(found.steps):
+        y = top + row * place + 12
+        parts.append(svg.text(0, y + 4, str(place + 1), "soft small"))
+        cls = colour(0)
+        at = x(step.rate_per_s)
+        if step.held is None:
+            parts.append(svg.hatch(at - 9, at + 9, y - 6, 12, cls))
+        else:
+            parts.append(svg.mark(0, at, y, f"{'fill' if step.held else 'open'} {cls}", 6))
+        if phone:
+            parts.append(
+                svg.text(40, y + 20, svg.cut(step.why, width - 40, 11), "soft small", whole=step.why)
+            )
+        else:
+            parts.append(
+                svg.text(width - words, y + 4, svg.cut(step.why, words, 11), "soft small", whole=step.why)
+            )
+    return Drawing(width, bottom + 40, tuple(parts))
+
+
+def _capacity(found: Answer, x: Scale, top: float, bottom: float) -> Iterator[str]:
+    capacity = found.capacity
+    if capacity is None:
+        return
+    left = x.start if capacity.low is None else x(capacity.low)
+    right = x.end if capacity.high is None else x(capacity.high)
+    height = bottom - top
+    yield svg.element("rect", x=left, y=top, width=max(2.0, right - left), height=height, cls="band s0")
+    if capacity.low is not None and capacity.high is not None:
+        yield svg.line(x(capacity.value), top, x(capacity.value), bottom, "refline")
+
+
+def _rates(x: Scale, top: float, bottom: float) -> Iterator[str]:
+    for tick in x.ticks(max(2, int((x.end - x.start) / 70))):
+        yield svg.line(x(tick), top, x(tick), bottom, "grid")
+        words = svg.short(fmt.rate(tick))
+        at = min(x(tick), x.end - svg.width_of(words, 11) / 2)
+        yield svg.text(at, bottom + 15, words, "soft small", "middle")
+    yield svg.text((x.start + x.end) / 2, bottom + 32, "rate that was offered", "soft small", "middle")

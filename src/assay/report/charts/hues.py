@@ -1,0 +1,15 @@
+"""One colour a server, wherever it is drawn: by its place among the study's servers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.report.model.rows import short_name
+from assay.values.trial import Case
+
+
+def hues(cases: Sequence[Case]) -> dict[str, int | None]:
+    """The place of each name's colour; None (grey) for what does not compete."""
+    competing = dict.fromkeys(short_name(case) for case in cases if case.role == "candidate")
+    found: dict[str, int | None] = {short_name(case): None for case in cases}
+    return found | {name: place for place, name in enumerate(competing)}

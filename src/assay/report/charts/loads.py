@@ -1,0 +1,137 @@
+"""Charts over several loads: response time against throughput, a sweep of connections, an objective."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from assay.capacity.objective import Limit, figure_of, rate_of
+from assay.capacity.record import objectives as readable
+from assay.errors import InputError
+from assay.report import format as fmt
+from assay.report.charts.chart import Chart, as_rows
+from assay.report.charts.hues import hues
+from assay.report.charts.lines import Curve, Frame, plot
+from assay.report.charts.placed import slug, trials_by_case
+from assay.report.charts.scale import Scale, linear, logarithmic
+from assay.report.model.rows import Section, short_name
+from assay.values.estimate import Estimate
+from assay.values.plan import Closed
+from assay.values.run import Run
+from assay.values.trial import Trial
+
+Place = tuple[float, Estimate]
+"""Where a server was loaded, and what was measured there."""
+
+
+def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
+    """What several loads of one workload say together."""
+    workloads = dict.fromkeys(case.workload for case in run.header.cases)
+    connections = {trial.case: trial.plan.load for trial in run.trials}
+    for workload in workloads:
+        rows = [row for section in found for row in section.rows if row.case.workload == workload]
+        rows = [
+            row for row in rows if not row.withheld and row.case.role != "control" and not row.case.search
+        ]
+        suffix, where = (f"-{slug(workload)}", f": {workload}") if len(workloads) > 1 else ("", "")
+        waits: dict[str, list[Place]] = {}
+        sweep: dict[str, list[Place]] = {}
+        for row in rows:
+            load = connections.get(row.case.id)
+            if not row.closed_loop and row.response_p99_ns is not None and row.throughput is not None:
+                waits.setdefault(row.name, []).append((row.throughput.value, row.response_p99_ns))
+            if isinstance(load, Closed) and row.throughput is not None:
+                sweep.setdefault(row.name, []).append((load.connections, row.throughput))
+        yield _against(
+            run, f"latency{suffix}", f"Response time against throughput{where}",
+            "Open loop: p99 response time at each offered rate; a curve that turns up has reached its knee.",
+            waits, logarithmic, ("answers a second", fmt.rate), ("p99 response time", fmt.time),
+        )  # fmt: skip
+        yield _against(
+            run, f"connections{suffix}", f"Throughput against connections{where}",
+            "Closed loop; thin bars are 95 % intervals over the trials.",
+            sweep, linear, ("connections", lambda value: f"{value or 0:g}"), ("answers a second", fmt.rate),
+        )  # fmt: skip
+
+
+def objectives(run: Run) -> Iterator[Chart | None]:
+    """Each figure that an objective limits, at every rate that was tried, with its limit as a line."""
+    try:
+        wanted = readable(run.header)
+    except InputError:  # said elsewhere in the report
+        return
+    limits: dict[tuple[str, Limit], dict[str, list[Place]]] = {}
+    trials = trials_by_case(run.trials)
+    for case in (case for case in run.header.cases if case.id in wanted):
+        for limit in wanted[case.id].limits:
+            if limit.figure == "errors":
+                continue
+            places = limits.setdefault((case.workload, limit), {})
+            places.setdefault(short_name(case), []).extend(_tried(trials.get(case.id, []), limit))
+    several = len({workload for workload, _ in limits}) > 1
+    for (workload, limit), places in limits.items():
+        where, suffix = (f": {workload}", f"-{slug(workload)}") if several else ("", "")
+        yield _against(
+            run, f"objective-{slug(limit.figure)}{suffix}", f"{limit.figure} at each rate tried{where}",
+            f"A mark a trial, response time from the intended start. Dashed: the objective, {limit.text}.",
+            places, logarithmic, ("rate that was offered", fmt.rate), (limit.figure, fmt.time),
+            level=(limit.most, limit.text),
+        )  # fmt: skip
+
+
+def _tried(trials: Iterable[Trial], limit: Limit) -> Iterator[Place]:
+    for trial in trials:
+        seen = trial.measurement
+        value = figure_of(limit, seen, seen.response_time or seen.service_time) if seen else None
+        if value:
+            yield (
+                rate_of(trial.plan),
+                Estimate(value=value, low=None, high=None, n=1, unit="ns", method="one trial"),
+            )
+
+
+def _against(
+    run: Run,
+    name: str,
+    title: str,
+    note: str,
+    places: dict[str, list[Place]],
+    scale: Callable[[Iterable[float], float, float], Scale],
+    x: tuple[str, Callable[[float | None], str]],
+    y: tuple[str, Callable[[float | None], str]],
+    level: tuple[float, str] | None = None,
+) -> Chart | None:
+    """Something against load; None where there are not two loads."""
+    if len({at for found in places.values() for at, _ in found}) < 2:
+        return None
+    colours = hues(run.header.cases)
+    curves = []
+    for server, unsorted in places.items():
+        found = sorted(unsorted, key=lambda one: one[0])
+        ends = tuple(
+            (at, one.low, one.high) for at, one in found if one.low is not None and one.high is not None
+        )
+        curves.append(Curve(server, colours[server], tuple((at, one.value) for at, one in found), ends))
+    across_x = [at for curve in curves for at, _ in curve.points]
+    values = [value for curve in curves for _, *ys in (*curve.points, *curve.ends) for value in ys]
+    values += [level[0]] if level else []
+    frame = Frame(
+        x=lambda start, end: scale(across_x, start, end),
+        y=lambda start, end: scale(values, start, end),
+        write_x=x[1],
+        write_y=y[1],
+        x_title=x[0],
+        y_title=y[0],
+        level=level,
+    )
+    return Chart(
+        name=name,
+        title=title,
+        note=note,
+        draw=lambda width: plot(curves, frame, width),
+        heads=("server", x[0], y[0]),
+        rows=as_rows(
+            (server, x[1](at), y[1](one.value))
+            for server, found in places.items()
+            for at, one in sorted(found, key=lambda p: p[0])
+        ),
+    )

@@ -1,0 +1,151 @@
+"""Elements of SVG as text: what charts are drawn with. Colours are classes, which the page's style resolves.
+
+A browser sets the text in a font of its own choice, so its width is estimated, on the wide side: what must
+not touch is laid out by `width_of`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from xml.sax.saxutils import escape, quoteattr
+
+from assay.report import format as fmt
+
+SIZE = 12.0
+"""Height of text in pixels."""
+Corner = tuple[float, float]
+SHAPES = 4
+"""How many different marks there are."""
+_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[] /-"), frozenset("mwMW@%<>=+&~")
+_BOLD = 1.13
+
+
+def width_of(text: str, size: float = SIZE, *, bold: bool = False) -> float:
+    """About how many pixels `text` takes, rather more than less: as in DejaVu Sans, a wide one."""
+    return size * sum(map(_em, text)) * (_BOLD if bold else 1)
+
+
+def _em(character: str) -> float:
+    if character in _NARROW:
+        return 0.41
+    if character in _WIDE:
+        return 0.98
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    return 0.77 if character.isupper() or not character.isascii() else 0.64
+
+
+def cut(text: str, width: float, size: float = SIZE, *, bold: bool = False) -> str:
+    """`text` in so many pixels: cut at its end where it is longer."""
+    if width_of(text, size, bold=bold) <= width:
+        return text
+    ends = accumulate(width_of(character, size, bold=bold) for character in f"…{text}")
+    return f"{text[: max(0, sum(end <= width for end in ends) - 1)].rstrip()}…"
+
+
+def wrapped(text: str, width: float, size: float = SIZE) -> list[str]:
+    """`text` in lines of so many pixels."""
+    lines: list[str] = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if width_of(longer, size) <= width:
+            lines[-1] = longer
+        else:
+            lines.append(cut(word, width, size))
+    return [line for line in lines if line]
+
+
+def short(words: str) -> str:
+    """The words of a tick without zeros that say nothing: "50 k/s" of "50.0 k/s", "0" of "0 /s"."""
+    return (
+        "0"
+        if words.startswith("0 ")
+        else re.sub(r"(\.\d*?)0+(?=\D|$)", r"\1", words).replace(". ", " ").rstrip(".")
+    )
+
+
+def number(value: float) -> str:
+    """A coordinate, to a tenth of a pixel."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def element(name: str, inner: str = "", **attributes: float | str) -> str:
+    """One element; `inner` is markup, `cls` the class, "_" in a name stands for "-"."""
+    said = "".join(f" {_name(key)}={_value(value)}" for key, value in attributes.items())
+    return f"<{name}{said}>{inner}</{name}>" if inner else f"<{name}{said}/>"
+
+
+def _name(key: str) -> str:
+    return "class" if key == "cls" else key if key == "viewBox" else key.replace("_", "-")
+
+
+def _value(value: float | str) -> str:
+    return quoteattr(value if isinstance(value, str) else number(value))
+
+
+def line(x1: float, y1: float, x2: float, y2: float, cls: str) -> str:
+    """A straight line."""
+    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, cls=cls)
+
+
+def text(x: float, y: float, words: str, cls: str = "", anchor: str = "start", whole: str = "") -> str:
+    """Words on the base line `y`; `whole` is what a reader sees who points at them."""
+    inner = escape(fmt.visible(words))
+    tip = f"<title>{escape(fmt.visible(whole))}</title>" if whole and whole != words else ""
+    return element("text", tip + inner, x=x, y=y, text_anchor=anchor, cls=f"t {cls}".strip())
+
+
+def path(points: Iterable[tuple[float, float]], cls: str) -> str:
+    """A line through the points; nothing for fewer than two."""
+    found = list(points)
+    if len(found) < 2:
+        return ""
+    return element("path", d="M" + "L".join(f"{number(x)},{number(y)}" for x, y in found), cls=cls)
+
+
+def area(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]], cls: str) -> str:
+    """What lies between two lines."""
+    return path([*upper, *reversed(lower)], cls) if len(upper) > 1 else ""
+
+
+def dots(points: Iterable[tuple[float, float]], cls: str) -> str:
+    """Many dots in one element: strokes of no length with round ends."""
+    d = "".join(f"M{number(x)},{number(y)}h0" for x, y in points)
+    return element("path", d=d, cls=f"dots {cls}") if d else ""
+
+
+def mark(shape: int, x: float, y: float, cls: str, r: float = 5.0, tip: str = "") -> str:
+    """One of four marks, so that a colour is never the only difference."""
+    inner = f"<title>{escape(fmt.visible(tip))}</title>" if tip else ""
+    match shape % SHAPES:
+        case 0:
+            return element("circle", inner, cx=x, cy=y, r=r, cls=cls)
+        case 1:
+            side = 1.76 * r
+            return element("rect", inner, x=x - side / 2, y=y - side / 2, width=side, height=side, cls=cls)
+        case 2:
+            corners: tuple[Corner, ...] = ((0, -1.25 * r), (1.15 * r, 0.85 * r), (-1.15 * r, 0.85 * r))
+        case _:
+            corners = ((0, -1.3 * r), (1.3 * r, 0), (0, 1.3 * r), (-1.3 * r, 0))
+    d = "L".join(f"{number(x + dx)},{number(y + dy)}" for dx, dy in corners)
+    return element("path", inner, d=f"M{d}Z", cls=cls)
+
+
+def hatch(x1: float, x2: float, y: float, height: float, cls: str) -> str:
+    """Slanted lines over a band: what is possible and was not measured."""
+    slant, step = height * 0.7, 6.0
+    first = math.ceil((x1 + slant) / step) * step
+    starts = (first + step * place for place in range(max(0, int((x2 - first) // step) + 1)))
+    d = "".join(f"M{number(x)},{number(y)}l{number(-slant)},{number(height)}" for x in starts if x <= x2)
+    return element("path", d=d, cls=f"hatch {cls}") if d else ""
+
+
+def arrow(x: float, y: float, direction: int, cls: str) -> str:
+    """The head of an arrow that points right (1) or left (-1), its point at `x`."""
+    back = x - 8 * direction
+    d = f"M{number(x)},{number(y)}L{number(back)},{number(y - 5)}L{number(back)},{number(y + 5)}Z"
+    return element("path", d=d, cls=cls)
