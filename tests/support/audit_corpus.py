@@ -16,9 +16,9 @@ CORPUS = Path(__file__).parent.parent / "audit" / "corpus"
 QUOTE_AT_MOST = 120
 VERDICTS = ("stands", "at least in this direction", "cannot be told", "contradicted")
 
-Half = Literal["tune", "held", "fresh"]
+Half = Literal["tune", "held", "fresh", "trial", "last"]
 HALVES: tuple[Half, ...] = get_args(Half)
-"""Rules are tuned on `tune` and scored on `held`; `fresh` is for after `held` has guided changes."""
+"""In the order in which they were made: all but `last` have guided changes, `last` was scored once."""
 
 
 @dataclass(frozen=True)
