@@ -173,8 +173,11 @@ def trial(case: str, block: int, made: Measurement | Failure | None = None, **ch
 
 
 def case(case_id: str, **changes: object) -> Case:
-    """A candidate."""
-    made = Case(id=case_id, server=case_id, variant="", workload="w", load="l")
+    """A candidate; what stands after an "@" in its id tells it from others of its entry."""
+    entry, *where = case_id.split("@")
+    made = Case(
+        id=case_id, server=case_id, variant="", workload="w", load="l", entry=entry, where=tuple(where)
+    )
     return msgspec.structs.replace(made, **changes)
 
 

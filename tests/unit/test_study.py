@@ -329,6 +329,16 @@ def test_an_unknown_study_or_profile_is_told(tmp_path: Path) -> None:
         resolve(load_study("n", settings(tmp_path)), settings(tmp_path), Choices(profile="unfair"))
 
 
+def test_an_entry_and_a_load_may_have_any_sign_in_their_names(tmp_path: Path) -> None:
+    text = STUDY.replace('name = "big"', 'name = "me@home"').replace('name = "open"', 'name = "open@2000"')
+    cases = [one.case for one in resolved(tmp_path, text, profile="published").cases]
+    ours = next(case for case in cases if case.load == "open@2000")
+    assert (ours.entry, ours.where, ours.name) == ("c/a", ("open@2000",), "c/a@open@2000")
+    again = resolve(load_study("n", settings(tmp_path)), settings(tmp_path), Choices()).cases
+    entries = [one.case.server_name for one in again]
+    assert entries == ["c/a", "c/b", "c/b+me@home", "c/null", "c/a+again"]
+
+
 def test_studies_are_found_by_name_and_path(tmp_path: Path) -> None:
     path = write(tmp_path)
     assert list_studies(settings(tmp_path)) == (path,)

@@ -29,12 +29,15 @@ def header(line: Fields) -> Fields:
             line["design"] = said | _search(bag)
         case _:
             line["design"] = said | _study(bag, settled, line)
-    line["cases"] = [_case(case, line["cases"]) for case in line["cases"]]
+    of_study = line["design"]["kind"] == "study"
+    line["cases"] = [_case(case, line["cases"], of_study=of_study) for case in line["cases"]]
     return line
 
 
-def _case(case: Fields, cases: list[Fields]) -> Fields:
-    """Whose throughput a rate is a share of: the case of all closed loops of its load had no name."""
+def _case(case: Fields, cases: list[Fields], *, of_study: bool) -> Fields:
+    """What its id is made of, and whose throughput a rate is a share of: that of all had no name."""
+    entry, *where = case["id"].split("@")
+    case = {**case, "entry": entry, "where": where} if of_study else case
     rate = case.get("rate")
     if not rate:
         return case

@@ -15,10 +15,10 @@ import msgspec
 from assay.capacity.plans import at_rate
 from assay.resolved import ResolvedCase
 from assay.values.plan import Closed, StopAfter
-from assay.values.trial import Search
+from assay.values.trial import Search, case_id
 
-CAPACITY = "@capacity"
-"""What the id of a search's case ends in; before it stands that of its closed loop."""
+CAPACITY = "capacity"
+"""What tells a search's case from that of its closed loop."""
 
 
 def capacity_cases(
@@ -32,7 +32,8 @@ def capacity_cases(
         search = Search(case=one.case.id, objective=objective, trials=trials, measure_ns=measure_ns)
         case = msgspec.structs.replace(
             one.case,
-            id=f"{one.case.id}{CAPACITY}",
+            id=case_id(one.case.entry, (*one.case.where, CAPACITY)),
+            where=(*one.case.where, CAPACITY),
             load=f"{one.case.load}, {objective}",
             search=search,
         )

@@ -10,6 +10,7 @@ import msgspec
 from assay.resolved import ResolvedCase
 from assay.sut.requires import check_all
 from assay.values.plan import Closed
+from assay.values.trial import case_id
 
 AGAIN = " again"
 """What the label of a control ends in."""
@@ -34,12 +35,13 @@ def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) 
         return None
     candidates = [one for group in compared for one in group]
     first = next(filter(_to_be_had, candidates), candidates[0])
-    server, at, where = first.case.id.partition("@")
+    again = f"{first.case.entry}+again"
     case = msgspec.structs.replace(
         first.case,
-        id=f"{server}+again{at}{where}",
+        id=case_id(again, first.case.where),
+        entry=again,
         role="control",
-        label=f"{first.case.label or server}{AGAIN}",
+        label=f"{first.case.label or first.case.entry}{AGAIN}",
         control_of=first.case.id,
         blocks=() if number == blocks else spread(number, blocks),
     )

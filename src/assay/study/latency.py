@@ -16,7 +16,7 @@ from assay.capacity.plans import at_rate
 from assay.resolved import ResolvedCase
 from assay.study.control import spread
 from assay.values.plan import Closed
-from assay.values.trial import OfCapacity
+from assay.values.trial import OfCapacity, case_id
 
 SHARES = (0.25, 0.5, 0.75, 0.9)
 COMMON_SHARE = 0.5
@@ -42,7 +42,8 @@ def latency_cases(
         for name, rate in rates.items():
             case = msgspec.structs.replace(
                 one.case,
-                id=f"{one.case.id}@{name}",
+                id=case_id(one.case.entry, (*one.case.where, name)),
+                where=(*one.case.where, name),
                 load=f"{one.case.load}, {name}{' rate' if name == 'common' else ' of capacity'}",
                 rate=rate,
                 blocks=chosen,

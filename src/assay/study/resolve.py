@@ -27,7 +27,7 @@ from assay.tomlfile import nearest
 from assay.values.claim import Claim, Comparison
 from assay.values.design import Choices, StudyDesign, WarmUp
 from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
-from assay.values.trial import Case
+from assay.values.trial import Case, case_id
 
 _S = 1_000_000_000
 
@@ -114,14 +114,10 @@ class _Matrix:
             return InputError(said, f"it is in: {', '.join(f'--profile {name}' for name in where)}")
         return InputError(said, nearest(word, known))
 
-    def case_id(self, entry: str, workload: str, load: str) -> str:
-        """A case is called by what tells it from the others of its study."""
-        parts = [entry]
-        if len(self.study.file.workloads) > 1:
-            parts.append(workload)
-        if len(self.loads()) > 1:
-            parts.append(load)
-        return "@".join(parts)
+    def where(self, workload: str, load: str) -> tuple[str, ...]:
+        """What tells a case from the others of its entry."""
+        several = (len(self.study.file.workloads) > 1, len(self.loads()) > 1)
+        return tuple(name for name, needed in zip((workload, load), several, strict=True) if needed)
 
     def loads(self) -> list[str]:
         """The names of the profile's loads."""
@@ -165,7 +161,9 @@ class _Matrix:
         warm_up = self._warm_up(load, ceiling)
         return ResolvedCase(
             case=Case(
-                id=self.case_id(entry.id, workload.name, load_name),
+                id=case_id(entry.id, self.where(workload.name, load_name)),
+                entry=entry.id,
+                where=self.where(workload.name, load_name),
                 server=entry.server,
                 variant=variant,
                 workload=workload.name,
@@ -184,7 +182,8 @@ class _Matrix:
 
     def _facts_of(self, workload: Workload, entry: str, load: str) -> dict[str, str]:
         """What the workload says of its cases."""
-        same = workload.same_input_of and self.case_id(entry, workload.same_input_of, load)
+        drawn = workload.same_input_of
+        same = drawn and case_id(entry, self.where(drawn, load))
         facts = {"same_input_of": same, "bottleneck": workload.bottleneck}
         return {name: value for name, value in facts.items() if value}
 
@@ -306,10 +305,9 @@ def _comparisons(
             load_a, load_b = pair.load_a or load, pair.load_b or load
             if not {load_a, load_b} <= known:
                 continue
-            a = matrix.case_id(pair.a, pair.workload_a or workload, load_a)
-            b = matrix.case_id(pair.b, pair.workload_b or workload, load_b)
-            if pair.metric == "capacity":
-                a, b = a + CAPACITY, b + CAPACITY
+            searched = (CAPACITY,) if pair.metric == "capacity" else ()
+            a = case_id(pair.a, (*matrix.where(pair.workload_a or workload, load_a), *searched))
+            b = case_id(pair.b, (*matrix.where(pair.workload_b or workload, load_b), *searched))
             if a in present or b in present:
                 yield Comparison(
                     metric=pair.metric,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from assay.values.measurement import Measurement
@@ -38,8 +39,9 @@ class Search(Value, frozen=True, kw_only=True):
 class Case(Value, frozen=True, kw_only=True):
     """One server (and variant) under one workload at one load.
 
-    `id` is stable within a study: "quotes/go" or "quotes/go+variant" followed, where a
-    study has several, by "@workload" and "@load". `role`: a `ceiling` (null server), a
+    `id` is stable within a study: its `entry`, "quotes/go" or "quotes/go+name", and after an "@" each word of
+    `where`, which tells it from other cases of that entry (workload, load, a rate). Without an entry the id
+    is a name of its own. `role`: a `ceiling` (null server), a
     `reference` and a `control` are shown but are no candidates for the ranking. A control is
     the case named by `control_of` entered a second time (A/A). `facts` are the manifest's facts
     with the variant applied (workers, pool, jit, request_log, compression, debug, ...).
@@ -59,12 +61,18 @@ class Case(Value, frozen=True, kw_only=True):
     blocks: tuple[int, ...] = ()
     rate: OfCapacity | None = None
     search: Search | None = None
+    entry: str = ""
+    where: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         """What a reader knows it by; with its workload and load where the study has several."""
-        server, at, where = self.id.partition("@")
-        return f"{self.label or server}{at}{where}"
+        return case_id(self.label or self.server_name, self.where)
+
+    @property
+    def server_name(self) -> str:
+        """What the study calls its server."""
+        return self.entry or self.id
 
     @property
     def trials_a_block(self) -> int:
@@ -83,6 +91,11 @@ class Case(Value, frozen=True, kw_only=True):
     def trials(self, blocks: int) -> int:
         """How many trials it has in a run of so many blocks; a search that has ended needs fewer."""
         return self.trials_a_block * sum(self.takes_part(block) for block in range(blocks))
+
+
+def case_id(entry: str, where: Iterable[str]) -> str:
+    """How a case of that entry is called."""
+    return "@".join((entry, *where))
 
 
 class ServerSeen(Value, frozen=True, kw_only=True):

@@ -273,7 +273,7 @@ def _by_load(run: Run) -> dict[tuple[str, str], dict[str, Row]]:
     for section in sections(run):
         for row in section.rows:
             if row.case.role != "control":
-                entry = row.case.id.partition("@")[0]
+                entry = row.case.server_name
                 found.setdefault((row.case.workload, row.case.load), {})[entry] = row
     return found
 

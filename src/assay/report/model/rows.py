@@ -125,7 +125,7 @@ def name_of_case(run: Run, case_id: str) -> str:
 
 def short_name(case: Case) -> str:
     """Server and variant without the workload and load, which are their section's title."""
-    return case.label or case.id.partition("@")[0]
+    return case.label or case.server_name
 
 
 def ordered_findings(run: Run) -> tuple[Finding, ...]:

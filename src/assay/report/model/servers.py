@@ -32,7 +32,7 @@ def configuration(run: Run) -> Table:
 def published(run: Run) -> Table:
     """What the published study printed, from the record's copy of the study; no rows where nothing was."""
     heads = ("server", "load", "requests/s:", "mean:", "bytes an answer:", "failed:", "start:", "note")
-    names = {case.id.partition("@")[0]: short_name(case) for case in run.header.cases}
+    names = {case.server_name: short_name(case) for case in run.header.cases}
     study = run.header.study
     rows = [
         _published(names.get(server) or server, figure)
