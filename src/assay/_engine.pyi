@@ -57,6 +57,51 @@ class Run:
     def result(self) -> bytes:
         """Wait for the end and give the `Measurement`."""
 
+class WovenRun:
+    """A load of lanes that take turns. Controls but `stop` take effect with the next cycle."""
+
+    def __new__(cls, plan_json: bytes) -> WovenRun:
+        """Start the worker threads at once."""
+
+    def begin_measuring(self, lanes: list[int] | None = None) -> None:
+        """Let lanes measure; all of them where none is named."""
+
+    def set_turns(self, lanes: list[int]) -> None:
+        """Give turns to these lanes only."""
+
+    def set_lengths(self, slice_ns: int, settle_ns: int) -> None:
+        """Change the length of slices and settle times."""
+
+    def end_lane(self, lane: int) -> None:
+        """Give a lane no more turns."""
+
+    def end_after_cycle(self) -> None:
+        """End the run with the cycle that is under way."""
+
+    def stop(self) -> None:
+        """End the run at once."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
+
+    def started_at_monotonic_ns(self) -> int:
+        """Give the start of the run by the system's monotonic clock."""
+
+    def turns(self, first: int) -> bytes:
+        """Give the turns that are settled, from one on: a list of `Turn`."""
+
+    def wait_begin(self, turn: int, timeout_s: float) -> bytes | None:
+        """Wait until the slice of a turn begins; the `Turn`."""
+
+    def wait_end(self, turn: int, timeout_s: float) -> bytes | None:
+        """Wait until the slice of a turn is over; the `Turn`."""
+
+    def snapshot(self) -> bytes:
+        """Give the live view: a `WovenSnapshot`."""
+
+    def result(self) -> bytes:
+        """Wait for the end and give the `WovenMeasurement`."""
+
 def version() -> str:
     """Give the engine's version."""
 
@@ -65,6 +110,12 @@ def validate(plan_json: bytes) -> None:
 
 def normalise(plan_json: bytes) -> bytes:
     """Give the plan as the engine understands it, every default filled in."""
+
+def validate_woven(plan_json: bytes) -> None:
+    """Check a woven plan without touching the network."""
+
+def normalise_woven(plan_json: bytes) -> bytes:
+    """Give the woven plan as the engine understands it, every default filled in."""
 
 def null_server(words: list[str]) -> int:
     """Serve as the null server until SIGTERM; the words of its command line, and its exit code."""

@@ -1,10 +1,12 @@
 """The load engine, typed: values in, values out, errors of ours.
 
 `start(plan)` gives an `EngineRun`; while its `wait` says that it has not ended, `snapshot` is the
-live view; `result` is the `Measurement`.
+live view; `result` is the `Measurement`. `start_woven(plan)` gives a `WovenRun`, whose lanes take turns.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 
@@ -12,10 +14,15 @@ from assay import _engine
 from assay.errors import EnvironmentLacks, InputError
 from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan
+from assay.values.weave import Turn, WovenMeasurement, WovenPlan, WovenSnapshot
 
 _encode = msgspec.json.Encoder().encode
 _decode_snapshot = msgspec.json.Decoder(Snapshot).decode
 _decode_measurement = msgspec.json.Decoder(Measurement).decode
+_decode_turn = msgspec.json.Decoder(Turn).decode
+_decode_turns = msgspec.json.Decoder(tuple[Turn, ...]).decode
+_decode_woven_snapshot = msgspec.json.Decoder(WovenSnapshot).decode
+_decode_woven_measurement = msgspec.json.Decoder(WovenMeasurement).decode
 
 
 class PlanRefused(InputError):
@@ -36,7 +43,7 @@ def version() -> str:
     return _engine.version()
 
 
-def _encoded(plan: LoadPlan) -> bytes:
+def _encoded(plan: LoadPlan | WovenPlan) -> bytes:
     try:
         return _encode(plan)
     except UnicodeEncodeError:
@@ -59,6 +66,28 @@ def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
     """
     try:
         return EngineRun(_engine.Run(_encoded(plan), script))
+    except _engine.PlanError as error:
+        raise PlanRefused(str(error)) from None
+    except _engine.RunError as error:
+        raise EnvironmentLacks(str(error)) from None
+
+
+def check_woven(plan: WovenPlan) -> None:
+    """Check what can be known of a woven plan before it runs; `PlanRefused` names the field."""
+    try:
+        _engine.validate_woven(_encoded(plan))
+    except _engine.PlanError as error:
+        raise PlanRefused(str(error)) from None
+
+
+def start_woven(plan: WovenPlan) -> WovenRun:
+    """Start lanes that take turns, on threads of the engine.
+
+    `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it; then nothing
+    was sent.
+    """
+    try:
+        return WovenRun(_engine.WovenRun(_encoded(plan)))
     except _engine.PlanError as error:
         raise PlanRefused(str(error)) from None
     except _engine.RunError as error:
@@ -113,5 +142,79 @@ class EngineRun:
             return _decode_measurement(self._run.result())
         except _engine.ScriptError as error:
             raise ScriptFailed(str(error)) from None
+        except _engine.RunError as error:
+            raise RuntimeError(str(error)) from None
+
+
+class WovenRun:
+    """Lanes that take turns, or took them. Its methods may be called from any thread.
+
+    Every control but `stop` takes effect with the next cycle.
+    """
+
+    def __init__(self, run: _engine.WovenRun) -> None:
+        """Take over a run that has started."""
+        self._run = run
+
+    def begin_measuring(self, lanes: Sequence[int] | None = None) -> None:
+        """Let lanes measure; all of them where none is named."""
+        self._run.begin_measuring(None if lanes is None else list(lanes))
+
+    def set_turns(self, lanes: Sequence[int]) -> None:
+        """Give turns to these lanes only; the others lend theirs, and their connections stay open."""
+        self._run.set_turns(list(lanes))
+
+    def set_lengths(self, slice_ns: int, settle_ns: int) -> None:
+        """Change the length of slices and of the settle time before them; `PlanRefused` out of bounds."""
+        try:
+            self._run.set_lengths(slice_ns, settle_ns)
+        except _engine.PlanError as error:
+            raise PlanRefused(str(error)) from None
+
+    def end_lane(self, lane: int) -> None:
+        """Give a lane no more turns; its books stay."""
+        self._run.end_lane(lane)
+
+    def end_after_cycle(self) -> None:
+        """End the run with the cycle that is under way: not an interruption."""
+        self._run.end_after_cycle()
+
+    def stop(self) -> None:
+        """End the run at once. Its result is complete and says that it was interrupted."""
+        self._run.stop()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
+        return self._run.wait(timeout_s)
+
+    def started_at_monotonic_ns(self) -> int:
+        """Give what `time.monotonic_ns()` showed at the start of the run, from which all points count."""
+        return self._run.started_at_monotonic_ns()
+
+    def turns(self, first: int = 0) -> tuple[Turn, ...]:
+        """Give the turns that are settled from one on: all past ones and the rest of the cycle under way."""
+        return _decode_turns(self._run.turns(first))
+
+    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn begins; None where the time passed or the run ended before."""
+        found = self._run.wait_begin(turn, timeout_s)
+        return None if found is None else _decode_turn(found)
+
+    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
+        found = self._run.wait_end(turn, timeout_s)
+        return None if found is None else _decode_turn(found)
+
+    def snapshot(self) -> WovenSnapshot:
+        """Give the live view of all lanes."""
+        return _decode_woven_snapshot(self._run.snapshot())
+
+    def result(self) -> WovenMeasurement:
+        """Wait for the end and give the measurement of each lane.
+
+        `RuntimeError` reports a defect of the engine: the books of a lane do not balance.
+        """
+        try:
+            return _decode_woven_measurement(self._run.result())
         except _engine.RunError as error:
             raise RuntimeError(str(error)) from None

@@ -27,6 +27,7 @@ from assay.values.plan import (
     StopAtCount,
     Tls,
 )
+from assay.values.weave import WovenPlan
 
 PLAN = LoadPlan(url="http://127.0.0.1:1", load=Closed(connections=1), stop=StopAtCount(count=1))
 
@@ -163,6 +164,59 @@ def test_a_right_plan_passes_the_check() -> None:
 def test_a_wrong_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:
     plan = msgspec.structs.replace(PLAN, **wrong)
     for refuse in (engine.check, engine.start):
+        with pytest.raises(InputError) as caught:
+            refuse(plan)
+        assert str(caught.value).startswith(line)
+        assert "\n" not in str(caught.value)
+
+
+woven_plans = st.builds(
+    WovenPlan,
+    lanes=plans.map(lambda plan: replace(plan, load=Closed(connections=3), stop=StopAfter(ns=5)))
+    .flatmap(
+        lambda plan: st.lists(
+            st.builds(replace, st.just(plan), requests=st.just(plan.requests), seed=positive),
+            min_size=1,
+            max_size=4,
+        )
+    )
+    .map(tuple),
+    slice_ns=st.integers(10**6, 10**12),
+    settle_ns=st.integers(0, 10**12),
+    seed=st.integers(0, 2**64 - 1),
+)
+
+
+@settings(deadline=None)
+@given(woven_plans)
+def test_every_woven_plan_comes_back_unchanged(plan: WovenPlan) -> None:
+    back = _engine.normalise_woven(msgspec.json.encode(plan))
+    assert msgspec.json.decode(back, type=WovenPlan) == plan
+
+
+def test_both_sides_refuse_unknown_fields_of_a_woven_plan() -> None:
+    plan = msgspec.to_builtins(WovenPlan(lanes=(WARM,), slice_ns=10**6, settle_ns=0)) | {"more": 1}
+    with pytest.raises(_engine.PlanError, match="unknown field `more`"):
+        _engine.validate_woven(msgspec.json.encode(plan))
+    with pytest.raises(msgspec.ValidationError, match="unknown field `more`"):
+        msgspec.convert(plan, WovenPlan)
+
+
+WARM = replace(PLAN, stop=StopAfter(ns=1))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        ({"lanes": ()}, "load plan: lanes: must be between 1 and 64"),
+        ({"slice_ns": 1}, "load plan: slice_ns: must be between 1 millisecond and one hour"),
+        ({"lanes": (WARM, PLAN)}, "load plan: lanes[1].stop: must be a duration"),
+        ({"lanes": (WARM, replace(WARM, cpus=(0,)))}, "load plan: lanes[1].cpus: must be as in lanes[0]"),
+    ],
+)
+def test_a_wrong_woven_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:
+    plan = msgspec.structs.replace(WovenPlan(lanes=(WARM,), slice_ns=10**6, settle_ns=0), **wrong)
+    for refuse in (engine.check_woven, engine.start_woven):
         with pytest.raises(InputError) as caught:
             refuse(plan)
         assert str(caught.value).startswith(line)

@@ -3,9 +3,9 @@
 //! Plans come in and results go out as JSON, in the shapes of `src/assay/values`.
 
 mod script;
+mod woven;
 
 use std::ffi::OsString;
-use std::time::Duration;
 
 use assay_engine::{LoadPlan, RunError};
 use pyo3::create_exception;
@@ -13,6 +13,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use script::{PyScript, ScriptFailed};
+use woven::{WovenRun, duration};
 
 create_exception!(
     assay._engine,
@@ -69,6 +70,18 @@ fn normalise<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBy
     json(py, &read_plan(plan_json)?)
 }
 
+/// Checks a woven plan without touching the network.
+#[pyfunction]
+fn validate_woven(plan_json: &[u8]) -> PyResult<()> {
+    woven::read_plan(plan_json).map(|_| ())
+}
+
+/// The woven plan as the engine understands it, every default filled in.
+#[pyfunction]
+fn normalise_woven<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    json(py, &woven::read_plan(plan_json)?)
+}
+
 /// Serves as the null server until SIGTERM; the words of its command line, and its exit code.
 #[pyfunction]
 fn null_server(py: Python<'_>, words: Vec<OsString>) -> u8 {
@@ -112,9 +125,7 @@ impl Run {
 
     /// Waits for the end, for at most so many seconds; whether it has come.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> bool {
-        // Not a number and negative times mean "do not wait".
-        let timeout = Duration::try_from_secs_f64(timeout_s).unwrap_or_default();
-        py.detach(|| self.0.wait(timeout))
+        py.detach(|| self.0.wait(duration(timeout_s)))
     }
 
     /// The logged requests, once the run has ended: 48 bytes each (see `Run::request_log`).
@@ -150,7 +161,10 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(normalise, module)?)?;
     module.add_function(wrap_pyfunction!(null_server, module)?)?;
+    module.add_function(wrap_pyfunction!(validate_woven, module)?)?;
+    module.add_function(wrap_pyfunction!(normalise_woven, module)?)?;
     module.add_class::<Run>()?;
+    module.add_class::<WovenRun>()?;
     module.add_class::<PyScript>()?;
     module.add("ScriptError", module.py().get_type::<ScriptFailed>())?;
     module.add("PlanError", module.py().get_type::<PlanError>())?;

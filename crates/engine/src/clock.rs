@@ -36,6 +36,12 @@ impl Clock {
         read_ns(ClockId::Monotonic) - self.start_ns
     }
 
+    /// The start by the system's monotonic clock.
+    #[must_use]
+    pub fn started_at_monotonic_ns(&self) -> u64 {
+        self.start_ns
+    }
+
     /// The start by the calendar, in nanoseconds since 1970.
     #[must_use]
     pub fn started_at_unix_ns(&self) -> u64 {

@@ -8,9 +8,12 @@ use serde::{Deserialize, Serialize};
 mod request;
 mod tls;
 mod validate;
+mod woven;
 
 pub use request::{BodyExpected, Expect, FormPart, HeaderExpected, Request};
 pub use tls::{Tls, TlsVersion};
+pub use woven::WovenPlan;
+pub(crate) use woven::check_lengths;
 
 /// A time during which the intended rate moves linearly from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -259,17 +262,22 @@ impl LoadPlan {
     /// # Errors
     /// One line naming the field, as [`crate::PlanError`].
     pub fn from_json(json: &[u8]) -> Result<Self, crate::PlanError> {
-        let plan: Self = serde_json::from_slice(json).map_err(|error| {
-            // Nobody has seen the text of which this would name a line and column.
-            let text = error.to_string();
-            let problem = text
-                .rsplit_once(" at line ")
-                .map_or(&*text, |(problem, _)| problem);
-            crate::PlanError::new("plan", problem)
-        })?;
+        let plan: Self = read(json)?;
         plan.validate()?;
         Ok(plan)
     }
+}
+
+/// Reads a plan of either kind.
+fn read<'a, P: Deserialize<'a>>(json: &'a [u8]) -> Result<P, crate::PlanError> {
+    serde_json::from_slice(json).map_err(|error| {
+        // Nobody has seen the text of which this would name a line and column.
+        let text = error.to_string();
+        let problem = text
+            .rsplit_once(" at line ")
+            .map_or(&*text, |(problem, _)| problem);
+        crate::PlanError::new("plan", problem)
+    })
 }
 
 /// A number that is far too large stays too large: [`LoadPlan::validate`] then names its field and bounds.

@@ -132,6 +132,9 @@ pub(crate) enum Waiting {
     Coarse,
     /// In the selector while the next start is far, then polling.
     Spin,
+    /// In the selector while the next switch is far, then asleep to the timer's precision: for closed
+    /// loops whose lanes take turns.
+    Switching,
     /// Asleep to the timer's precision.
     Precise,
 }

@@ -1,35 +1,22 @@
 //! [`Run`]: one execution of a plan, from its start to its measurement.
 
-use std::io;
-use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::desk::Desk;
 use crate::error::{PlanError, RunError};
+use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
 use crate::machine;
-use crate::plan::{HttpVersion, LoadPlan, Stop};
-use crate::program::Program;
-use crate::protocol::Heads;
-use crate::protocol::template::Variables;
+use crate::plan::LoadPlan;
+use crate::record::Session;
 use crate::record::ledger::Ledger;
 use crate::record::measurement::{Measurement, Snapshot};
-use crate::record::summary::{self, Times};
-use crate::record::{Log, Session};
+use crate::record::summary::{self, Kept, Times};
 use crate::supply::Supply;
-use crate::target::{self, Endpoint, Scheme, Target};
-use crate::transport::{
-    Plain, PlainConnector, TlsConnector, TlsStream, Transport, tls_config, tls_server_name,
-};
-use crate::worker::{Assignment, Lane, Worker};
-
-type Thread = JoinHandle<io::Result<()>>;
-
-/// Each worker needs a selector, and may need a timer.
-const DESCRIPTORS_PER_WORKER: u64 = 4;
+use crate::target::{Scheme, Target};
+use crate::transport::{Plain, TlsStream, Transport};
+use crate::worker::Worker;
 
 /// A load that is going on, or has ended. Dropping it stops it.
 ///
@@ -55,7 +42,7 @@ pub struct Run {
     cpus: Vec<Option<u32>>,
     window_ns: u64,
     asked: u64,
-    threads: Mutex<Vec<Thread>>,
+    threads: Threads,
 }
 
 impl Run {
@@ -81,26 +68,12 @@ impl Run {
         let asked = u64::from(plan.load.connections());
         machine::allow_descriptors(asked + u64::from(plan.threads) * DESCRIPTORS_PER_WORKER)?;
         let target = Target::parse(&plan.url)?;
-        let plain = plain_connector(plan, &target)?;
-        let at = |first_slot, address: Option<SocketAddr>| PlainConnector {
-            first_slot,
-            endpoints: match address {
-                Some(address) => [Endpoint::Tcp(address)].into(),
-                None => plain.endpoints.clone(),
-            },
-            ..plain.clone()
-        };
         match target.scheme {
-            Scheme::Http => Self::launch::<Plain>(plan, &target, supplies, at),
+            Scheme::Http => {
+                Self::launch::<Plain>(plan, &target, &launch::plain(plan, &target)?, supplies)
+            }
             Scheme::Https => {
-                let config = tls_config(&plan.tls)?;
-                let server_name = tls_server_name(&plan.tls, &target)?;
-                let connector = |first_slot, address| TlsConnector {
-                    plain: at(first_slot, address),
-                    config: Arc::clone(&config),
-                    server_name: server_name.clone(),
-                };
-                Self::launch::<TlsStream>(plan, &target, supplies, connector)
+                Self::launch::<TlsStream>(plan, &target, &launch::tls(plan, &target)?, supplies)
             }
         }
     }
@@ -108,48 +81,20 @@ impl Run {
     fn launch<T: Transport + Send + 'static>(
         plan: &LoadPlan,
         target: &Target,
+        connect: &Connect<T>,
         supplies: Vec<Supply>,
-        connector: impl Fn(usize, Option<SocketAddr>) -> T::Connector,
     ) -> Result<Self, RunError> {
-        let shared = Arc::new(Program::new(plan, target, None)?);
-        let mut supplies = supplies.into_iter();
-        let count = match plan.stop {
-            Stop::After { .. } => None,
-            Stop::AtCount { count, .. } => Some(count),
-        };
-        let control = Arc::new(Control::new(plan.threads, plan.warmup_max_ns, count));
+        let control = Control::new(plan.threads, plan.warmup_max_ns, launch::count(plan));
+        let control = Arc::new(control);
         let mut ledgers = Vec::new();
         let mut workers = Vec::new();
-        let mut first_slot = 0;
-        for assignment in assignments(plan) {
-            let supply = supplies.next();
-            let address = supply.as_ref().and_then(|supply| supply.address);
-            let program = match &supply {
-                Some(supply) => Arc::new(Program::new(plan, target, Some(supply))?),
-                None => Arc::clone(&shared),
-            };
-            let ledger = Arc::new(Ledger::new(program.is_open_loop, T::SHAKES_HANDS));
-            ledgers.push(Arc::clone(&ledger));
-            let connections = assignment.connections;
-            let seed = plan.seed ^ u64::from(assignment.number);
-            let log = Log::new(plan.request_log, count.unwrap_or_default());
-            let variables = Variables::new(assignment.number, plan.threads, seed);
-            let lane = Lane::<T>::new(
-                assignment,
-                program,
-                connector(first_slot, address),
-                Desk::new(ledger, heads(plan), variables, supply, log),
-            );
+        for (lane, ledger) in launch::lanes::<T>(plan, target, connect, supplies)? {
+            ledgers.push(ledger);
             let worker = Worker::new(lane, Arc::clone(&control));
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
-            first_slot += connections;
         }
-        let cpu_of = |number: usize| match plan.cpus.len() {
-            0 => None,
-            n => Some(plan.cpus[number % n]),
-        };
-        let cpus: Vec<_> = (0..workers.len()).map(cpu_of).collect();
-        let (clock, threads) = spawn(workers, &cpus, &control)?;
+        let cpus = launch::cpus(plan);
+        let (clock, threads) = launch::spawn(workers, &cpus, &control)?;
         Ok(Self {
             control,
             clock,
@@ -157,7 +102,7 @@ impl Run {
             cpus,
             window_ns: plan.window_ns,
             asked: u64::from(plan.load.connections()),
-            threads: Mutex::new(threads),
+            threads,
         })
     }
 
@@ -165,7 +110,7 @@ impl Run {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let end_ns = self.ended_ns().unwrap_or_else(|| self.clock.now_ns());
-        summary::snapshot(&self.ledgers, self.times(end_ns))
+        summary::snapshot(Kept::alone(&self.ledgers), self.times(end_ns))
     }
 
     /// Ends the warm-up; the load goes on without a gap. Without effect once it has ended.
@@ -191,13 +136,13 @@ impl Run {
     /// that do not balance.
     pub fn result(&self) -> Result<Measurement, RunError> {
         while !self.control.wait(Duration::from_secs(3_600)) {}
-        self.join()?;
+        self.threads.join()?;
         if let Some(failure) = self.control.failure() {
             return Err(failure.into());
         }
         let end_ns = self.ended_ns().unwrap_or_default();
         summary::measurement(
-            &self.ledgers,
+            Kept::alone(&self.ledgers),
             &self.cpus,
             self.asked,
             self.times(end_ns),
@@ -229,24 +174,6 @@ impl Run {
         self.ledgers.iter().find_map(of)
     }
 
-    fn join(&self) -> Result<(), RunError> {
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        for thread in threads.drain(..) {
-            match thread.join() {
-                Ok(Ok(())) => {}
-                Ok(Err(source)) => return Err(RunError::system("waiting for answers")(source)),
-                Err(panic) => {
-                    let text = panic
-                        .downcast_ref::<String>()
-                        .map(String::as_str)
-                        .or_else(|| panic.downcast_ref::<&str>().copied());
-                    return Err(RunError::WorkerDied(text.unwrap_or("a panic").into()));
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// The end of the measured phase, once all workers have ended.
     fn ended_ns(&self) -> Option<u64> {
         let has_ended = self.control.wait(Duration::ZERO);
@@ -268,101 +195,6 @@ impl Drop for Run {
     fn drop(&mut self) {
         self.control.stop(0);
         // A defect found now has nobody to be told to; `result` tells it.
-        let _ = self.join();
+        let _ = self.threads.join();
     }
-}
-
-/// How connections are opened below any TLS: to the server itself, or to the plan's proxy.
-fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, RunError> {
-    let proxy = plan.proxy.as_deref().map(Target::parse).transpose()?;
-    let endpoints = match &proxy {
-        Some(proxy) => target::endpoints(&[], plan.address_family, proxy)?,
-        None => target::endpoints(&plan.addresses, plan.address_family, target)?,
-    };
-    let tunnel = (proxy.is_some() && target.scheme == Scheme::Https).then(|| {
-        let to = target.with_port();
-        format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n")
-            .into_bytes()
-            .into()
-    });
-    Ok(PlainConnector {
-        endpoints: endpoints.into(),
-        sources: target::sources(plan)?.into(),
-        buffer_bytes: plan.socket_buffer_bytes,
-        tunnel,
-        first_slot: 0,
-    })
-}
-
-fn heads(plan: &LoadPlan) -> Heads {
-    match plan.http_version {
-        HttpVersion::Http10 => Heads::of_http10(),
-        HttpVersion::Http11 => Heads::new(),
-    }
-}
-
-/// Deals the connections out to the workers; the first ones take the remainder.
-fn assignments(plan: &LoadPlan) -> impl Iterator<Item = Assignment> {
-    let connections = plan.load.connections();
-    (0..plan.threads).map(move |number| {
-        let remainder = u32::from(number < connections % plan.threads);
-        Assignment {
-            number,
-            workers: plan.threads,
-            connections: (connections / plan.threads + remainder) as usize,
-            load: plan.load.clone(),
-            stop: plan.stop,
-            seed: plan.seed,
-        }
-    })
-}
-
-/// Tells the control when its thread ends, in whatever way.
-struct EndNotice(Arc<Control>);
-
-impl Drop for EndNotice {
-    fn drop(&mut self) {
-        self.0.worker_ended();
-    }
-}
-
-/// Starts a thread per worker. The clock starts when all of them stand ready, so that none
-/// begins before the others. A thread that is never told the time ends at once.
-fn spawn<T: Transport + Send + 'static>(
-    workers: Vec<Worker<T>>,
-    cpus: &[Option<u32>],
-    control: &Arc<Control>,
-) -> Result<(Clock, Vec<Thread>), RunError> {
-    let (ready, all_ready) = mpsc::channel();
-    let mut threads = Vec::with_capacity(workers.len());
-    let mut starts = Vec::with_capacity(workers.len());
-    for (number, (worker, cpu)) in workers.into_iter().zip(cpus.iter().copied()).enumerate() {
-        let ready = ready.clone();
-        let notice = EndNotice(Arc::clone(control));
-        let (start, started) = mpsc::channel::<Clock>();
-        let body = move || {
-            let _notice = notice;
-            let is_pinned = cpu.map_or(Ok(()), machine::pin_thread);
-            let is_heard = ready.send(is_pinned).is_ok();
-            match started.recv() {
-                Ok(clock) if is_heard => worker.run(clock),
-                _ => Ok(()),
-            }
-        };
-        let thread = thread::Builder::new()
-            .name(format!("assay-worker-{number}"))
-            .spawn(body)
-            .map_err(RunError::system("starting a thread"))?;
-        threads.push(thread);
-        starts.push(start);
-    }
-    for is_pinned in all_ready.iter().take(threads.len()) {
-        is_pinned.map_err(RunError::system("pinning a thread to its core"))?;
-    }
-    let clock = Clock::start();
-    for start in starts {
-        // A worker that is gone is found when its thread is joined.
-        let _ = start.send(clock);
-    }
-    Ok((clock, threads))
 }

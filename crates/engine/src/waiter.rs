@@ -37,7 +37,7 @@ impl Waiter {
     pub(crate) fn slack_ns(&self) -> u64 {
         match self.waiting {
             Waiting::Coarse => MILLISECOND_NS,
-            Waiting::Spin | Waiting::Precise => 0,
+            Waiting::Spin | Waiting::Switching | Waiting::Precise => 0,
         }
     }
 
@@ -46,7 +46,7 @@ impl Waiter {
         // By default Linux lets timers be up to 50 µs late so that it can wake once for many.
         // Where it refuses, sends are late by that; the send lag shows it.
         #[cfg(target_os = "linux")]
-        if self.waiting == Waiting::Precise {
+        if matches!(self.waiting, Waiting::Precise | Waiting::Switching) {
             let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         }
     }
@@ -60,7 +60,11 @@ impl Waiter {
                 let early_ns = for_ns.saturating_sub(SPIN_MARGIN_NS);
                 Duration::from_millis(early_ns / MILLISECOND_NS)
             }
-            Waiting::Precise => {
+            // A selector's timeout counts in milliseconds: it is told less than there is.
+            Waiting::Switching if for_ns >= MILLISECOND_NS => {
+                Duration::from_millis(for_ns / MILLISECOND_NS)
+            }
+            Waiting::Switching | Waiting::Precise => {
                 if for_ns > 0 {
                     self.sleep(for_ns)?;
                 }

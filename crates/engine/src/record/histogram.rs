@@ -87,6 +87,34 @@ impl Histogram {
         }
     }
 
+    /// Sum of all times; only its differences mean something once it has gone round.
+    pub(crate) fn sum_ns(&self) -> u64 {
+        self.sum_ns.get()
+    }
+
+    /// The median of the times recorded since `seen` was brought up to date, to within the width of a
+    /// slot; 0 where there are none. Looks at every slot between the least and the largest time.
+    pub(crate) fn median_since(&self, seen: &mut Vec<u64>) -> u64 {
+        if self.count.get() == 0 {
+            return 0;
+        }
+        seen.resize(SLOTS, 0);
+        let used = slot_of(self.min_ns.get())..=slot_of(self.max_ns.get());
+        let new = |slot: usize, seen: &[u64]| self.slots[slot].get() - seen[slot];
+        let count: u64 = used.clone().map(|slot| new(slot, seen)).sum();
+        let (mut below, mut median_ns) = (0, 0);
+        for slot in used {
+            let here = new(slot, seen);
+            if below < count.div_ceil(2) && below + here >= count.div_ceil(2) {
+                let (low, width) = range_of(slot);
+                median_ns = low + width - 1;
+            }
+            below += here;
+            seen[slot] += here;
+        }
+        median_ns
+    }
+
     /// Forgets everything.
     pub fn clear(&self) {
         if self.count.get() > 0 {
@@ -241,6 +269,24 @@ mod tests {
             let (low, width) = range_of(slot_of(value));
             prop_assert!(low <= value && value < low + width);
             prop_assert!(width == 1 || low / width >= 1024);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_median_is_of_what_came_since(
+            before in prop::collection::vec(1_u64..=1_000_000, 0..50),
+            since in prop::collection::vec(1_u64..=1_000_000, 0..50),
+        ) {
+            let whole = Histogram::new();
+            let alone = Histogram::new();
+            let mut seen = Vec::new();
+            before.iter().for_each(|value| whole.record(*value));
+            whole.median_since(&mut seen);
+            since.iter().for_each(|value| whole.record(*value));
+            since.iter().for_each(|value| alone.record(*value));
+            prop_assert_eq!(whole.median_since(&mut seen), alone.median_since(&mut Vec::new()));
+            prop_assert_eq!(whole.median_since(&mut seen), 0);
         }
     }
 

@@ -7,6 +7,7 @@ use super::counter::Counter;
 use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::log::Log;
+use super::woven::Part;
 
 const STATUSES: usize = 1000;
 const ENCODINGS: usize = 64;
@@ -31,7 +32,7 @@ pub(crate) struct Totals {
 
 /// The counts a window is the difference of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Slice {
+pub(crate) struct Counts {
     pub(crate) started: u64,
     pub(crate) completed: u64,
     pub(crate) failed: u64,
@@ -51,7 +52,7 @@ pub(crate) struct OpenTimes {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     /// Windows of the warm-up, then of the measured phase.
-    pub(crate) windows: [Vec<Slice>; 2],
+    pub(crate) windows: [Vec<Counts>; 2],
     pub(crate) examples: Vec<(Failure, String)>,
     /// The first bytes that belonged to no answer.
     pub(crate) stray_example: Option<String>,
@@ -60,7 +61,9 @@ pub(crate) struct Notes {
     pub(crate) agreements: BTreeMap<String, u64>,
     /// The worker's log of requests, once it has ended.
     pub(crate) log: Option<Box<Log>>,
-    closed: Slice,
+    /// The worker's parts of the slices, where its lanes take turns.
+    pub(crate) parts: Vec<Part>,
+    closed: Counts,
 }
 
 /// Everything one worker writes down.
@@ -185,9 +188,22 @@ impl Ledger {
         of(&self.totals).wrapping_add(of(&self.warmup))
     }
 
+    /// Hands what is known of the connections on to another ledger of the same lane, which is written from now on.
+    pub(crate) fn hand_connections_to(&self, other: &Self) {
+        for (from, to) in [
+            (&self.opened, &other.opened),
+            (&self.answered, &other.answered),
+            (&self.reopened, &other.reopened),
+            (&self.open_now, &other.open_now),
+            (&self.open_peak, &other.open_peak),
+        ] {
+            to.set(from.take());
+        }
+    }
+
     /// Ends a window (and the empty ones a late worker slept through).
     pub(crate) fn close_windows(&self, count: u64) {
-        let now = Slice {
+        let now = Counts {
             started: self.totals.started.get(),
             completed: self.totals.completed.get(),
             failed: self.totals.failed.get(),
@@ -196,13 +212,13 @@ impl Ledger {
         let mut notes = self.notes();
         let before = std::mem::replace(&mut notes.closed, now);
         let windows = &mut notes.windows[self.is_measuring.get() as usize];
-        windows.push(Slice {
+        windows.push(Counts {
             started: now.started - before.started,
             completed: now.completed - before.completed,
             failed: now.failed - before.failed,
             bytes_read: now.bytes_read - before.bytes_read,
         });
-        windows.extend((1..count).map(|_| Slice::default()));
+        windows.extend((1..count).map(|_| Counts::default()));
     }
 
     /// Ends the warm-up: its counts are put aside and all figures start again.
@@ -258,7 +274,7 @@ impl Ledger {
         self.wall_ns.set(0);
         self.largest_stall_ns.set(0);
         let mut notes = self.notes();
-        notes.closed = Slice::default();
+        notes.closed = Counts::default();
         notes.examples.clear();
         notes.stray_example = None;
         self.is_measuring.set(1);

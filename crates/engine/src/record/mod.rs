@@ -11,8 +11,10 @@ pub(crate) mod ledger;
 mod log;
 pub mod measurement;
 pub(crate) mod summary;
+pub(crate) mod woven;
 
 pub use failure::{Failure, Origin, example};
 pub use histogram::Histogram;
 pub use log::Session;
 pub(crate) use log::{Log, Stamps};
+pub use woven::{LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement, WovenSnapshot};

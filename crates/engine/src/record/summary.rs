@@ -14,7 +14,7 @@ use crate::error::RunError;
 
 /// A live view carries the latest windows only: a screen has no use for more, and a long run
 /// would make each view larger than the one before.
-const SNAPSHOT_WINDOWS: usize = 1_200;
+pub(crate) const SNAPSHOT_WINDOWS: usize = 1_200;
 
 /// What of a run is not in the ledgers.
 #[derive(Debug, Clone, Copy)]
@@ -68,17 +68,35 @@ fn busy_peak(ledgers: &Ledgers) -> Option<u64> {
     ledgers.iter().map(peak).sum()
 }
 
+/// The ledgers of a run, or of a lane.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kept<'a> {
+    /// What the figures come from.
+    pub(crate) ledgers: &'a Ledgers,
+    /// These and those of what came outside of a lane's slices: what the books and failures come from.
+    pub(crate) whole: &'a Ledgers,
+}
+
+impl<'a> Kept<'a> {
+    /// Those of a run whose turn never ends.
+    pub(crate) fn alone(ledgers: &'a Ledgers) -> Self {
+        let whole = ledgers;
+        Self { ledgers, whole }
+    }
+}
+
 /// The measurement of an ended run.
 ///
 /// # Errors
 /// [`RunError::Unbalanced`] when a request is missing from the books.
 pub(crate) fn measurement(
-    ledgers: &Ledgers,
+    kept: Kept<'_>,
     cpus: &[Option<u32>],
     asked: u64,
     times: Times,
     interrupted: bool,
 ) -> Result<Measurement, RunError> {
+    let Kept { ledgers, whole } = kept;
     let measured_ns = times.end_ns.saturating_sub(times.measure_from_ns);
     let total = |figure: fn(&Totals) -> &Counter| sum(ledgers, |ledger| figure(&ledger.totals));
     let mut windows = windows(ledgers, Phase::Warmup, times);
@@ -88,10 +106,10 @@ pub(crate) fn measurement(
         warmup_ns: times.measure_from_ns,
         measured_ns,
         interrupted,
-        books: books(ledgers)?,
+        books: books(whole)?,
         started: total(|t| &t.started),
         completed: total(|t| &t.completed),
-        failed: total(|t| &t.failed),
+        failed: sum(whole, |ledger| &ledger.totals.failed),
         bytes_read: total(|t| &t.bytes_read),
         bytes_written: total(|t| &t.bytes_written),
         body_bytes: total(|t| &t.body_bytes),
@@ -101,17 +119,17 @@ pub(crate) fn measurement(
         checked: total(|t| &t.checked),
         ended_by_close: total(|t| &t.ended_by_close),
         stray: Stray {
-            bytes: total(|t| &t.stray_bytes),
-            connections: total(|t| &t.strayed),
-            example: stray_example(ledgers),
+            bytes: sum(whole, |ledger| &ledger.totals.stray_bytes),
+            connections: sum(whole, |ledger| &ledger.totals.strayed),
+            example: stray_example(whole),
         },
-        outcomes: outcomes(ledgers),
+        outcomes: outcomes(whole),
         connections: Connections {
             asked,
-            opened: sum(ledgers, |ledger| &ledger.opened),
-            answered: sum(ledgers, |ledger| &ledger.answered),
-            reopened: sum(ledgers, |ledger| &ledger.reopened),
-            peak: sum(ledgers, |ledger| &ledger.open_peak),
+            opened: sum(whole, |ledger| &ledger.opened),
+            answered: sum(whole, |ledger| &ledger.answered),
+            reopened: sum(whole, |ledger| &ledger.reopened),
+            peak: sum(whole, |ledger| &ledger.open_peak),
             busy_peak: busy_peak(ledgers),
         },
         service_time: merged(ledgers, |ledger| &ledger.service_time).export(),
@@ -119,7 +137,7 @@ pub(crate) fn measurement(
         send_lag: merged_open(ledgers, |t| &t.send_lag).map(|m| m.export()),
         connect_time: merged(ledgers, |ledger| &ledger.connect_time).export(),
         handshake_time: handshake_time(ledgers),
-        handshakes: handshakes(ledgers),
+        handshakes: handshakes(whole),
         first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
         missed_starts: total(|t| &t.missed_starts),
         windows,
@@ -129,7 +147,8 @@ pub(crate) fn measurement(
 }
 
 /// The live view.
-pub(crate) fn snapshot(ledgers: &Ledgers, times: Times) -> Snapshot {
+pub(crate) fn snapshot(kept: Kept<'_>, times: Times) -> Snapshot {
+    let Kept { ledgers, whole } = kept;
     let is_measuring = ledgers.iter().all(|ledger| ledger.is_measuring.get() == 1);
     let (phase, start_ns) = if is_measuring {
         (Phase::Measured, times.measure_from_ns)
@@ -146,9 +165,9 @@ pub(crate) fn snapshot(ledgers: &Ledgers, times: Times) -> Snapshot {
         elapsed_ns: times.end_ns.saturating_sub(start_ns),
         started: sum(ledgers, |ledger| &ledger.totals.started),
         completed: sum(ledgers, |ledger| &ledger.totals.completed),
-        failed: sum(ledgers, |ledger| &ledger.totals.failed),
+        failed: sum(whole, |ledger| &ledger.totals.failed),
         bytes_read: sum(ledgers, |ledger| &ledger.totals.bytes_read),
-        open_connections: sum(ledgers, |ledger| &ledger.open_now),
+        open_connections: sum(whole, |ledger| &ledger.open_now),
         service_time_p50_ns: service_time.quantile_ns(0.5),
         service_time_p99_ns: service_time.quantile_ns(0.99),
         service_time_max_ns: service_time.max_ns(),
@@ -316,14 +335,14 @@ mod tests {
             ledger.close_windows(windows);
             Arc::new(ledger)
         });
-        assert_eq!(snapshot(&ledgers, times(350)).windows.len(), 1);
+        assert_eq!(snapshot(Kept::alone(&ledgers), times(350)).windows.len(), 1);
     }
 
     #[test]
     fn a_live_view_shows_no_window_that_ended_after_it_was_asked_for() {
         let ledger = Ledger::new(false, false);
         ledger.close_windows(3);
-        let windows = snapshot(&[Arc::new(ledger)], times(250)).windows;
+        let windows = snapshot(Kept::alone(&[Arc::new(ledger)]), times(250)).windows;
         let lengths: Vec<u64> = windows.iter().map(|window| window.length_ns).collect();
         assert_eq!(lengths, [100, 100]);
     }

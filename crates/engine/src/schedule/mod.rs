@@ -5,9 +5,11 @@
 
 mod arrivals;
 mod profile;
+mod turns;
 
 pub use arrivals::{Share, Starts};
 pub use profile::Profile;
+pub use turns::Turns;
 
 use crate::plan::Load;
 

@@ -1,11 +1,10 @@
 //! The end of a worker's run, and a last look at what its connections still bring.
 
 use std::io;
-use std::sync::Arc;
 
 use mio::Events;
 
-use super::{READS_IN_A_TURN, Worker};
+use super::{Place, READS_IN_A_TURN, Worker};
 use crate::connection::Stage;
 use crate::control::TICK_NS;
 use crate::plan::Stop;
@@ -14,24 +13,14 @@ use crate::transport::Transport;
 impl<T: Transport> Worker<T> {
     pub(super) fn end(&mut self, end_ns: u64, early: bool) {
         self.close_windows(end_ns);
-        let ledger = Arc::clone(&self.lane.desk.ledger);
-        ledger.ended_ns.set(end_ns);
         // A counted run wants no more starts than its count.
         if let Stop::After { .. } = self.lane.assignment.stop {
             let missed = self.lane.schedule.missed_until(end_ns);
             let batch = u64::from(self.lane.program.pipeline);
-            ledger.totals.missed_starts.set(missed * batch);
+            let totals = &self.lane.desk.ledger.totals;
+            totals.missed_starts.set(missed * batch);
         }
-        let left = self
-            .lane
-            .connections
-            .iter()
-            .map(|c| u64::from(c.outstanding));
-        ledger.left_in_flight.set(left.sum());
-        let mut notes = ledger.notes();
-        notes.encodings = self.lane.desk.heads.encodings().to_vec();
-        notes.log = self.lane.desk.log.take();
-        drop(notes);
+        self.lane.close_books(end_ns);
         if early {
             self.control.note_interrupted();
         }
@@ -44,7 +33,8 @@ impl<T: Transport> Worker<T> {
         let until_ns = self.clock.now_ns() + TICK_NS;
         loop {
             for event in &*events {
-                self.look_over_one(event.token().0);
+                let place = Place::of(event.token());
+                self.as_lane(place.lane, |worker| worker.look_over_one(place.slot));
             }
             let now_ns = self.clock.now_ns();
             if now_ns >= until_ns {
@@ -54,8 +44,8 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    fn look_over_one(&mut self, slot: usize) {
-        let connection = &mut self.lane.connections[slot];
+    fn look_over_one(&mut self, slot: u32) {
+        let connection = &mut self.lane.connections[slot as usize];
         for _ in 0..READS_IN_A_TURN {
             if !matches!(connection.stage, Stage::Busy | Stage::Idle) {
                 return;

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Worker;
+use crate::course::Ended;
 use crate::desk::Broken;
 use crate::transport::Transport;
 
@@ -32,9 +33,12 @@ impl<T: Transport> Worker<T> {
             }
         }
         if self.lane.program.ends_on.contains(&broken.failure) {
-            self.control.stop(self.now_ns);
+            self.end_for_failure();
         }
-        if self.lane.program.ends_unreached && self.lane.desk.ledger.opened.get() == 0 {
+        if self.weave.is_none()
+            && self.lane.program.ends_unreached
+            && self.lane.desk.ledger.opened.get() == 0
+        {
             self.note_unreached(failures);
         }
         self.lane.drop_connection(slot);
@@ -44,6 +48,17 @@ impl<T: Transport> Worker<T> {
         self.lane
             .sleepers
             .push(Reverse((self.now_ns + wait_ns, slot)));
+    }
+
+    /// Ends the run, or the lane where it is one of several.
+    fn end_for_failure(&self) {
+        match &self.weave {
+            Some(weave) => {
+                let lane = self.lane.assignment.lane;
+                weave.course.end_lane(lane, Ended::Failure);
+            }
+            None => self.control.stop(self.now_ns),
+        }
     }
 
     /// Counts a failed attempt to connect while no connection ever opened, and tells the control
@@ -62,6 +77,9 @@ impl<T: Transport> Worker<T> {
 
     /// The worker's first connection is open: what seemed out of reach is not.
     pub(super) fn note_reached(&mut self) {
+        if self.weave.is_some() {
+            return;
+        }
         let enough = FAILED_ATTEMPTS.max(self.lane.program.addresses);
         if self.lane.unreached >= enough.min(self.lane.connections.len()) {
             self.control.note_reached();

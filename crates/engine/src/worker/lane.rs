@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use super::turnbook::Turnbook;
 use crate::connection::{Connection, Stage};
 use crate::desk::Desk;
 use crate::plan::{Load, Stop};
@@ -16,6 +17,9 @@ use crate::transport::Transport;
 
 /// What a lane is, before it runs.
 pub(crate) struct Assignment {
+    /// Its number among those that take turns.
+    pub(crate) lane: u32,
+    /// The worker's number.
     pub(crate) number: u32,
     pub(crate) workers: u32,
     pub(crate) connections: usize,
@@ -56,6 +60,8 @@ pub(crate) struct Lane<T: Transport> {
     pub(super) unreached: usize,
     /// Requests that may start without asking.
     pub(super) quota: u64,
+    /// What it keeps where it takes turns with others.
+    pub(super) turnbook: Option<Box<Turnbook>>,
 }
 
 impl<T: Transport> Lane<T> {
@@ -95,6 +101,7 @@ impl<T: Transport> Lane<T> {
             unread: Vec::new(),
             unreached: 0,
             quota: u64::MAX,
+            turnbook: None,
             assignment,
             program,
             connector,
@@ -179,6 +186,17 @@ impl<T: Transport> Lane<T> {
             open_now.set(open_now.get() - 1);
         }
         connection.clear(&mut self.desk);
+    }
+
+    /// Writes down what is known at the end only.
+    pub(super) fn close_books(&mut self, end_ns: u64) {
+        let left = self.connections.iter().map(|c| u64::from(c.outstanding));
+        self.desk.ledger.left_in_flight.set(left.sum());
+        for ledger in self.ledgers() {
+            ledger.ended_ns.set(end_ns);
+            ledger.notes().encodings = self.desk.heads.encodings().to_vec();
+        }
+        self.desk.ledger.notes().log = self.desk.log.take();
     }
 
     /// Does nothing more until the end. What its connections carry stays unanswered.

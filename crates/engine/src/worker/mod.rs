@@ -5,7 +5,9 @@
 //! ```
 //!
 //! The worker has the clock, the waiting, the buffer and the control; what is sent, on which
-//! connections and into which books is its [`Lane`]'s. There is one lane, whose turn never ends.
+//! connections and into which books is its [`Lane`]'s. Mostly there is one lane, whose turn never ends.
+//! Where there are several, they take turns (`switching.rs`): what is due is started for the lane on turn
+//! only, what is ready is read of all.
 //!
 //! All ready answers are read before the next requests are written. On a shared core the
 //! requests then reach the server in batches and the scheduler switches less often; on cores of
@@ -22,18 +24,23 @@ mod failing;
 mod lane;
 mod reading;
 mod starting;
+mod switching;
 mod timekeeping;
+mod turnbook;
 
 use std::io;
 use std::sync::Arc;
 
-use mio::Events;
+use mio::{Events, Token};
 
 use crate::clock::{Clock, thread_cpu_ns};
 use crate::control::{Control, NEVER, TICK_NS};
+use crate::course::Course;
+use crate::program::Waiting;
 use crate::transport::Transport;
 use crate::waiter::Waiter;
 pub(crate) use lane::{Assignment, Lane};
+use switching::Weave;
 use timekeeping::sweep_interval_ns;
 
 const EVENTS: usize = 1_024;
@@ -48,10 +55,37 @@ pub(crate) struct Worker<T: Transport> {
     waiter: Waiter,
     buffer: Box<[u8]>,
     phase: PhaseTimes,
+    sweep_interval_ns: u64,
     next_sweep_ns: u64,
     now_ns: u64,
     wake_ns: u64,
+    /// The lane on turn.
     lane: Lane<T>,
+    /// The other lanes, where there are any.
+    weave: Option<Box<Weave<T>>>,
+}
+
+/// Which place of which lane a token stands for.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    lane: usize,
+    slot: u32,
+}
+
+impl Place {
+    /// A plan has at most a million connections.
+    const SLOT_BITS: u32 = 24;
+
+    fn of(token: Token) -> Self {
+        Self {
+            lane: token.0 >> Self::SLOT_BITS,
+            slot: (token.0 & ((1 << Self::SLOT_BITS) - 1)) as u32,
+        }
+    }
+
+    fn token(self) -> Token {
+        Token(self.lane << Self::SLOT_BITS | self.slot as usize)
+    }
 }
 
 /// The times of the current phase, as this worker sees them.
@@ -70,8 +104,39 @@ impl<T: Transport> Worker<T> {
     /// # Errors
     /// Where the system has no selector for it.
     pub(crate) fn new(lane: Lane<T>, control: Arc<Control>) -> io::Result<Self> {
+        let waiting = lane.program.waiting;
+        Self::waiting(waiting, lane, control)
+    }
+
+    /// A worker whose lanes take turns.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_lanes(
+        mut lanes: Vec<Lane<T>>,
+        course: &Arc<Course>,
+        control: Arc<Control>,
+    ) -> io::Result<Self> {
+        let waiting = match lanes
+            .iter()
+            .any(|lane| lane.program.waiting == Waiting::Precise)
+        {
+            true => Waiting::Precise,
+            false => Waiting::Switching,
+        };
+        let timeouts = lanes.iter().map(|lane| lane.program.timeout_ns);
+        let sweep_interval_ns = timeouts.map(sweep_interval_ns).min().unwrap_or(TICK_NS);
+        let mut worker = Self::waiting(waiting, lanes.remove(0), control)?;
+        worker.sweep_interval_ns = sweep_interval_ns;
+        worker.next_sweep_ns = sweep_interval_ns;
+        worker.weave = Weave::new(Arc::clone(course), lanes.into_iter()).map(Box::new);
+        Ok(worker)
+    }
+
+    fn waiting(waiting: Waiting, lane: Lane<T>, control: Arc<Control>) -> io::Result<Self> {
+        let sweep_interval_ns = sweep_interval_ns(lane.program.timeout_ns);
         Ok(Self {
-            waiter: Waiter::new(lane.program.waiting)?,
+            waiter: Waiter::new(waiting)?,
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
             phase: PhaseTimes {
                 is_measuring: false,
@@ -80,12 +145,14 @@ impl<T: Transport> Worker<T> {
                 next_window_ns: lane.program.window_ns,
                 cpu_start_ns: 0,
             },
-            next_sweep_ns: sweep_interval_ns(lane.program.timeout_ns),
+            sweep_interval_ns,
+            next_sweep_ns: sweep_interval_ns,
             now_ns: 0,
             wake_ns: NEVER,
             clock: Clock::start(),
             control,
             lane,
+            weave: None,
         })
     }
 
@@ -123,6 +190,9 @@ impl<T: Transport> Worker<T> {
     }
 
     fn next_wake_ns(&self) -> u64 {
+        if let Some(weave) = &self.weave {
+            return self.next_wake_of_all_ns(weave);
+        }
         if !self.lane.unread.is_empty() {
             return self.now_ns;
         }

@@ -3,6 +3,7 @@
 use std::io;
 
 use mio::Events;
+use mio::event::Event;
 
 use super::{READS_IN_A_TURN, Worker};
 use crate::connection::{Stage, Turn};
@@ -11,12 +12,10 @@ use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
     pub(super) fn read_ready(&mut self, events: &Events) {
-        for slot in std::mem::take(&mut self.lane.unread) {
-            if self.lane.connections[slot as usize].transport.is_some() {
-                self.now_ns = self.clock.now_ns();
-                self.read(slot, true);
-            }
+        if self.weave.is_some() {
+            return self.read_ready_of_all(events);
         }
+        self.read_unread();
         let mut is_first = true;
         for event in events {
             // The first event's reading was taken when the wait ended.
@@ -24,21 +23,35 @@ impl<T: Transport> Worker<T> {
                 self.now_ns = self.clock.now_ns();
             }
             is_first = false;
-            let slot = event.token().0 as u32;
-            let ends = event.is_read_closed() || event.is_error();
-            match self.lane.connections[slot as usize].stage {
-                Stage::Closed => continue,
-                Stage::Opening if event.is_writable() || ends => self.establish(slot),
-                Stage::Opening => {}
-                Stage::Shaking => self.establish(slot),
-                Stage::Busy if event.is_writable() => self.write_rest(slot),
-                Stage::Busy | Stage::Idle => {}
+            self.read_event(event.token().0 as u32, event);
+        }
+    }
+
+    /// Goes on with the connections that had more to read.
+    pub(super) fn read_unread(&mut self) {
+        for slot in std::mem::take(&mut self.lane.unread) {
+            if self.lane.connections[slot as usize].transport.is_some() {
+                self.now_ns = self.clock.now_ns();
+                self.read(slot, true);
             }
-            let stage = self.lane.connections[slot as usize].stage;
-            let is_open = matches!(stage, Stage::Busy | Stage::Idle);
-            if is_open && (event.is_readable() || ends) {
-                self.read(slot, ends);
-            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn read_event(&mut self, slot: u32, event: &Event) {
+        let ends = event.is_read_closed() || event.is_error();
+        match self.lane.connections[slot as usize].stage {
+            Stage::Closed => return,
+            Stage::Opening if event.is_writable() || ends => self.establish(slot),
+            Stage::Opening => {}
+            Stage::Shaking => self.establish(slot),
+            Stage::Busy if event.is_writable() => self.write_rest(slot),
+            Stage::Busy | Stage::Idle => {}
+        }
+        let stage = self.lane.connections[slot as usize].stage;
+        let is_open = matches!(stage, Stage::Busy | Stage::Idle);
+        if is_open && (event.is_readable() || ends) {
+            self.read(slot, ends);
         }
     }
 

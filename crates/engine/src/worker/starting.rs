@@ -2,10 +2,10 @@
 
 use std::io;
 
+use mio::Interest;
 use mio::unix::SourceFd;
-use mio::{Interest, Token};
 
-use super::Worker;
+use super::{Place, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::transport::{Progress, Transport};
@@ -15,7 +15,10 @@ impl<T: Transport> Worker<T> {
     /// between two requests.
     #[inline]
     pub(super) fn start_due(&mut self) {
-        let until_ns = self.phase_end_ns();
+        let until_ns = match &self.weave {
+            Some(weave) => weave.serves_until_ns().min(self.control.stop_ns()),
+            None => self.phase_end_ns(),
+        };
         loop {
             if self.lane.quota == 0 {
                 self.lane.quota = self.refill();
@@ -111,10 +114,12 @@ impl<T: Transport> Worker<T> {
     }
 
     pub(super) fn open(&mut self, slot: u32) {
+        let lane = self.lane.assignment.lane as usize;
+        let place = Place { lane, slot };
         let opened = T::open(&mut self.lane.connector, slot as usize).and_then(|transport| {
             self.waiter.registry().register(
                 &mut SourceFd(&transport.descriptor()),
-                Token(slot as usize),
+                place.token(),
                 Interest::READABLE | Interest::WRITABLE,
             )?;
             Ok(transport)

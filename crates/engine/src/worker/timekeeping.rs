@@ -15,6 +15,9 @@ impl<T: Transport> Worker<T> {
         let now_ns = self.now_ns;
         let slack_ns = self.waiter.slack_ns();
         self.note_stall(now_ns.saturating_sub(self.wake_ns.saturating_add(slack_ns)));
+        if self.weave.is_some() {
+            return self.keep_turns();
+        }
         let stop_ns = self.control.stop_ns();
         if !self.phase.is_measuring && now_ns >= self.phase_end_ns() {
             self.begin_measuring(stop_ns);
@@ -36,7 +39,7 @@ impl<T: Transport> Worker<T> {
         }
         if now_ns >= self.next_sweep_ns {
             self.sweep();
-            self.next_sweep_ns = now_ns + sweep_interval_ns(self.lane.program.timeout_ns);
+            self.next_sweep_ns = now_ns + self.sweep_interval_ns;
         }
         false
     }

@@ -1,0 +1,231 @@
+//! Launching: plans made into lanes, lanes into workers, workers into threads.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+
+use crate::clock::Clock;
+use crate::control::Control;
+use crate::desk::Desk;
+use crate::error::RunError;
+use crate::machine;
+use crate::plan::{HttpVersion, LoadPlan, Stop};
+use crate::program::Program;
+use crate::protocol::Heads;
+use crate::protocol::template::Variables;
+use crate::record::Log;
+use crate::record::ledger::Ledger;
+use crate::supply::Supply;
+use crate::target::{self, Endpoint, Scheme, Target};
+use crate::transport::{
+    Plain, PlainConnector, TlsConnector, TlsStream, Transport, tls_config, tls_server_name,
+};
+use crate::worker::{Assignment, Lane, Worker};
+
+type Thread = JoinHandle<io::Result<()>>;
+
+/// Each worker needs a selector, and may need a timer.
+pub(crate) const DESCRIPTORS_PER_WORKER: u64 = 4;
+
+/// How a worker's connections are opened: from the number of the first of them on, to an address of its own
+/// where it has one.
+pub(crate) type Connect<T> = Box<dyn Fn(usize, Option<SocketAddr>) -> <T as Transport>::Connector>;
+
+/// How connections without TLS are opened.
+pub(crate) fn plain(plan: &LoadPlan, target: &Target) -> Result<Connect<Plain>, RunError> {
+    let plain = plain_connector(plan, target)?;
+    Ok(Box::new(move |first_slot, address| PlainConnector {
+        first_slot,
+        endpoints: match address {
+            Some(address) => [Endpoint::Tcp(address)].into(),
+            None => plain.endpoints.clone(),
+        },
+        ..plain.clone()
+    }))
+}
+
+/// How connections with TLS are opened.
+pub(crate) fn tls(plan: &LoadPlan, target: &Target) -> Result<Connect<TlsStream>, RunError> {
+    let below = plain(plan, target)?;
+    let config = tls_config(&plan.tls)?;
+    let server_name = tls_server_name(&plan.tls, target)?;
+    Ok(Box::new(move |first_slot, address| TlsConnector {
+        plain: below(first_slot, address),
+        config: Arc::clone(&config),
+        server_name: server_name.clone(),
+    }))
+}
+
+/// A lane, and the ledger that it writes.
+pub(crate) type Written<T> = (Lane<T>, Arc<Ledger>);
+
+/// A plan's lane in each worker.
+pub(crate) fn lanes<T: Transport>(
+    plan: &LoadPlan,
+    target: &Target,
+    connect: &Connect<T>,
+    supplies: Vec<Supply>,
+) -> Result<Vec<Written<T>>, RunError> {
+    let shared = Arc::new(Program::new(plan, target, None)?);
+    let mut supplies = supplies.into_iter();
+    let mut first_slot = 0;
+    let lane = |assignment: Assignment| {
+        let supply = supplies.next();
+        let address = supply.as_ref().and_then(|supply| supply.address);
+        let program = match &supply {
+            Some(supply) => Arc::new(Program::new(plan, target, Some(supply))?),
+            None => Arc::clone(&shared),
+        };
+        let ledger = Arc::new(Ledger::new(program.is_open_loop, T::SHAKES_HANDS));
+        let seed = plan.seed ^ u64::from(assignment.number);
+        let log = Log::new(plan.request_log, count(plan).unwrap_or_default());
+        let variables = Variables::new(assignment.number, plan.threads, seed);
+        let connector = connect(first_slot, address);
+        first_slot += assignment.connections;
+        let desk = Desk::new(Arc::clone(&ledger), heads(plan), variables, supply, log);
+        Ok((Lane::new(assignment, program, connector, desk), ledger))
+    };
+    assignments(plan).map(lane).collect()
+}
+
+/// How many requests a counted run is to have.
+pub(crate) fn count(plan: &LoadPlan) -> Option<u64> {
+    match plan.stop {
+        Stop::After { .. } => None,
+        Stop::AtCount { count, .. } => Some(count),
+    }
+}
+
+/// The core of each worker.
+pub(crate) fn cpus(plan: &LoadPlan) -> Vec<Option<u32>> {
+    let cpu_of = |number: usize| match plan.cpus.len() {
+        0 => None,
+        n => Some(plan.cpus[number % n]),
+    };
+    (0..plan.threads as usize).map(cpu_of).collect()
+}
+
+/// How connections are opened below any TLS: to the server itself, or to the plan's proxy.
+fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, RunError> {
+    let proxy = plan.proxy.as_deref().map(Target::parse).transpose()?;
+    let endpoints = match &proxy {
+        Some(proxy) => target::endpoints(&[], plan.address_family, proxy)?,
+        None => target::endpoints(&plan.addresses, plan.address_family, target)?,
+    };
+    let tunnel = (proxy.is_some() && target.scheme == Scheme::Https).then(|| {
+        let to = target.with_port();
+        format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n")
+            .into_bytes()
+            .into()
+    });
+    Ok(PlainConnector {
+        endpoints: endpoints.into(),
+        sources: target::sources(plan)?.into(),
+        buffer_bytes: plan.socket_buffer_bytes,
+        tunnel,
+        first_slot: 0,
+    })
+}
+
+fn heads(plan: &LoadPlan) -> Heads {
+    match plan.http_version {
+        HttpVersion::Http10 => Heads::of_http10(),
+        HttpVersion::Http11 => Heads::new(),
+    }
+}
+
+/// Deals the connections out to the workers; the first ones take the remainder.
+fn assignments(plan: &LoadPlan) -> impl Iterator<Item = Assignment> {
+    let connections = plan.load.connections();
+    (0..plan.threads).map(move |number| {
+        let remainder = u32::from(number < connections % plan.threads);
+        Assignment {
+            lane: 0,
+            number,
+            workers: plan.threads,
+            connections: (connections / plan.threads + remainder) as usize,
+            load: plan.load.clone(),
+            stop: plan.stop,
+            seed: plan.seed,
+        }
+    })
+}
+
+/// The threads of a run, until they are joined.
+#[derive(Debug)]
+pub(crate) struct Threads(Mutex<Vec<Thread>>);
+
+impl Threads {
+    /// Waits for all of them.
+    ///
+    /// # Errors
+    /// Where one could not go on.
+    pub(crate) fn join(&self) -> Result<(), RunError> {
+        let mut threads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for thread in threads.drain(..) {
+            match thread.join() {
+                Ok(Ok(())) => {}
+                Ok(Err(source)) => return Err(RunError::system("waiting for answers")(source)),
+                Err(panic) => {
+                    let text = panic
+                        .downcast_ref::<String>()
+                        .map(String::as_str)
+                        .or_else(|| panic.downcast_ref::<&str>().copied());
+                    return Err(RunError::WorkerDied(text.unwrap_or("a panic").into()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells the control when its thread ends, in whatever way.
+struct EndNotice(Arc<Control>);
+
+impl Drop for EndNotice {
+    fn drop(&mut self) {
+        self.0.worker_ended();
+    }
+}
+
+/// Starts a thread per worker. The clock starts when all of them stand ready, so that none
+/// begins before the others. A thread that is never told the time ends at once.
+pub(crate) fn spawn<T: Transport + Send + 'static>(
+    workers: Vec<Worker<T>>,
+    cpus: &[Option<u32>],
+    control: &Arc<Control>,
+) -> Result<(Clock, Threads), RunError> {
+    let (ready, all_ready) = mpsc::channel();
+    let mut threads = Vec::with_capacity(workers.len());
+    let mut starts = Vec::with_capacity(workers.len());
+    for (number, (worker, cpu)) in workers.into_iter().zip(cpus.iter().copied()).enumerate() {
+        let ready = ready.clone();
+        let notice = EndNotice(Arc::clone(control));
+        let (start, started) = mpsc::channel::<Clock>();
+        let body = move || {
+            let _notice = notice;
+            let is_pinned = cpu.map_or(Ok(()), machine::pin_thread);
+            let is_heard = ready.send(is_pinned).is_ok();
+            match started.recv() {
+                Ok(clock) if is_heard => worker.run(clock),
+                _ => Ok(()),
+            }
+        };
+        let thread = thread::Builder::new()
+            .name(format!("assay-worker-{number}"))
+            .spawn(body)
+            .map_err(RunError::system("starting a thread"))?;
+        threads.push(thread);
+        starts.push(start);
+    }
+    for is_pinned in all_ready.iter().take(threads.len()) {
+        is_pinned.map_err(RunError::system("pinning a thread to its core"))?;
+    }
+    let clock = Clock::start();
+    for start in starts {
+        // A worker that is gone is found when its thread is joined.
+        let _ = start.send(clock);
+    }
+    Ok((clock, Threads(Mutex::new(threads))))
+}

@@ -1,0 +1,181 @@
+//! [`Turnbook`]: what a lane that takes turns keeps beside its ledger.
+//!
+//! It has two ledgers. One is written in the lane's own slices and is what its figures come from, the
+//! other while it rests: an answer that comes then is in the books and counts for nobody, a failure
+//! counts. Which of the two is written is settled at each switch, so that a request pays nothing for it.
+
+use std::sync::Arc;
+
+use super::Lane;
+use crate::course::Turn;
+use crate::record::ledger::Ledger;
+use crate::record::measurement::Phase;
+use crate::record::woven::Part;
+use crate::transport::Transport;
+
+pub(crate) struct Turnbook {
+    /// The one of its two ledgers that is not written now.
+    other: Arc<Ledger>,
+    /// This worker's part of the slice that is under way, or that ended last.
+    part: Part,
+    /// Counts at the begin of that slice.
+    begun: Part,
+    /// Whether the part waits for the end of the settle time to be put down.
+    is_pending: bool,
+    /// Service times that earlier slices had.
+    seen: Vec<u64>,
+    /// Connections opened again up to the end of the last slice, and late answers up to its begin.
+    reopened: u64,
+    late: u64,
+    /// The worker's time in the slices of the phase.
+    cpu_ns: u64,
+    wall_ns: u64,
+}
+
+/// Whether a worker found somebody there in a slice of a lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    Somebody,
+    Nobody,
+    /// It did not ask.
+    NotSought,
+}
+
+impl Turnbook {
+    pub(crate) fn new(other: Arc<Ledger>) -> Self {
+        Self {
+            other,
+            part: Part::default(),
+            begun: Part::default(),
+            is_pending: false,
+            seen: Vec::new(),
+            reopened: 0,
+            late: 0,
+            cpu_ns: 0,
+            wall_ns: 0,
+        }
+    }
+
+    /// Writes into the other ledger from now on.
+    fn turn_over(&mut self, ledger: &mut Arc<Ledger>) {
+        ledger.hand_connections_to(&self.other);
+        std::mem::swap(ledger, &mut self.other);
+    }
+
+    /// Requests under way, by both ledgers.
+    fn in_flight(&self, ledger: &Ledger) -> u64 {
+        ledger.in_flight().wrapping_add(self.other.in_flight())
+    }
+
+    /// What the ledger holds now, to tell later what came since.
+    fn counts(ledger: &Ledger, cpu_ns: u64) -> Part {
+        Part {
+            started: ledger.totals.started.get(),
+            completed: ledger.totals.completed.get(),
+            failed: ledger.totals.failed.get(),
+            bytes_read: ledger.totals.bytes_read.get(),
+            service_time_sum_ns: ledger.service_time.sum_ns(),
+            cpu_ns,
+            ..Part::default()
+        }
+    }
+}
+
+impl<T: Transport> Lane<T> {
+    /// Makes this a lane that takes turns and rests; `other` is written while it does.
+    pub(crate) fn take_turns(&mut self, number: u32, other: Arc<Ledger>) {
+        self.assignment.lane = number;
+        let mut book = Turnbook::new(other);
+        book.turn_over(&mut self.desk.ledger);
+        self.turnbook = Some(Box::new(book));
+    }
+
+    /// Its slice begins. `cpu_ns` is what the thread's CPU clock shows.
+    pub(super) fn begin_slice(&mut self, turn: &Turn, cpu_ns: u64) {
+        let Some(book) = &mut self.turnbook else {
+            return;
+        };
+        let late = self.desk.ledger.totals.completed.get() - book.late;
+        book.turn_over(&mut self.desk.ledger);
+        let ledger = &self.desk.ledger;
+        if turn.phase == Phase::Measured && ledger.is_measuring.get() == 0 {
+            ledger.begin_measuring();
+            book.other.begin_measuring();
+            book.seen.fill(0);
+            book.cpu_ns = 0;
+            book.wall_ns = 0;
+        }
+        book.late = book.other.totals.completed.get();
+        book.begun = Turnbook::counts(ledger, cpu_ns);
+        book.part = Part {
+            turn: turn.number,
+            late,
+            ..Part::default()
+        };
+    }
+
+    /// The first fifth of its slice is over.
+    pub(super) fn note_early(&mut self) {
+        if let Some(book) = &mut self.turnbook {
+            let completed = self.desk.ledger.totals.completed.get();
+            book.part.early_completed = completed - book.begun.completed;
+        }
+    }
+
+    /// Its slice, so long, is over. Says whether anybody was there.
+    pub(super) fn end_slice(&mut self, length_ns: u64, cpu_ns: u64) -> Found {
+        let Some(book) = &mut self.turnbook else {
+            return Found::NotSought;
+        };
+        let ledger = &self.desk.ledger;
+        let now = Turnbook::counts(ledger, cpu_ns);
+        let begun = book.begun;
+        let reopened = ledger.reopened.get();
+        let part = Part {
+            started: now.started - begun.started,
+            completed: now.completed - begun.completed,
+            failed: now.failed - begun.failed,
+            bytes_read: now.bytes_read - begun.bytes_read,
+            service_time_sum_ns: now
+                .service_time_sum_ns
+                .wrapping_sub(begun.service_time_sum_ns),
+            service_time_p50_ns: ledger.service_time.median_since(&mut book.seen),
+            carried: book.in_flight(ledger),
+            reopened: reopened - book.reopened,
+            cpu_ns: now.cpu_ns - begun.cpu_ns,
+            ..book.part
+        };
+        let is_open = ledger.open_now.get() > 0 || part.reopened > 0;
+        let found = match (part.completed > 0 || is_open, part.failed > 0) {
+            (true, _) => Found::Somebody,
+            (false, true) => Found::Nobody,
+            (false, false) => Found::NotSought,
+        };
+        book.part = part;
+        book.reopened = reopened;
+        book.is_pending = true;
+        book.cpu_ns += part.cpu_ns;
+        book.wall_ns += length_ns;
+        ledger.cpu_ns.set(book.cpu_ns);
+        ledger.wall_ns.set(book.wall_ns);
+        book.turn_over(&mut self.desk.ledger);
+        found
+    }
+
+    /// The settle time after its slice is over, or the run is: the slice is put down.
+    pub(super) fn settle(&mut self) {
+        let Some(book) = &mut self.turnbook else {
+            return;
+        };
+        if std::mem::take(&mut book.is_pending) {
+            book.part.unsettled = book.in_flight(&self.desk.ledger);
+            book.other.notes().parts.push(book.part);
+        }
+    }
+
+    /// The ledgers, both where it takes turns.
+    pub(super) fn ledgers(&self) -> impl Iterator<Item = &Arc<Ledger>> {
+        let other = self.turnbook.as_ref().map(|book| &book.other);
+        std::iter::once(&self.desk.ledger).chain(other)
+    }
+}

@@ -1,0 +1,369 @@
+//! [`WovenRun`]: one execution of a woven plan, whose lanes take turns.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::control::{Control, NEVER};
+use crate::course::{Course, Ended, Known, Turn};
+use crate::error::RunError;
+use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
+use crate::machine;
+use crate::plan::{LoadPlan, WovenPlan, check_lengths};
+use crate::record::ledger::Ledger;
+use crate::record::measurement::Phase;
+use crate::record::summary::{self, Kept, SNAPSHOT_WINDOWS, Times};
+use crate::record::woven::{self, slices};
+use crate::record::{LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement, WovenSnapshot};
+use crate::target::{Scheme, Target};
+use crate::transport::{Plain, TlsStream, Transport};
+use crate::worker::{Lane, Worker};
+
+/// A load of several lanes that take turns. Dropping it stops it.
+///
+/// Every control takes effect with the next cycle, but for [`Self::stop`].
+#[derive(Debug)]
+pub struct WovenRun {
+    control: Arc<Control>,
+    course: Arc<Course>,
+    clock: Clock,
+    lanes: Vec<Books>,
+    cpus: Vec<Option<u32>>,
+    threads: Threads,
+}
+
+/// The ledgers of one lane, those of its slices first, and how many connections it is to have.
+#[derive(Debug)]
+struct Books {
+    ledgers: Vec<Arc<Ledger>>,
+    asked: u64,
+}
+
+impl Books {
+    fn kept(&self) -> Kept<'_> {
+        Kept {
+            ledgers: self.own(),
+            whole: &self.ledgers,
+        }
+    }
+
+    fn own(&self) -> &[Arc<Ledger>] {
+        &self.ledgers[..self.ledgers.len() / 2]
+    }
+
+    /// Those that were written while it rested.
+    fn aside(&self) -> &[Arc<Ledger>] {
+        &self.ledgers[self.ledgers.len() / 2..]
+    }
+}
+
+/// What a lane is for each worker, before the workers are.
+struct Prepared<T: Transport> {
+    lanes: Vec<Lane<T>>,
+    books: Books,
+}
+
+impl WovenRun {
+    /// Validates the plan, resolves its hosts, raises the descriptor limit where needed, and starts
+    /// one thread per worker.
+    ///
+    /// # Errors
+    /// Where the plan is wrong or the machine lacks something; then nothing was sent.
+    pub fn start(plan: &WovenPlan) -> Result<Self, RunError> {
+        plan.validate()?;
+        let first = &plan.lanes[0];
+        machine::check_cpus(&first.cpus)?;
+        let asked: u64 = (plan.lanes.iter())
+            .map(|lane| u64::from(lane.load.connections()))
+            .sum();
+        machine::allow_descriptors(asked + u64::from(first.threads) * DESCRIPTORS_PER_WORKER)?;
+        match Target::parse(&first.url)?.scheme {
+            Scheme::Http => Self::launch::<Plain>(plan, launch::plain),
+            Scheme::Https => Self::launch::<TlsStream>(plan, launch::tls),
+        }
+    }
+
+    fn launch<T: Transport + Send + 'static>(
+        plan: &WovenPlan,
+        connect: impl Fn(&LoadPlan, &Target) -> Result<Connect<T>, RunError>,
+    ) -> Result<Self, RunError> {
+        let first = &plan.lanes[0];
+        let control = Arc::new(Control::new(first.threads, NEVER, None));
+        let course = Arc::new(Course::new(plan));
+        let mut books = Vec::new();
+        let mut by_worker: Vec<Vec<Lane<T>>> = Vec::new();
+        by_worker.resize_with(first.threads as usize, Vec::new);
+        for (number, lane) in (0..).zip(&plan.lanes) {
+            let target = Target::parse(&lane.url)?;
+            let connect = connect(lane, &target)?;
+            let prepared = prepare(number, lane, &target, &connect)?;
+            books.push(prepared.books);
+            for (lanes, lane) in by_worker.iter_mut().zip(prepared.lanes) {
+                lanes.push(lane);
+            }
+        }
+        let mut workers = Vec::new();
+        for lanes in by_worker {
+            let worker = Worker::of_lanes(lanes, &course, Arc::clone(&control));
+            workers.push(worker.map_err(RunError::system("creating a selector"))?);
+        }
+        let cpus = launch::cpus(first);
+        let (clock, threads) = launch::spawn(workers, &cpus, &control)?;
+        Ok(Self {
+            control,
+            course,
+            clock,
+            lanes: books,
+            cpus,
+            threads,
+        })
+    }
+
+    /// Lets lanes measure; all of them where none is named. Without effect on those that do.
+    pub fn begin_measuring(&self, lanes: Option<&[u32]>) {
+        self.course.begin_measuring(lanes);
+    }
+
+    /// Gives turns to these lanes only; the connections of the others stay open. Where none of them
+    /// is left, all have turns.
+    pub fn set_turns(&self, lanes: &[u32]) {
+        self.course.set_turns(lanes);
+    }
+
+    /// Changes the length of slices and of the settle time before them.
+    ///
+    /// # Errors
+    /// Where a plan with them would be refused.
+    pub fn set_lengths(&self, slice_ns: u64, settle_ns: u64) -> Result<(), RunError> {
+        check_lengths(slice_ns, settle_ns)?;
+        self.course.set_lengths(slice_ns, settle_ns);
+        Ok(())
+    }
+
+    /// A lane has no more turns.
+    pub fn end_lane(&self, lane: u32) {
+        self.course.end_lane(lane, Ended::Asked);
+    }
+
+    /// Ends the run with the cycle that is under way.
+    pub fn end_after_cycle(&self) {
+        self.course.end_after_cycle();
+    }
+
+    /// Ends the run at once; its result is complete and says that it was interrupted. Without effect
+    /// once the run has ended.
+    pub fn stop(&self) {
+        self.control.stop(self.clock.now_ns());
+    }
+
+    /// Waits for the end of the run, for at most so long; whether it has ended.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        self.control.wait(timeout)
+    }
+
+    /// The start of the run by the system's monotonic clock; all points of time count from it.
+    #[must_use]
+    pub fn started_at_monotonic_ns(&self) -> u64 {
+        self.clock.started_at_monotonic_ns()
+    }
+
+    /// The turns that are settled, from one on: all that were, and the rest of the cycle under way.
+    #[must_use]
+    pub fn turns(&self, first: u64) -> Vec<Turn> {
+        self.course.turns(first)
+    }
+
+    /// Waits until the slice of a turn begins, for at most so long. None where that time passed, or the
+    /// run ended before.
+    #[must_use]
+    pub fn wait_begin(&self, turn: u64, timeout: Duration) -> Option<Turn> {
+        self.wait_for(turn, |turn| turn.start_ns, timeout)
+    }
+
+    /// Waits until the slice of a turn is over, for at most so long. None where that time passed, or the
+    /// run ended before.
+    #[must_use]
+    pub fn wait_end(&self, turn: u64, timeout: Duration) -> Option<Turn> {
+        self.wait_for(turn, |turn| turn.end_ns, timeout)
+    }
+
+    fn wait_for(&self, number: u64, point: fn(&Turn) -> u64, timeout: Duration) -> Option<Turn> {
+        let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(NEVER);
+        let give_up_ns = self.clock.now_ns().saturating_add(timeout_ns);
+        loop {
+            let now_ns = self.clock.now_ns();
+            let ended_ns = self.ended_ns();
+            let look_again_ns = match self.course.turn(number, ended_ns.unwrap_or(now_ns)) {
+                Known::Over => return None,
+                Known::From(from_ns) => from_ns,
+                Known::Turn(turn) if point(&turn) <= ended_ns.unwrap_or(now_ns) => {
+                    return Some(turn);
+                }
+                Known::Turn(turn) => point(&turn),
+            };
+            if ended_ns.is_some() || now_ns >= give_up_ns {
+                return None;
+            }
+            let wait_ns = look_again_ns.min(give_up_ns) - now_ns;
+            self.control.wait(Duration::from_nanos(wait_ns));
+        }
+    }
+
+    /// The live view.
+    #[must_use]
+    pub fn snapshot(&self) -> WovenSnapshot {
+        let ended_ns = self.ended_ns();
+        let now_ns = ended_ns.unwrap_or_else(|| self.clock.now_ns());
+        let turns = self.course.turns(0);
+        let lane = |(number, books): (usize, &Books)| {
+            let ended = self.course.ended(number);
+            lane_snapshot(books, &turns, now_ns, ended)
+        };
+        WovenSnapshot {
+            elapsed_ns: now_ns,
+            turn: match ended_ns {
+                None => self.course.at(now_ns),
+                Some(_) => None,
+            },
+            lanes: self.lanes.iter().enumerate().map(lane).collect(),
+        }
+    }
+
+    /// Waits for the end of the run and adds up what the workers wrote down.
+    ///
+    /// # Errors
+    /// Only for a defect of the engine or of the operating system: a worker that died, or books
+    /// that do not balance.
+    pub fn result(&self) -> Result<WovenMeasurement, RunError> {
+        while !self.control.wait(Duration::from_secs(3_600)) {}
+        self.threads.join()?;
+        let end_ns = self.ended_ns().unwrap_or_default();
+        let turns = self.course.turns(0);
+        let lane = |(number, books): (usize, &Books)| {
+            let slices = slices(books.own(), &turns, end_ns);
+            let ended = self.course.ended(number);
+            self.lane_measurement(books, slices, ended, end_ns)
+        };
+        let lanes: Result<Vec<_>, RunError> = self.lanes.iter().enumerate().map(lane).collect();
+        Ok(WovenMeasurement {
+            started_at_unix_ns: self.clock.started_at_unix_ns(),
+            started_at_monotonic_ns: self.clock.started_at_monotonic_ns(),
+            length_ns: end_ns,
+            interrupted: self.control.was_interrupted(),
+            lanes: lanes?,
+        })
+    }
+
+    fn lane_measurement(
+        &self,
+        books: &Books,
+        slices: Vec<Slice>,
+        ended: Option<Ended>,
+        end_ns: u64,
+    ) -> Result<LaneMeasurement, RunError> {
+        let interrupted = self.control.was_interrupted() || ended.is_some();
+        let times = self.times(&slices, end_ns);
+        let mut measurement =
+            summary::measurement(books.kept(), &self.cpus, books.asked, times, interrupted)?;
+        measurement.measured_ns = length_ns(&slices, Phase::Measured);
+        measurement.windows = woven::windows(&slices);
+        for (figures, ledger) in measurement.workers.iter_mut().zip(books.own()) {
+            figures.completed_by_window = completed_by_slice(ledger, &slices);
+        }
+        let late = |ledger: &Arc<Ledger>| ledger.totals.completed.get();
+        Ok(LaneMeasurement {
+            measurement,
+            late: books.aside().iter().map(late).sum(),
+            ended,
+            slices,
+        })
+    }
+
+    fn times(&self, slices: &[Slice], end_ns: u64) -> Times {
+        Times {
+            started_at_unix_ns: self.clock.started_at_unix_ns(),
+            ..times(slices, end_ns)
+        }
+    }
+
+    /// The end of the run, once all workers have ended.
+    fn ended_ns(&self) -> Option<u64> {
+        let ledgers = self.lanes.iter().flat_map(|books| &books.ledgers);
+        let has_ended = self.control.wait(Duration::ZERO);
+        has_ended.then(|| {
+            let ends = ledgers.map(|ledger| ledger.ended_ns.get());
+            ends.max().unwrap_or_default()
+        })
+    }
+}
+
+impl Drop for WovenRun {
+    fn drop(&mut self) {
+        self.control.stop(0);
+        // A defect found now has nobody to be told to; `result` tells it.
+        let _ = self.threads.join();
+    }
+}
+
+fn prepare<T: Transport>(
+    number: u32,
+    plan: &LoadPlan,
+    target: &Target,
+    connect: &Connect<T>,
+) -> Result<Prepared<T>, RunError> {
+    let (mut lanes, mut ledgers, mut aside) = (Vec::new(), Vec::new(), Vec::new());
+    for (mut lane, ledger) in launch::lanes(plan, target, connect, Vec::new())? {
+        let other = Arc::new(Ledger::new(false, T::SHAKES_HANDS));
+        lane.take_turns(number, Arc::clone(&other));
+        lanes.push(lane);
+        ledgers.push(ledger);
+        aside.push(other);
+    }
+    ledgers.append(&mut aside);
+    let asked = u64::from(plan.load.connections());
+    Ok(Prepared {
+        lanes,
+        books: Books { ledgers, asked },
+    })
+}
+
+fn lane_snapshot(books: &Books, turns: &[Turn], now_ns: u64, ended: Option<Ended>) -> LaneSnapshot {
+    let mut slices = slices(books.own(), turns, now_ns);
+    let mut snapshot = summary::snapshot(books.kept(), times(&slices, now_ns));
+    slices.retain(|slice| slice.phase == snapshot.phase);
+    let elapsed_ns = length_ns(&slices, snapshot.phase);
+    slices.drain(..slices.len().saturating_sub(SNAPSHOT_WINDOWS));
+    snapshot.windows = woven::windows(&slices);
+    snapshot.elapsed_ns = elapsed_ns;
+    LaneSnapshot {
+        snapshot,
+        ended,
+        slices,
+    }
+}
+
+/// Where a lane's measured phase begins and ends: with the first of its measured slices, and now.
+fn times(slices: &[Slice], end_ns: u64) -> Times {
+    let first = slices.iter().find(|slice| slice.phase == Phase::Measured);
+    Times {
+        started_at_unix_ns: 0,
+        window_ns: NEVER,
+        measure_from_ns: first.map_or(end_ns, |slice| slice.start_ns),
+        end_ns,
+    }
+}
+
+fn length_ns(slices: &[Slice], phase: Phase) -> u64 {
+    let of_phase = slices.iter().filter(|slice| slice.phase == phase);
+    of_phase.map(|slice| slice.length_ns).sum()
+}
+
+/// A worker's part of the measured slices.
+fn completed_by_slice(ledger: &Ledger, slices: &[Slice]) -> Vec<u64> {
+    let notes = ledger.notes();
+    let parts = slices.iter().zip(&notes.parts);
+    parts
+        .filter(|(slice, _)| slice.phase == Phase::Measured)
+        .map(|(_, part)| part.completed)
+        .collect()
+}

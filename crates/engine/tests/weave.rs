@@ -1,0 +1,545 @@
+//! Lanes that take turns, against real servers on loopback.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use assay_engine::record::measurement::Phase;
+use assay_engine::record::{LaneMeasurement, Slice, WovenMeasurement};
+use assay_engine::{Ended, RunError, WovenPlan, WovenRun};
+use serde_json::{Value, json};
+use support::{HELLO, Peer, Server, outcomes, wait_until};
+
+const MS: u64 = 1_000_000;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A lane to a server; `more` overrides.
+fn lane(server: &Server, connections: u32, measured_ms: u64, more: &Value) -> Value {
+    let mut lane = json!({
+        "url": server.url(),
+        "load": {"kind": "closed", "connections": connections},
+        "stop": {"kind": "duration", "ns": measured_ms * MS},
+    });
+    for (key, value) in more.as_object().unwrap() {
+        lane[key] = value.clone();
+    }
+    lane
+}
+
+fn woven(lanes: Vec<Value>, slice_ms: u64, settle_ms: u64) -> WovenPlan {
+    let plan = json!({
+        "lanes": lanes,
+        "slice_ns": slice_ms * MS,
+        "settle_ns": settle_ms * MS,
+        "seed": 7,
+    });
+    WovenPlan::from_json(plan.to_string().as_bytes()).unwrap()
+}
+
+fn finish(run: &WovenRun) -> WovenMeasurement {
+    assert!(run.wait(PATIENCE), "the run does not end");
+    let measured = run.result().unwrap();
+    for lane in &measured.lanes {
+        is_consistent(lane);
+    }
+    measured
+}
+
+fn run(plan: &WovenPlan) -> WovenMeasurement {
+    finish(&WovenRun::start(plan).unwrap())
+}
+
+fn sum(slices: &[Slice], figure: fn(&Slice) -> u64) -> u64 {
+    let measured = |slice: &&Slice| slice.phase == Phase::Measured;
+    slices.iter().filter(measured).map(figure).sum()
+}
+
+/// What holds of every lane, whatever happened. The books balance, or `result` fails.
+fn is_consistent(lane: &LaneMeasurement) {
+    let measurement = &lane.measurement;
+    let slices = &lane.slices;
+    assert_eq!(sum(slices, |slice| slice.started), measurement.started);
+    assert_eq!(sum(slices, |slice| slice.completed), measurement.completed);
+    assert_eq!(
+        sum(slices, |slice| slice.length_ns),
+        measurement.measured_ns
+    );
+    assert_eq!(measurement.service_time.count, measurement.completed);
+    assert!(sum(slices, |slice| slice.failed) <= measurement.failed);
+    assert_eq!(measurement.windows.len(), slices.len());
+    let by_workers: u64 = measurement.workers.iter().map(|w| w.completed).sum();
+    assert_eq!(by_workers, measurement.completed);
+    let cpu_ns: u64 = measurement.workers.iter().map(|w| w.cpu_ns).sum();
+    assert_eq!(cpu_ns, sum(slices, |slice| slice.client_cpu_ns));
+    for slice in slices {
+        assert!(slice.early_completed <= slice.completed);
+        assert!(slice.unsettled <= slice.carried);
+        assert!(slice.late <= 1_000_000);
+    }
+    let turns: Vec<u64> = slices.iter().map(|slice| slice.turn).collect();
+    assert!(turns.is_sorted());
+}
+
+/// All started requests of a lane end somewhere: in its slices, late, failed, or in flight.
+fn total(lane: &LaneMeasurement) -> u64 {
+    lane.slices.iter().map(|s| s.completed + s.late).sum()
+}
+
+#[test]
+fn each_lane_has_its_books_and_its_server_saw_them() {
+    let servers = [
+        Server::answering(HELLO),
+        Server::answering(HELLO),
+        Server::answering(HELLO),
+    ];
+    let lanes = servers.iter().map(|s| lane(s, 4, 60, &json!({}))).collect();
+    let measured = run(&woven(lanes, 10, 2));
+    assert!(!measured.interrupted);
+    for (server, lane) in servers.iter().zip(&measured.lanes) {
+        let books = lane.measurement.books;
+        assert_eq!(lane.slices.len(), 6);
+        assert_eq!(lane.measurement.measured_ns, 60 * MS);
+        assert_eq!(lane.ended, None);
+        assert!(books.completed > 0);
+        assert_eq!(books.started, books.completed + books.in_flight);
+        // Every request is in one slice, or late.
+        assert!(books.completed - total(lane) <= 4);
+        let seen = || server.requests() >= books.completed;
+        wait_until("the server's count", seen);
+        assert!(server.requests() <= books.started);
+        // Connections are kept over all slices.
+        assert_eq!(server.connections(), 4);
+        assert_eq!(lane.measurement.connections.opened, 4);
+        assert_eq!(lane.measurement.connections.reopened, 0);
+        assert_eq!(lane.measurement.connections.peak, 4);
+    }
+}
+
+#[test]
+fn turns_follow_the_order_and_leave_no_gap() {
+    let server = Server::answering(HELLO);
+    let lanes = (0..3).map(|_| lane(&server, 1, 40, &json!({}))).collect();
+    let plan = woven(lanes, 10, 2);
+    let run = WovenRun::start(&plan).unwrap();
+    let measured = finish(&run);
+    let turns = run.turns(0);
+    assert_eq!(turns.len(), 12);
+    let mut end_ns = 0;
+    for (number, turn) in turns.iter().enumerate() {
+        assert_eq!(turn.number, number as u64);
+        assert_eq!(turn.begin_ns, end_ns);
+        assert_eq!(turn.start_ns, turn.begin_ns + 2 * MS);
+        assert_eq!(turn.end_ns, turn.start_ns + 10 * MS);
+        end_ns = turn.end_ns;
+    }
+    assert_eq!(measured.length_ns, end_ns);
+    let of_cycle = |cycle: u64| -> Vec<u32> {
+        let in_it = turns.iter().filter(|turn| turn.cycle == cycle);
+        in_it.map(|turn| turn.lane).collect()
+    };
+    let back: Vec<u32> = of_cycle(1).into_iter().rev().collect();
+    assert_eq!(of_cycle(0), back);
+    for (number, lane) in (0..).zip(&measured.lanes) {
+        for slice in &lane.slices {
+            let turn = turns[slice.turn as usize];
+            assert_eq!(turn.lane, number);
+            assert_eq!((turn.start_ns, 10 * MS), (slice.start_ns, slice.length_ns));
+            assert_eq!((turn.cycle, turn.place), (slice.cycle, slice.place));
+        }
+    }
+}
+
+/// A server that notes the moments of its requests.
+fn noting(moments: &Arc<std::sync::Mutex<Vec<Instant>>>) -> Server {
+    let moments = Arc::clone(moments);
+    Server::start(move |peer| {
+        while peer.request().is_some() {
+            moments.lock().unwrap().push(Instant::now());
+            peer.send(HELLO);
+        }
+    })
+}
+
+#[test]
+fn several_workers_switch_together() {
+    let servers = [Server::answering(HELLO), Server::answering(HELLO)];
+    let threads = json!({"threads": 2});
+    let lanes = servers.iter().map(|s| lane(s, 4, 50, &threads)).collect();
+    let measured = run(&woven(lanes, 10, 2));
+    for lane in &measured.lanes {
+        assert_eq!(lane.measurement.workers.len(), 2);
+        assert_eq!(lane.slices.len(), 5);
+        for worker in &lane.measurement.workers {
+            assert_eq!(worker.completed_by_window.len(), 5);
+            assert_eq!(worker.wall_ns, 50 * MS);
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_comes_while_the_lane_rests_counts_for_nobody() {
+    // Each answer takes longer than a slice, so none comes within one of its own.
+    let slow = Server::start(|peer| {
+        while peer.request().is_some() {
+            thread::sleep(Duration::from_millis(15));
+            peer.send(HELLO);
+        }
+    });
+    let quick = Server::answering(HELLO);
+    let lanes = vec![
+        lane(&slow, 2, 50, &json!({})),
+        lane(&quick, 2, 50, &json!({})),
+        lane(&quick, 2, 50, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 10, 10));
+    let slow = &measured.lanes[0];
+    assert_eq!(slow.measurement.completed, 0);
+    assert_eq!(slow.measurement.failed, 0);
+    assert!(slow.late > 0);
+    assert_eq!(slow.measurement.books.completed, slow.late);
+    assert!(slow.slices.iter().all(|slice| slice.carried > 0));
+    assert!(measured.lanes[1].measurement.completed > 0);
+}
+
+#[test]
+fn a_hang_in_mid_slice_takes_no_turn_from_the_neighbours() {
+    let hanging = Server::start(|peer| {
+        for _ in 0..3 {
+            if peer.request().is_none() {
+                return;
+            }
+            peer.send(HELLO);
+        }
+        peer.hang();
+    });
+    let quick = Server::answering(HELLO);
+    let timeout = json!({"timeout_ns": 35 * MS});
+    let lanes = vec![
+        lane(&hanging, 2, 100, &timeout),
+        lane(&quick, 2, 100, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 10, 2));
+    let [hanging, quick] = &measured.lanes[..] else {
+        panic!("two lanes")
+    };
+    assert!(outcomes(&hanging.measurement)[0].starts_with("peer/timeout: "));
+    assert_eq!(hanging.ended, None);
+    for lane in [hanging, quick] {
+        assert_eq!(lane.slices.len(), 10);
+        assert_eq!(lane.measurement.measured_ns, 100 * MS);
+    }
+    assert_eq!(quick.measurement.failed, 0);
+    assert!(quick.slices.iter().filter(|s| s.completed > 0).count() >= 5);
+}
+
+#[test]
+fn the_lane_of_a_server_that_dies_ends_and_the_others_go_on() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let answered = Arc::new(AtomicU64::new(0));
+    let by_server = Arc::clone(&answered);
+    thread::spawn(move || {
+        // One connection; then it closes, and with it the listener.
+        let (stream, _) = listener.accept().unwrap();
+        let mut stream = std::io::BufReader::new(stream);
+        let mut line = String::new();
+        while by_server.load(SeqCst) < 50 {
+            line.clear();
+            if std::io::BufRead::read_line(&mut stream, &mut line).unwrap() == 0 {
+                return;
+            }
+            if line == "\r\n" {
+                std::io::Write::write_all(stream.get_mut(), HELLO).unwrap();
+                by_server.fetch_add(1, SeqCst);
+            }
+        }
+    });
+    let quick = Server::answering(HELLO);
+    let mut dying = lane(&quick, 1, 300, &json!({}));
+    dying["url"] = json!(format!("http://{address}"));
+    let lanes = vec![dying, lane(&quick, 1, 300, &json!({}))];
+    let measured = run(&woven(lanes, 10, 2));
+    let [dead, quick] = &measured.lanes[..] else {
+        panic!("two lanes")
+    };
+    assert_eq!(answered.load(SeqCst), 50);
+    assert_eq!(dead.ended, Some(Ended::Unreachable));
+    assert!(dead.measurement.interrupted);
+    assert!(dead.slices.len() < 30);
+    assert_eq!(dead.measurement.books.completed, 50);
+    assert_eq!(quick.ended, None);
+    assert_eq!(quick.slices.len(), 30);
+}
+
+#[test]
+fn when_all_lanes_have_ended_the_run_has() {
+    let address = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap()
+    };
+    let server = Server::answering(HELLO);
+    let mut nobody = lane(&server, 1, 60_000, &json!({}));
+    nobody["url"] = json!(format!("http://{address}"));
+    let measured = run(&woven(vec![nobody.clone(), nobody], 5, 0));
+    for lane in &measured.lanes {
+        assert_eq!(lane.ended, Some(Ended::Unreachable));
+        assert_eq!(lane.slices.len(), 1);
+    }
+    assert!(!measured.interrupted);
+}
+
+#[test]
+fn a_failure_on_which_a_plan_ends_ends_its_lane_alone() {
+    let wrong = Server::answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n");
+    let quick = Server::answering(HELLO);
+    let ends = json!({"ends_on": ["bad_answer"]});
+    let bad = Server::answering(b"nonsense\r\n\r\n");
+    let lanes = vec![
+        lane(&bad, 1, 50, &ends),
+        lane(&quick, 1, 50, &json!({})),
+        lane(&wrong, 1, 50, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 10, 1));
+    assert_eq!(measured.lanes[0].ended, Some(Ended::Failure));
+    assert_eq!(measured.lanes[0].slices.len(), 1);
+    assert_eq!(measured.lanes[1].slices.len(), 5);
+    assert_eq!(measured.lanes[2].slices.len(), 5);
+}
+
+#[test]
+fn connections_that_a_server_closes_while_they_rest_are_counted_where_they_are_opened_again() {
+    // Closes a connection that has been silent for 5 ms.
+    let closing = Server::start(|peer: &mut Peer| {
+        let patience = Some(Duration::from_millis(5));
+        peer.stream.set_read_timeout(patience).unwrap();
+        while peer.request().is_some() {
+            peer.send(HELLO);
+        }
+    });
+    let quick = Server::answering(HELLO);
+    let lanes = vec![
+        lane(&closing, 3, 60, &json!({})),
+        lane(&quick, 3, 60, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 20, 1));
+    let closing = &measured.lanes[0];
+    let reopened: Vec<u64> = closing.slices.iter().map(|s| s.reopened).collect();
+    assert_eq!(
+        reopened.iter().sum::<u64>(),
+        closing.measurement.connections.reopened
+    );
+    // Backwards order may let a lane follow itself, without a rest: then nothing was closed.
+    assert!(reopened.iter().any(|count| *count >= 3), "{reopened:?}");
+    assert_eq!(measured.lanes[1].measurement.connections.reopened, 0);
+    assert!(closing.measurement.connections.peak <= 3);
+}
+
+#[test]
+fn twelve_lanes_of_which_one_is_ten_thousand_times_slower() {
+    let slow = Server::start(|peer| {
+        while peer.request().is_some() {
+            thread::sleep(Duration::from_millis(300));
+            peer.send(HELLO);
+        }
+    });
+    let quick = Server::answering(HELLO);
+    let lane_of = |number| match number {
+        5 => lane(&slow, 1, 20, &json!({})),
+        _ => lane(&quick, 1, 20, &json!({})),
+    };
+    let measured = run(&woven((0..12).map(lane_of).collect(), 10, 1));
+    for (number, lane) in measured.lanes.iter().enumerate() {
+        assert_eq!(lane.slices.len(), 2, "lane {number}");
+        assert_eq!(lane.measurement.failed, 0);
+        assert_eq!(lane.measurement.connections.opened, 1);
+    }
+    assert_eq!(measured.lanes[5].measurement.completed, 0);
+}
+
+#[test]
+fn a_stop_in_mid_slice_leaves_whole_books() {
+    let server = Server::answering(HELLO);
+    let lanes = vec![
+        lane(&server, 4, 60_000, &json!({"threads": 2})),
+        lane(&server, 4, 60_000, &json!({"threads": 2})),
+    ];
+    let run = WovenRun::start(&woven(lanes, 30_000, 1)).unwrap();
+    let first = run.wait_begin(0, PATIENCE).unwrap();
+    wait_until("answers", || server.requests() > 10);
+    run.stop();
+    let measured = finish(&run);
+    assert!(measured.interrupted);
+    let on_turn = &measured.lanes[first.lane as usize];
+    assert_eq!(on_turn.slices.len(), 1);
+    let slice = &on_turn.slices[0];
+    assert!(slice.completed > 0);
+    assert_eq!(slice.start_ns + slice.length_ns, measured.length_ns);
+    let other = &measured.lanes[1 - first.lane as usize];
+    assert_eq!(other.slices.len(), 0);
+    assert_eq!(other.measurement.books.started, 0);
+    assert_eq!(run.wait_end(0, PATIENCE), None);
+    assert_eq!(run.wait_begin(0, PATIENCE), Some(first));
+}
+
+#[test]
+fn a_lane_measures_from_the_cycle_after_it_is_told() {
+    let server = Server::answering(HELLO);
+    let warm = json!({"warmup_max_ns": 60_000 * MS});
+    let lanes = vec![lane(&server, 1, 30, &warm), lane(&server, 1, 30, &warm)];
+    let run = WovenRun::start(&woven(lanes, 10, 1)).unwrap();
+    run.wait_end(1, PATIENCE).unwrap();
+    run.begin_measuring(Some(&[1]));
+    wait_until("its measured phase", || {
+        run.snapshot().lanes[1].snapshot.phase == Phase::Measured
+    });
+    assert_eq!(run.snapshot().lanes[0].snapshot.phase, Phase::Warmup);
+    run.begin_measuring(None);
+    let measured = finish(&run);
+    for lane in &measured.lanes {
+        let of = |phase| lane.slices.iter().filter(|s| s.phase == phase).count();
+        assert!(of(Phase::Warmup) >= 1);
+        assert!(of(Phase::Measured) >= 3);
+        let books = lane.measurement.books;
+        assert!(books.started > lane.measurement.started);
+        let first = lane.slices.iter().find(|s| s.phase == Phase::Measured);
+        assert_eq!(lane.measurement.warmup_ns, first.unwrap().start_ns);
+    }
+}
+
+#[test]
+fn a_lane_lends_its_turns_and_gets_them_back() {
+    let server = Server::answering(HELLO);
+    let warm = json!({"warmup_max_ns": 60_000 * MS});
+    let lanes = (0..3).map(|_| lane(&server, 1, 20, &warm)).collect();
+    let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
+    run.set_turns(&[2]);
+    let alone = || {
+        let turns = run.turns(0);
+        let of_2 = turns.iter().rev().take_while(|turn| turn.lane == 2);
+        of_2.count() >= 4
+    };
+    wait_until("the turns of one lane", alone);
+    let lent = run.turns(0).last().unwrap().cycle;
+    run.set_turns(&[0, 1, 2]);
+    run.begin_measuring(None);
+    finish(&run);
+    let turns = run.turns(0);
+    let in_cycle = |cycle| turns.iter().filter(|turn| turn.cycle == cycle).count();
+    assert_eq!((in_cycle(0), in_cycle(lent)), (3, 1));
+    assert_eq!(in_cycle(turns.last().unwrap().cycle), 3);
+}
+
+#[test]
+fn lengths_change_between_cycles() {
+    let server = Server::answering(HELLO);
+    let lanes = (0..2)
+        .map(|_| lane(&server, 1, 60_000, &json!({})))
+        .collect();
+    let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
+    run.set_lengths(7 * MS, 3 * MS).unwrap();
+    wait_until("another length", || {
+        let last = *run.turns(0).last().unwrap();
+        last.end_ns - last.start_ns == 7 * MS && last.start_ns - last.begin_ns == 3 * MS
+    });
+    run.end_after_cycle();
+    let measured = finish(&run);
+    assert!(!measured.interrupted);
+    for turns in run.turns(0).chunks(2) {
+        assert_eq!(
+            turns[0].end_ns - turns[0].start_ns,
+            turns[1].end_ns - turns[1].start_ns
+        );
+    }
+    assert!(matches!(run.set_lengths(0, 0), Err(RunError::Plan(_))));
+}
+
+#[test]
+fn a_lane_that_is_ended_keeps_what_it_has() {
+    let server = Server::answering(HELLO);
+    let lanes = (0..2).map(|_| lane(&server, 1, 50, &json!({}))).collect();
+    let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
+    run.wait_end(1, PATIENCE).unwrap();
+    run.end_lane(0);
+    let measured = finish(&run);
+    assert_eq!(measured.lanes[0].ended, Some(Ended::Asked));
+    assert!((1..10).contains(&measured.lanes[0].slices.len()));
+    assert_eq!(measured.lanes[1].slices.len(), 10);
+}
+
+#[test]
+fn a_point_that_has_not_come_is_waited_for_no_longer_than_asked() {
+    let server = Server::answering(HELLO);
+    let lanes = vec![lane(&server, 1, 60_000, &json!({}))];
+    let run = WovenRun::start(&woven(lanes, 30_000, 1)).unwrap();
+    assert_eq!(run.wait_end(0, Duration::from_millis(5)), None);
+    assert_eq!(run.wait_begin(100, Duration::from_millis(5)), None);
+}
+
+#[test]
+fn one_lane_alone_takes_all_turns() {
+    let server = Server::answering(HELLO);
+    let measured = run(&woven(vec![lane(&server, 2, 50, &json!({}))], 10, 1));
+    assert_eq!(measured.lanes[0].slices.len(), 5);
+    assert_eq!(server.connections(), 2);
+}
+
+#[test]
+fn nothing_starts_in_a_settle_time() {
+    let moments = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let server = noting(&moments);
+    let lanes = (0..2).map(|_| lane(&server, 1, 200, &json!({}))).collect();
+    let measured = run(&woven(lanes, 100, 300));
+    let slices = measured.lanes.iter().flat_map(|lane| &lane.slices);
+    assert_eq!(slices.count(), 4);
+    let mut moments = moments.lock().unwrap().clone();
+    moments.sort();
+    let silent = |pair: &&[Instant]| pair[1] - pair[0] > Duration::from_millis(250);
+    assert!(moments.windows(2).filter(silent).count() >= 3);
+}
+
+#[test]
+fn plans_that_cannot_take_turns_are_refused_in_a_line() {
+    let server = Server::answering(HELLO);
+    let good = || lane(&server, 2, 50, &json!({}));
+    let with = |more: Value| lane(&server, 2, 50, &more);
+    let refused = |lanes: Vec<Value>, slice_ns: u64| {
+        let plan = json!({"lanes": lanes, "slice_ns": slice_ns, "settle_ns": 0});
+        WovenPlan::from_json(plan.to_string().as_bytes())
+            .unwrap_err()
+            .to_string()
+    };
+    let open = json!({"kind": "open", "max_connections": 2,
+        "stages": [{"duration_ns": 1, "from_per_s": 1.0, "to_per_s": 1.0}]});
+    for (lanes, line) in [
+        (vec![], "lanes: must be between 1 and 64"),
+        (
+            vec![good(), with(json!({"threads": 2}))],
+            "lanes[1].threads: must be as in lanes[0]",
+        ),
+        (
+            vec![good(), with(json!({"url": "https://x"}))],
+            "lanes[1].url: must have the scheme",
+        ),
+        (
+            vec![good(), with(json!({"url": "x"}))],
+            "lanes[1].url: no scheme",
+        ),
+        (
+            vec![with(json!({"load": open}))],
+            "lanes[0].load: must be a closed loop",
+        ),
+        (
+            vec![with(json!({"stop": {"kind": "requests", "count": 3}}))],
+            "lanes[0].stop: must be a duration",
+        ),
+    ] {
+        let told = refused(lanes, 10 * MS);
+        assert!(told.starts_with(line), "{told}");
+        assert!(!told.contains('\n'));
+    }
+    assert!(refused(vec![good()], 1).starts_with("slice_ns: must be between"));
+}
