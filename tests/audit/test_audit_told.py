@@ -213,6 +213,85 @@ def test_pipelined_requests_are_more_than_connections() -> None:
     assert "M1" not in codes(f"64 requests pipelined.\n\n```\n{wrk(mean='8.00ms')}```\n")
 
 
+def test_a_fence_may_open_with_the_first_line_of_the_output() -> None:
+    text = "```Running 10s test @ http://localhost:3000\n10 connections\n\nStat         Avg     Stdev   Max\n"
+    text += "Latency (ms) 1.5     0.1     3\nReq/Sec      6000    100     6400\n\n"
+    text += "60k requests in 10s, 6 MB read\n```\n"
+    (found,) = results(text)
+    assert found.url == "http://localhost:3000"
+    assert "H1" in codes(text)
+
+
+def test_percentiles_that_hey_had_no_request_for_are_none() -> None:
+    text = "Summary:\n  Total:\t1.5550 secs\n  Slowest:\t0.8376 secs\n  Fastest:\t0.7170 secs\n"
+    text += "  Average:\t0.7772 secs\n  Requests/sec:\t6.4310\n\nLatency distribution:\n"
+    text += "  90% in 0.8376 secs\n  0% in 0.0000 secs\n"
+    (found,) = results(f"```\n{text}```\n")
+    assert found.percentiles.keys() == {90.0}
+    assert "M2" not in codes(f"```\n{text}```\n")
+
+
+def test_outputs_cut_to_two_lines_are_told_apart_by_the_line_above_them() -> None:
+    cut = "Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency   {}     1.00ms  86.21ms   94.70%\n"
+    text = f"wrk -d 30 -c 100 -t 5 http://h/\n\nBefore:\n{cut.format('4.15ms')}After:\n{cut.format('2.39ms')}"
+    first, second = results(f"```\n{text}```\n")
+    assert (first.label, second.label) == ("Before", "After")
+    assert second.command is not None and second.command.tool == "wrk"
+    assert "R5" in codes(f"```\n{text}```\n")
+
+
+def test_a_command_is_not_handed_on_to_an_output_of_another_load() -> None:
+    text = f"```\n$ wrk -t12 -c400 -d30s http://10.0.0.2:8080/\n{wrk()}\n"
+    text += f"{wrk().replace('400 conn', '200 conn')}```\n"
+    assert "R1" not in codes(text)
+
+
+def test_what_was_sampled_after_the_start_is_told_by_the_heading_too() -> None:
+    table = "| server | CPU | Memory |\n|---|---|---|\n| foo | 1 | 56 |\n| bar | 1 | 30 |\n\n"
+    load = "## Load\n\nwrk -c 64\n\n| server | req/s |\n|---|---|\n| foo | 12,000 |\n| bar | 9,000 |\n"
+    assert "R6" in codes(f"## Resources on startup\n\n{table}{load}")
+    assert "R6" not in codes(f"## Resources\n\n{table}{load}")
+
+
+def test_the_text_may_tell_how_many_requests_a_table_is_of() -> None:
+    table = "| server | Average | 99.9th percentile |\n|---|---|---|\n"
+    table += "| foo | 2 ms | 9 ms |\n| bar | 3 ms | 9 ms |\n"
+    assert "S1" in codes(f"Response times of 1000 requests by wrk:\n\n{table}")
+    assert "S1" not in codes(f"Response times of 100,000 requests by wrk:\n\n{table}")
+    assert "S1" not in codes(f"Response times at 1000 requests per second by wrk:\n\n{table}")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "It has been said multiple times that foo is fast.",
+        "| | Average | Standard deviation |\n|---|---|---|\n| foo | 3 ms | 1 ms |\n",
+    ],
+)
+def test_words_that_tell_of_no_repetition(words: str) -> None:
+    assert "R5" in codes(f"{words}\n\n{output('foo')}{output('bar', 90_000.0)}")
+
+
+def test_our_own_commands_are_no_other_tools() -> None:
+    text = "| server | p50 | p99 |\n|---|---|---|\n| foo | 1 ms | 2 ms |\n| bar | 1 ms | 3 ms |\n\n"
+    told = codes(f"Latency of requests:\n\n{text}Use `assay ab -n 10 -c 1 http://127.0.0.1/` as before.\n")
+    assert not told & {"H1", "W5", "M5"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Default is 8 so long as that value is greater than or equal to foo.",
+        "Use keep-alive instead of `Connection: close`.",
+        "Much better: 500 rps is seen most of the time, and not bad: 488 rps.",
+    ],
+)
+def test_words_beside_results_that_say_nothing_of_them(words: str) -> None:
+    text = f"{output('foo')}{output('bar', 90_000.0)}"
+    assert codes(f"{text}\n{words}\n") == codes(text)
+    assert len(results(f"{text}\n{words}\n")) == 2
+
+
 WORDS = st.sampled_from(
     ["Requests/sec", "Latency", "avg", "p99", "Total", "requests", "Max", "Mean", "50%", "Throughput"]
     + ["Errors", "Duration", ":", "=", "-", "*", "#", ".", "12", "3.5ms", "9k", "%"]

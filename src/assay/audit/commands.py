@@ -44,6 +44,8 @@ def _calls(text: str, number: int) -> Iterator[Command]:
     if not any(name in text for name in _CUES):
         return
     for match in _CALL.finditer(text):
+        if text[: match.start("tool")].endswith("assay "):
+            continue  # ours, which has other books than theirs
         tool = BY_NAME[match["tool"]]
         rest = text[match.end() : match.end() + 2000]
         ends = _ENDS.search(rest)

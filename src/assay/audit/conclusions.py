@@ -201,7 +201,9 @@ def _alike(said: _Sentence, found: re.Match[str]) -> Iterator[Conclusion]:
 
 def _plainly(said: _Sentence) -> Iterator[Conclusion]:
     """A ranking without a factor."""
-    if found := _ORDER.search(said.text):
+    if (found := _ORDER.search(said.text)) and (
+        not _ANY_MORE.match(found["way"]) or _MEANT.search(said.text)
+    ):
         yield _ranked(said, found, (), "about")
     elif found := _TOP.search(said.text):
         if not _ONE_OF.search(said.text):
@@ -210,6 +212,9 @@ def _plainly(said: _Sentence) -> Iterator[Conclusion]:
         yield _ranked(said, found, (), "about")
 
 
+_ANY_MORE = re.compile(r"(?:higher|better|more|greater|fewer|worse|lower|less)\b", re.I)
+_MEANT = re.compile(r"perform|throughput|\breq|latenc|speed|fast|slow|\brps\b|\bqps\b|response|scal", re.I)
+"""What "more than" must be said of: servers differ in other ways, too."""
 _BARE = re.compile(
     r"\b(?:is|was|are|were|performs?|performed|runs|ran)\s(?:\w+\s){0,2}?(?P<way>faster|slower"
     r"|quicker|more performant"

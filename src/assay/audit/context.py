@@ -87,6 +87,7 @@ def with_context(
     called = [call.line for call in calls]
     taken = 0
     before = ""
+    last: Command | None = None
     for result in found:
         at = bisect_right(starts, result.line) - 1
         begin = max(taken, sections[at].line if at >= 0 else 0)
@@ -98,7 +99,9 @@ def with_context(
         before = said or (before if begin == taken else "")
         label = before or _title(sections[at] if at >= 0 else None)
         figures = {**result.figures, **_around(texts, result, begin)}
-        call = call or only.get(result.tool)
+        inherited = last if begin == taken and last is not None and _fits(last, result) else None
+        call = call or only.get(result.tool) or inherited
+        last = call
         closed = result.closed if call is None or call.closed else False
         url = result.url or (call.url if call else "")
         yield replace(result, figures=figures, closed=closed, label=label, command=call, url=url)
@@ -153,6 +156,18 @@ def _own_command(calls: tuple[Command, ...], result: Reported, begin: int) -> Co
         call for call in near if told and (own := call.figures.get("connections")) and own.value == told.value
     ]
     return fit[0] if len(fit) == 1 else None
+
+
+def _fits(call: Command, result: Reported) -> bool:
+    """Whether a command above another output may have made this one as well."""
+    told = {name: result.figures.get(name) for name in ("connections", "threads", "asked_duration")}
+    asked = {name: call.figures.get(name.removeprefix("asked_")) for name in told}
+    if call.url and result.url and call.url.rstrip("/") != result.url.rstrip("/"):
+        return False
+    return call.tool == result.tool and all(
+        one is None or (other := asked[name]) is None or abs(one.value.middle - other.value.middle) <= 1
+        for name, one in told.items()
+    )
 
 
 def common_command(calls: tuple[Command, ...]) -> Command | None:

@@ -13,7 +13,7 @@ _RULE = re.compile(r"[\s|:+=─━┼┬┴├┤╞╪╡┌┐└┘╔╗╚�
 _SIGNS = re.compile(r"[|│┃║]")
 _APART = re.compile(r"\s{2,200}|\t")
 _MOST_ROWS = 500
-_TOOLS_OWN = re.compile(r"\bStat\b|\bThread Stats\b|# reqs|\bPercentage of\b|\+/-")
+_TOOLS_OWN = re.compile(r"\bStat\b|\bPercentile\W{1,9}Latency|\bThread Stats\b|# reqs|\bPercentage of\b|\+/-")
 """Headings of the tables that load-test tools print themselves, which their own readers know."""
 
 

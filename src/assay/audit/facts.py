@@ -23,7 +23,8 @@ MACHINE = re.compile(
     r"|neoverse|cortex|ampere|\d{1,4}\s?[mg]b\s(?:[\w.]{1,12}\s)?(?:droplet|instance|vps|vm|linode"
     r"|slice|dyno)"
     r"|(?:standard|performance|basic|hobby)-\w{1,3}\sdyno"
-    r"|\d{1,3}(?:\.\d+)?\s?ghz|\d{1,3}[- ]?(?:v?cpus?|(?:physical |logical |virtual |hyper)?-?cores?"
+    r"|\d{1,3}(?:\.\d+)?\s?ghz|\d{1,3}(?:[- ]|\s?[x×]\s)?(?:v?cpus?"
+    r"|(?:physical |logical |virtual |hyper)?-?cores?"
     r"|threads cpu|vcores?)"
     r"|(?:two|dual|quad|four|six|eight|hexa|octa)[- ]?(?:core|cpu|vcpu)s?"
     r"|cpu\s?:\s{0,4}(?=\w)(?![\d.]{1,6}\s?%)"
@@ -116,7 +117,9 @@ _RUNS = (
 _REPEATED = re.compile(
     r"\b(?:averag(?:e|ed|ing)|median|mean)\s(?:of|over|across)\s(?:\w+\s){0,3}(?:runs|tests|trials)"
     r"|\btaking the (?:average|median|mean)\b"
-    r"|(?:multiple|several) (?:runs|times)\b(?!\s(?:faster|slower|more|less|better|higher|as|the))"
+    r"|(?:multiple|several) runs\b"
+    r"|(?:ran|run|running|repeat\w*|test\w*|measur\w*|execut\w*|perform\w*|bench\w*|did|tried)\s(?:\S+\s){0,6}?"
+    r"(?:multiple|several) times\b(?!\s(?:faster|slower|more|less|better|higher|as|the))"
     r"|repeated (?:the |each |every |all |this |these )?(?:tests?|benchmarks?|measurements?"
     r"|runs?|several|multiple|\d)",
     re.IGNORECASE,
@@ -171,7 +174,9 @@ _CORES = re.compile(
     re.IGNORECASE,
 )
 _SPREAD = re.compile(
-    r"±|(?<!\[)\+/-(?! Stdev)|standard deviation|confidence interval|variance between", re.IGNORECASE
+    r"±|(?<!\[)\+/-(?! Stdev)|confidence interval|variance between"
+    r"|standard deviation (?:of|across|between|over) (?:\w+ ){0,3}(?:runs|rounds|trials|samples)",
+    re.IGNORECASE,
 )
 
 
@@ -220,7 +225,7 @@ def facts(document: Document) -> Facts:
         machine = machine or _first(MACHINE, number, text)
         version = version or _version(number, text) or _first(_DATE, number, text)
         spread = spread or (not is_code and _SPREAD.search(text) is not None)
-        for found in NAMED.finditer(text):
+        for found in NAMED.finditer(text.replace("assay ", "assay /")):  # `assay ab` is not ab
             tool_named = True
             tools.add(named(found[0]))
         cores += [
@@ -228,7 +233,10 @@ def facts(document: Document) -> Facts:
         ]
         cores += [Said(number, found[0], _cores(found)) for found in _MORE_CORES.finditer(text)]
         if not is_code or re.match(r"\s*(?:#|//|;)", text):
-            runs += _runs(number, text)
+            # A whole paragraph comes after its lines: what one of them says is told there.
+            runs += [
+                said for said in _runs(number, text) if not any(said.quote in one.quote for one in runs[-8:])
+            ]
             repeated = repeated or _REPEATED.search(text) is not None
         if not is_code:
             same = same or _together(number, text)

@@ -35,7 +35,11 @@ def is_version(label: str) -> bool:
 
 
 _VERSIONED = re.compile(r"\d+(?:\.[\dx]+)+|(?<=\s)\d{1,2}\b|\bv\d+")
-_TURNS = (frozenset(("before", "after")), frozenset(("old", "new")))
+_TURN = re.compile(
+    r"\b(?:before|after|old|new|with|without|original|optimi[sz]ed|current|previous|master|main|patched"
+    r"|this pr|baseline)\b",
+    re.IGNORECASE,
+)
 
 
 _SCENARIOS = """
@@ -68,7 +72,8 @@ def distinct(a: str, b: str) -> bool:
 
 def turns(a: str, b: str) -> bool:
     """Whether they are one thing before and after a change."""
-    return frozenset((key_of(a), key_of(b))) in _TURNS
+    one, other = (" ".join(_TURN.sub(" ", label[:200]).lower().split()) for label in (a, b))
+    return one == other and a.lower() != b.lower() and any(map(_TURN.search, (a, b)))
 
 
 def _versions(label: str) -> set[str]:
@@ -92,7 +97,9 @@ default custom simple basic plain standard normal official original latest stabl
 multi mode thread threads worker workers process processes core cores cluster server servers
 framework library runtime language vanilla pure optimized optimised only other more less full mini
 lite docker container kernel linux local remote http https http2 tcp tls ssl socket based port host
-performance regression improved improvement current before after branch master main patched baseline
+agent seconds second minutes minute hours
+performance regression improved improvement
+current before after branch master main patched baseline
 total result results bench benchmark test run time
 """
 _COMMON = frozenset(_COMMON_WORDS.split())

@@ -81,8 +81,11 @@ def _goes_on(now: _Open, line: Line) -> bool:
 
 
 def _told_all(now: _Open, line: Line) -> bool:
-    """Whether the first line of another output follows: one without a figure, after the rate was told."""
-    return "rate" in now.figures and next(_read(now, line.text), None) is None
+    """Whether another output begins: a line without a figure, after the rate, or for the second time."""
+    if next(_read(now, line.text), None) is not None:
+        return False
+    words = line.text.split()
+    return "rate" in now.figures or any(before.text.split() == words for before in now.lines)
 
 
 def _opened(tool: Tool, lines: list[Line]) -> _Open:
@@ -120,7 +123,8 @@ def _take(now: _Open, line: Line) -> bool:
         found = True
         figure = Figure(value, line.number, quote)
         if isinstance(key, float):
-            now.percentiles.setdefault(key, figure)
+            if key > 0:  # hey prints "0% in 0.0000 secs" where it had too few requests
+                now.percentiles.setdefault(key, figure)
         elif key in now.tool.joined and key in now.figures:
             now.figures[key] = Figure(
                 now.figures[key].value + value, now.figures[key].line, now.figures[key].quote

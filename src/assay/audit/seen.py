@@ -62,6 +62,8 @@ class Seen:
     @cached_property
     def closed(self) -> bool | None:
         """Whether every load-test tool that the text names has a closed loop; None where none is named."""
+        if "assay" in self.facts.tools and not self.commands:
+            return None  # it has both loops, and names those whose flags it reads
         kinds: set[bool | None] = {command.closed for command in self.commands}
         kinds |= {result.closed for result in self.outputs if result.tool not in BY_HAND}
         if not kinds:

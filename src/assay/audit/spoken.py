@@ -36,6 +36,7 @@ _LEAD = re.compile(
 _NO_NAME = re.compile(
     r"\b(?:it|we|i|they|this|that|these|which|you|he|she|there|results?|server|throughput|test"
     r"|benchmark|average|performance"
+    r"|better|worse|bad|good|great|nice|time|most|only|now|still|here|seen|peak|sustained|more|less"
     r"|second|both|each|all|latency|requests?|rate|load|total|up|about|around|rps)\b",
     re.IGNORECASE,
 )

@@ -127,7 +127,11 @@ def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator
         if head is not None:
             columns.setdefault((head.figure, head.percentile), []).append(place)
     turns = max((len(at) for (figure, _), at in columns.items() if figure in _TURNING), default=1)
-    names = [at for at, head in enumerate(heads) if head is None or head.figure in ("version", "workers")]
+    names = [
+        at
+        for at, head in enumerate(heads)
+        if (head is None and not _timed(table, at)) or (head is not None and head.figure in _NAMING)
+    ]
     repeated = next((at for at in columns.values() if len(at) == turns > 1), None)
     for row in table.rows[:MOST_ROWS]:
         label = _label(row, names)
@@ -145,6 +149,16 @@ def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator
                 _beside(figures)
                 group = table.head[repeated[turn]] if repeated else ""
                 yield _result(table, row.number, label, group, figures, percentiles)
+
+
+_NAMING = ("version", "workers")
+
+
+def _timed(table: Table, at: int) -> bool:
+    """Whether a column holds times of something else: how long a start or a build takes is no name."""
+    cells = [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
+    found = [cell for cell in map(_CELL.match, cells) if cell and _UNIT.match(cell["rest"] or "")]
+    return at > 0 and len(found) > len(cells) / 2
 
 
 _SHARED = ("connections", "threads", "workers", "duration", "requests", "offered", "pipelining")

@@ -53,7 +53,9 @@ class _Reader:
             lines = tuple(Line(line.number, unmarked(line.text)) for line in self._lines(token, 0))
             self.parts.append(Block(kind, lines, self._level))
         elif token.type in ("fence", "code_block"):
-            self.parts.append(Block("code", self._lines(token, token.type == "fence")))
+            self.parts.append(
+                Block("code", (*self._opening(token), *self._lines(token, token.type == "fence")))
+            )
         elif token.type == "html_block":
             self._html(token)
         return position + 1
@@ -62,6 +64,11 @@ class _Reader:
         start = self._number(token) + skipped
         content = token.content.removesuffix("\n").split("\n")
         return tuple(Line(start + at, plain_line(text)) for at, text in enumerate(content))
+
+    def _opening(self, token: Token) -> tuple[Line, ...]:
+        """What stands behind the signs of a fence, if it is more than a language: "```Running 10s test"."""
+        words = token.info.strip()
+        return (Line(self._number(token), plain_line(words)),) if len(words.split()) > 2 else ()
 
     def _number(self, token: Token) -> int:
         return self._first + (token.map[0] if token.map else 0)

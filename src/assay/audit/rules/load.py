@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from assay.audit.finding import AuditRule, Hit
 from assay.audit.reported import Figure, Reported
 from assay.audit.seen import Seen
+from assay.audit.tools import NAMED
 from assay.audit.words import number, percent
 
 _LOOPBACK = re.compile(
@@ -127,6 +128,9 @@ _CLOSING = re.compile(
 )
 
 
+_INSTEAD = re.compile(r"\b(?:instead of|not|never|avoids?|rather than|unlike|than)\s[`\"']?$", re.IGNORECASE)
+
+
 def unkept(seen: Seen) -> Iterator[Hit]:
     """W5: a connection for each request."""
     told: set[int] = set()
@@ -151,6 +155,8 @@ def unkept(seen: Seen) -> Iterator[Hit]:
     for each in seen.document.lines if seen.results else ():
         words = _CLOSING.search(each.text)
         # "http - no keepalive" may be the name of what is measured.
+        if words and _INSTEAD.search(each.text[: words.start()]):
+            continue
         if words and words[0].lower() not in labels.get(each.number, ""):
             yield Hit(each.number, words[0], "the text says that connections are closed")
     for call in seen.commands:
@@ -189,6 +195,10 @@ _TARGET = re.compile(
 """Lines that say where a load goes in reports of ab and Locust, and in vegeta's targets and errors."""
 
 
+_CONFIGURED = re.compile(r"\b(?:url|host|target)\W{1,4}https?://(?:localhost|127\.0\.0\.1)\b", re.IGNORECASE)
+"""The address in the configuration of a load test, in a listing that names its tool."""
+
+
 def together(seen: Seen) -> Iterator[Hit]:
     """H1: the load goes to the machine that it comes from."""
     found = False
@@ -201,8 +211,9 @@ def together(seen: Seen) -> Iterator[Hit]:
             yield Hit(line, url, "the address is the client's own machine", about=about)
             found = True
     for block in seen.document.blocks if seen.results else ():
+        driven = block.kind == "code" and NAMED.search(block.text[:4000]) is not None
         for each in block.lines:
-            target = _TARGET.search(each.text)
+            target = _TARGET.search(each.text) or (_CONFIGURED.search(each.text) if driven else None)
             if target:
                 found = True
                 yield Hit(each.number, target[0].strip(), "the address is the client's own machine")

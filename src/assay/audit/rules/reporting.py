@@ -147,6 +147,10 @@ _COST = re.compile(r"\bmem(?:ory)?\b|\brss\b|\bram\b|\bcpu\b", re.IGNORECASE)
 def outside(seen: Seen) -> Iterator[Hit]:
     """R6: memory or CPU of an idle server beside results under load."""
     for table in seen.document.tables if seen.results else ():
+        section = seen.section(table.number)
+        if section and _IDLE.search(section.title) and any(_COST.search(text) for text in table.head[1:]):
+            yield Hit(table.number, section.title[:60], "taken while nothing was asked of it")
+            continue
         texts = [(table.number, text) for text in table.head]
         texts += [(row.number, row.cells[0]) for row in table.rows if row.cells]
         heads = " ".join(text for _, text in texts)

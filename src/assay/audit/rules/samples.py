@@ -74,15 +74,37 @@ def enough_for(percentile: float) -> int:
     return math.ceil(math.log(0.01) / math.log(percentile / 100))
 
 
+_COUNT = re.compile(
+    r"(?<![\w.,/])(?P<n>\d{1,3}(?:,\d{3})+|\d{2,7})(?P<k>k)?\s(?:total\s|http\s)?(?:requests?|reqs?)\b"
+    r"(?!\s?(?:/|per|a second|s\b))",
+    re.IGNORECASE,
+)
+
+
+def _told_counts(seen: Seen) -> set[float]:
+    """How many requests the text says were made, where no command and no duration does."""
+    found: set[float] = set()
+    for block in seen.document.blocks:
+        for line in block.lines if block.kind == "prose" else ():
+            if _LENGTH.search(line.text):
+                return set()
+            found |= {
+                float(each["n"].replace(",", "")) * (1e3 if each["k"] else 1)
+                for each in _COUNT.finditer(line.text)
+            }
+    return set() if seen.commands else found
+
+
 def too_few(seen: Seen) -> Iterator[Hit]:
     """S1: percentiles with too few requests behind them."""
     calls = {one.figures["requests"].value.middle for one in seen.commands if "requests" in one.figures}
+    told_of = calls or _told_counts(seen)
     for result in seen.results:
         told = result.get("requests")
         count = told.value.high if told is not None else None
-        if count is None and result.tool == "table" and len(calls) == 1 and len(seen.commands) > 0:
+        if count is None and result.tool == "table" and len(told_of) == 1:
             timed = any("duration" in one.figures and "requests" not in one.figures for one in seen.commands)
-            count = None if timed else next(iter(calls))
+            count = None if timed else next(iter(told_of))
         rate, length = result.get("rate"), result.get("duration") or result.get("asked_duration")
         if count is None and rate is not None and length is not None:
             count = rate.value.high * length.value.high

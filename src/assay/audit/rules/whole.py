@@ -12,7 +12,9 @@ from assay.audit.seen import Seen
 
 _LOAD = re.compile(
     r"\b\d{1,6}k?\s(?:concurrent\s|parallel\s|simultaneous\s|open\s|keep-?alive\s)?(?:connections?"
-    r"|clients?|users?|requests in flight|threads)\b",
+    r"|clients?|users?|v(?:irtual )?users?|vus?|requests in flight|threads)\b"
+    r"|\b(?:concurrency|connections|vus|clients|threads|concurrent(?: users| requests)?)\W{1,4}\d"
+    r"|\b\d{1,6}k?\sconcurrent\b",
     re.IGNORECASE,
 )
 _CALL = re.compile(

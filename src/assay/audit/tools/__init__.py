@@ -54,7 +54,7 @@ NAMED = re.compile(
     r"(?<![\w./-])(?:wrk2?|ab|ApacheBench|Apache Bench|apachebench|hey|boom|oha|bombardier"
     r"|autocannon|vegeta|h2load"
     r"|[Aa]utocannon|[Bb]ombardier|[Vv]egeta|WRK2?|[Kk]6|siege|Siege|loadtest|JMeter|jmeter|Gatling|gatling"
-    r"|[Ll]ocust|[Aa]rtillery|httperf|weighttp|plow|NBomber|Hyperfoil|Apache ?Benchmark"
+    r"|[Ll]ocust|[Aa]rtillery|httperf|weighttp|plow|NBomber|assay|Hyperfoil|Apache ?Benchmark"
     r"|drill|nighthawk"
     r"|fortio|tsung|rewrk|benchmarkdotnet|go-wrk|k6s|cassowary|ghz|YCSB)(?![\w-])"
 )

@@ -9,7 +9,7 @@ from assay.audit.interval import Interval
 from assay.audit.tools.pattern import N, Pattern, value_of
 
 CUES = ("eport @", "All virtual users finished", "All VUs finished")
-START = r"\b(?:Summary r|R)eport @|All virtual users finished|All VUs finished"
+START = r"\b(?:(?:Summary|Complete) r|R)eport @|All virtual users finished|All VUs finished"
 
 PATTERNS = (
     Pattern("http.requests:", rf"http\.requests:[\s.]{{1,90}}(?P<requests__c>{N})"),
@@ -19,6 +19,8 @@ PATTERNS = (
     Pattern("errors.", rf"\berrors\.[A-Za-z_]{{1,60}}:[\s.]{{1,90}}(?P<broken__c>{N})"),
     Pattern("Mean response/sec", rf"Mean response/sec:\s+(?P<rate__n>{N})"),
     Pattern("RPS sent", rf"RPS sent:\s+(?P<rate__n>{N})"),
+    Pattern("RPS: ", rf"^\s*RPS: (?P<rate__n>{N})\s*$"),
+    Pattern("requests made", rf"Number of requests made:\s+(?P<requests__c>{N})"),
     Pattern("Scenarios launched", rf"Scenarios launched:\s+(?P<launched__c>{N})"),
     Pattern("Requests completed", rf"Requests completed:\s+(?P<requests__c>{N})"),
 )
