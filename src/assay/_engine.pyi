@@ -36,11 +36,11 @@ class Run:
     def snapshot(self) -> bytes:
         """Give the live view: a `Snapshot`."""
 
-    def begin_measuring(self) -> None:
-        """End the warm-up; the load goes on without a gap."""
+    def begin_measuring(self, at_ns: int = 0) -> None:
+        """End the warm-up, so long after the start or, where that is over, soon; the load goes on."""
 
-    def stop(self) -> None:
-        """End the run early."""
+    def stop(self, at_ns: int = 0) -> None:
+        """End the run early, so long after the start or, where that is over, now."""
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end, for at most `timeout_s` seconds; whether it has come."""

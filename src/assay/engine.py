@@ -105,13 +105,19 @@ class EngineRun:
         """Give the totals of the current phase, for a live view."""
         return _decode_snapshot(self._run.snapshot())
 
-    def begin_measuring(self) -> None:
-        """End the warm-up; the load goes on without a gap."""
-        self._run.begin_measuring()
+    def begin_measuring(self, at_ns: int = 0) -> None:
+        """End the warm-up; the load goes on without a gap.
 
-    def stop(self) -> None:
-        """End the run early. Its result is complete and says that it was interrupted."""
-        self._run.stop()
+        `at_ns` is counted from the start of the run; where that is over it ends soon.
+        """
+        self._run.begin_measuring(at_ns)
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the run early, at once or `at_ns` after its start.
+
+        Its result is complete and says that it was interrupted.
+        """
+        self._run.stop(at_ns)
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end, for at most `timeout_s` seconds; whether it has come."""

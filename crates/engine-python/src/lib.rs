@@ -113,14 +113,16 @@ impl Run {
         json(py, &snapshot)
     }
 
-    /// Ends the warm-up.
-    fn begin_measuring(&self) {
-        self.0.begin_measuring();
+    /// Ends the warm-up, so many nanoseconds after the start or, where that is over, soon.
+    #[pyo3(signature = (at_ns=0))]
+    fn begin_measuring(&self, at_ns: u64) {
+        self.0.begin_measuring(at_ns);
     }
 
-    /// Ends the run early.
-    fn stop(&self) {
-        self.0.stop();
+    /// Ends the run early, so many nanoseconds after the start or, where that is over, now.
+    #[pyo3(signature = (at_ns=0))]
+    fn stop(&self, at_ns: u64) {
+        self.0.stop(at_ns);
     }
 
     /// Waits for the end, for at most so many seconds; whether it has come.

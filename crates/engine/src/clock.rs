@@ -1,7 +1,8 @@
 //! The one reader of time. Everything else takes time as an argument, in nanoseconds since
 //! the start of the run.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{hint, thread};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -20,13 +21,23 @@ impl Clock {
     /// Starts a clock: from now on it is 0.
     #[must_use]
     pub fn start() -> Self {
-        let since_epoch = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
         Self {
             start_ns: read_ns(ClockId::Monotonic),
-            started_at_unix_ns: since_epoch.as_nanos() as u64,
+            started_at_unix_ns: unix_now_ns(),
         }
+    }
+
+    /// Starts a clock at an instant of the calendar, or now where that is over: waits for it asleep,
+    /// and awake for the last millisecond, in which a sleeper could be late.
+    #[must_use]
+    pub fn start_at(unix_ns: u64) -> Self {
+        const AWAKE_NS: u64 = 1_000_000;
+        let left_ns = unix_ns.saturating_sub(unix_now_ns());
+        thread::sleep(Duration::from_nanos(left_ns.saturating_sub(AWAKE_NS)));
+        while unix_now_ns() < unix_ns {
+            hint::spin_loop();
+        }
+        Self::start()
     }
 
     /// Nanoseconds since the start.
@@ -53,6 +64,11 @@ impl Clock {
 #[must_use]
 pub fn thread_cpu_ns() -> u64 {
     read_ns(ClockId::ThreadCPUTime)
+}
+
+fn unix_now_ns() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH);
+    since_epoch.unwrap_or_default().as_nanos() as u64
 }
 
 #[inline]

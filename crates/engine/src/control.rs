@@ -58,10 +58,11 @@ impl Control {
         self.stop_ns.load(Relaxed)
     }
 
-    /// Ends the warm-up, if it has not ended yet: a tick from now, so that every worker knows
-    /// of it in advance and the first requests of the measured phase start in time.
-    pub(crate) fn begin_measuring(&self, now_ns: u64) {
-        self.measure_from_ns.fetch_min(now_ns + TICK_NS, Relaxed);
+    /// Ends the warm-up at `at_ns`, if it has not ended by then; no sooner than a tick from now, so
+    /// that every worker knows of it in advance and the first requests of the measured phase start in time.
+    pub(crate) fn begin_measuring(&self, now_ns: u64, at_ns: u64) {
+        self.measure_from_ns
+            .fetch_min(at_ns.max(now_ns + TICK_NS), Relaxed);
     }
 
     /// Ends the run, if it has not ended yet.

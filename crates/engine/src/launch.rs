@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
@@ -10,7 +11,7 @@ use crate::control::Control;
 use crate::desk::Desk;
 use crate::error::RunError;
 use crate::machine;
-use crate::plan::{HttpVersion, LoadPlan, Stop};
+use crate::plan::{HttpVersion, LoadPlan};
 use crate::program::Program;
 use crate::protocol::Heads;
 use crate::protocol::template::Variables;
@@ -69,7 +70,9 @@ pub(crate) fn lanes<T: Transport>(
 ) -> Result<Vec<Written<T>>, RunError> {
     let shared = Arc::new(Program::new(plan, target, None)?);
     let mut supplies = supplies.into_iter();
-    let mut first_slot = 0;
+    let before =
+        (0..plan.part_here().first_worker).map(|number| plan.connections_of(number) as usize);
+    let mut first_slot = before.sum();
     let lane = |assignment: Assignment| {
         let supply = supplies.next();
         let address = supply.as_ref().and_then(|supply| supply.address);
@@ -79,7 +82,10 @@ pub(crate) fn lanes<T: Transport>(
         };
         let ledger = Arc::new(Ledger::new(program.is_open_loop, T::SHAKES_HANDS));
         let seed = plan.seed ^ u64::from(assignment.number);
-        let log = Log::new(plan.request_log, count(plan).unwrap_or_default());
+        let log = Log::new(
+            plan.request_log,
+            plan.count_of(plan.part_here()).unwrap_or_default(),
+        );
         let variables = Variables::new(assignment.number, plan.threads, seed);
         let connector = connect(first_slot, address);
         first_slot += assignment.connections;
@@ -89,21 +95,13 @@ pub(crate) fn lanes<T: Transport>(
     assignments(plan).map(lane).collect()
 }
 
-/// How many requests a counted run is to have.
-pub(crate) fn count(plan: &LoadPlan) -> Option<u64> {
-    match plan.stop {
-        Stop::After { .. } => None,
-        Stop::AtCount { count, .. } => Some(count),
-    }
-}
-
 /// The core of each worker.
 pub(crate) fn cpus(plan: &LoadPlan) -> Vec<Option<u32>> {
     let cpu_of = |number: usize| match plan.cpus.len() {
         0 => None,
         n => Some(plan.cpus[number % n]),
     };
-    (0..plan.threads as usize).map(cpu_of).collect()
+    (0..plan.part_here().workers as usize).map(cpu_of).collect()
 }
 
 /// How connections are opened below any TLS: to the server itself, or to the plan's proxy.
@@ -135,21 +133,29 @@ fn heads(plan: &LoadPlan) -> Heads {
     }
 }
 
-/// Deals the connections out to the workers; the first ones take the remainder.
+/// What the workers that run here are dealt.
 fn assignments(plan: &LoadPlan) -> impl Iterator<Item = Assignment> {
-    let connections = plan.load.connections();
-    (0..plan.threads).map(move |number| {
-        let remainder = u32::from(number < connections % plan.threads);
-        Assignment {
-            lane: 0,
-            number,
-            workers: plan.threads,
-            connections: (connections / plan.threads + remainder) as usize,
-            load: plan.load.clone(),
-            stop: plan.stop,
-            seed: plan.seed,
-        }
+    workers_here(plan).map(move |number| Assignment {
+        lane: 0,
+        number,
+        workers: plan.threads,
+        connections: plan.connections_of(number) as usize,
+        load: plan.load.clone(),
+        stop: plan.stop,
+        seed: plan.seed,
     })
+}
+
+/// The numbers of the plan's workers that run here.
+fn workers_here(plan: &LoadPlan) -> Range<u32> {
+    let part = plan.part_here();
+    part.first_worker..part.first_worker + part.workers
+}
+
+/// The connections that are asked for from here.
+pub(crate) fn asked(plan: &LoadPlan) -> u64 {
+    let of = |number| u64::from(plan.connections_of(number));
+    workers_here(plan).map(of).sum()
 }
 
 /// The threads of a run, until they are joined.
@@ -190,11 +196,12 @@ impl Drop for EndNotice {
 }
 
 /// Starts a thread per worker. The clock starts when all of them stand ready, so that none
-/// begins before the others. A thread that is never told the time ends at once.
+/// begins before the others, and not before the agreed instant. A thread that is never told the time ends at once.
 pub(crate) fn spawn<T: Transport + Send + 'static>(
     workers: Vec<Worker<T>>,
     cpus: &[Option<u32>],
     control: &Arc<Control>,
+    starts_at_unix_ns: u64,
 ) -> Result<(Clock, Threads), RunError> {
     let (ready, all_ready) = mpsc::channel();
     let mut threads = Vec::with_capacity(workers.len());
@@ -222,7 +229,7 @@ pub(crate) fn spawn<T: Transport + Send + 'static>(
     for is_pinned in all_ready.iter().take(threads.len()) {
         is_pinned.map_err(RunError::system("pinning a thread to its core"))?;
     }
-    let clock = Clock::start();
+    let clock = Clock::start_at(starts_at_unix_ns);
     for start in starts {
         // A worker that is gone is found when its thread is joined.
         let _ = start.send(clock);

@@ -5,11 +5,13 @@
 
 use serde::{Deserialize, Serialize};
 
+mod part;
 mod request;
 mod tls;
 mod validate;
 mod woven;
 
+pub use part::Part;
 pub use request::{BodyExpected, Expect, FormPart, HeaderExpected, Request};
 pub use tls::{Tls, TlsVersion};
 pub use woven::WovenPlan;
@@ -254,6 +256,9 @@ pub struct LoadPlan {
     /// Seed of everything random.
     #[serde(default)]
     pub seed: u64,
+    /// What of the load is offered from here, where others offer the rest.
+    #[serde(default)]
+    pub part: Option<Part>,
 }
 
 impl LoadPlan {

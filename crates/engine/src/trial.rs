@@ -61,12 +61,13 @@ impl Run {
     /// As [`Self::start`].
     pub fn start_supplied(plan: &LoadPlan, supplies: Vec<Supply>) -> Result<Self, RunError> {
         plan.validate()?;
-        if !supplies.is_empty() && supplies.len() != plan.threads as usize {
+        let workers = plan.part_here().workers;
+        if !supplies.is_empty() && supplies.len() != workers as usize {
             return Err(PlanError::new("threads", "must be as many as there are supplies").into());
         }
         machine::check_cpus(&plan.cpus)?;
-        let asked = u64::from(plan.load.connections());
-        machine::allow_descriptors(asked + u64::from(plan.threads) * DESCRIPTORS_PER_WORKER)?;
+        let descriptors = launch::asked(plan) + u64::from(workers) * DESCRIPTORS_PER_WORKER;
+        machine::allow_descriptors(descriptors)?;
         let target = Target::parse(&plan.url)?;
         match target.scheme {
             Scheme::Http => {
@@ -84,8 +85,9 @@ impl Run {
         connect: &Connect<T>,
         supplies: Vec<Supply>,
     ) -> Result<Self, RunError> {
-        let control = Control::new(plan.threads, plan.warmup_max_ns, launch::count(plan));
-        let control = Arc::new(control);
+        let part = plan.part_here();
+        let count = plan.count_of(part);
+        let control = Arc::new(Control::new(part.workers, plan.warmup_max_ns, count));
         let mut ledgers = Vec::new();
         let mut workers = Vec::new();
         for (lane, ledger) in launch::lanes::<T>(plan, target, connect, supplies)? {
@@ -94,14 +96,14 @@ impl Run {
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
         }
         let cpus = launch::cpus(plan);
-        let (clock, threads) = launch::spawn(workers, &cpus, &control)?;
+        let (clock, threads) = launch::spawn(workers, &cpus, &control, part.starts_at_unix_ns)?;
         Ok(Self {
             control,
             clock,
             ledgers,
             cpus,
             window_ns: plan.window_ns,
-            asked: u64::from(plan.load.connections()),
+            asked: launch::asked(plan),
             threads,
         })
     }
@@ -113,15 +115,16 @@ impl Run {
         summary::snapshot(Kept::alone(&self.ledgers), self.times(end_ns))
     }
 
-    /// Ends the warm-up; the load goes on without a gap. Without effect once it has ended.
-    pub fn begin_measuring(&self) {
-        self.control.begin_measuring(self.clock.now_ns());
+    /// Ends the warm-up, so many nanoseconds after the start of the run or, where that is over, soon;
+    /// the load goes on without a gap. Without effect once the warm-up has ended.
+    pub fn begin_measuring(&self, at_ns: u64) {
+        self.control.begin_measuring(self.clock.now_ns(), at_ns);
     }
 
-    /// Ends the run early; its result is complete and says that it was interrupted. Without
-    /// effect once the run has ended.
-    pub fn stop(&self) {
-        self.control.stop(self.clock.now_ns());
+    /// Ends the run early, so many nanoseconds after its start or, where that is over, now; its result
+    /// is complete and says that it was interrupted. Without effect once the run has ended.
+    pub fn stop(&self, at_ns: u64) {
+        self.control.stop(self.clock.now_ns().max(at_ns));
     }
 
     /// Waits for the end of the run, for at most so long; whether it has ended.

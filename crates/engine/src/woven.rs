@@ -108,7 +108,7 @@ impl WovenRun {
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
         }
         let cpus = launch::cpus(first);
-        let (clock, threads) = launch::spawn(workers, &cpus, &control)?;
+        let (clock, threads) = launch::spawn(workers, &cpus, &control, 0)?;
         Ok(Self {
             control,
             course,

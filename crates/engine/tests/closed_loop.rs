@@ -259,7 +259,7 @@ fn the_warm_up_runs_without_a_gap_into_the_measured_phase() {
     wait_until("warm-up requests", || run.snapshot().completed > 100);
     wait_until("warm-up windows", || !run.snapshot().windows.is_empty());
     assert!(!run.wait(Duration::ZERO));
-    run.begin_measuring();
+    run.begin_measuring(0);
     let measurement = run.result().unwrap();
     assert!(!measurement.interrupted);
     assert_eq!(measurement.completed, 500);
@@ -309,14 +309,14 @@ fn a_stopped_run_reports_what_it_measured() {
     let more = json!({"stop": {"kind": "duration", "ns": 3_600_000_000_000_u64}});
     let run = Run::start(&plan(&server, 4, 1, more)).unwrap();
     wait_until("requests", || run.snapshot().completed > 10);
-    run.stop();
+    run.stop(0);
     let measurement = run.result().unwrap();
     assert!(measurement.interrupted);
     assert!(measurement.completed > 10);
     assert!(measurement.measured_ns > 0);
     // Asking again gives the same.
     assert_eq!(run.result().unwrap(), measurement);
-    run.stop();
+    run.stop(0);
     assert_eq!(run.snapshot().completed, measurement.completed);
 }
 
@@ -331,7 +331,7 @@ fn a_run_stopped_in_its_warm_up_measured_nothing_but_balances() {
     ));
     let run = run.unwrap();
     wait_until("requests", || run.snapshot().completed > 10);
-    run.stop();
+    run.stop(0);
     let measurement = run.result().unwrap();
     assert!(measurement.interrupted);
     assert_eq!((measurement.measured_ns, measurement.completed), (0, 0));

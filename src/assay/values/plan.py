@@ -164,6 +164,19 @@ class Tls(Value, frozen=True, kw_only=True):
     resumption: bool = True
 
 
+class Part(Value, frozen=True, kw_only=True):
+    """Which of a plan's workers run in one process, where others run elsewhere, and from which instant on.
+
+    The plan stays that of the whole load: connections, rates, counts and seeds are dealt to all `threads`
+    of it, wherever they run. `starts_at_unix_ns` is by the clock of the machine that executes the part;
+    an instant that is over means at once.
+    """
+
+    first_worker: int
+    workers: int
+    starts_at_unix_ns: int = 0
+
+
 class LoadPlan(Value, frozen=True, kw_only=True):
     """One load, complete: where, what, how, for how long, from which cores.
 
@@ -188,6 +201,8 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     `warmup_max_ns` = 0 measures from the first request. Otherwise the run starts in its
     warm-up phase and stays there until `Run.begin_measuring()` is called or the bound is
     reached; the phases follow each other without a gap in the load.
+
+    `part` is set on what a generator among several is told; the plan in a record is that of the whole.
     """
 
     url: str
@@ -219,3 +234,4 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     held_body_bytes: int = 256 * 1024 * 1024
     socket_buffer_bytes: int | None = None
     seed: int = 0
+    part: Part | None = None

@@ -126,6 +126,14 @@ impl LoadPlan {
             (1..=connections).contains(&self.threads),
             "threads",
             "must be at least 1 and at most the number of connections",
+        )?;
+        let part = self.part_here();
+        ensure(
+            part.workers > 0
+                && part.first_worker.saturating_add(part.workers) <= self.threads
+                && (self.part.is_none() || self.request_log == RequestLog::Off),
+            "part",
+            "must be one or more of the plan's threads, and no request is logged",
         )
     }
 

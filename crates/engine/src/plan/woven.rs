@@ -114,6 +114,12 @@ fn takes_turns(lane: &LoadPlan) -> Result<(), PlanError> {
             "must be a duration: lanes that take turns end together",
         ));
     }
+    if lane.part.is_some() {
+        return Err(PlanError::new(
+            "part",
+            "must be none: lanes that take turns run in one process",
+        ));
+    }
     if lane.request_log != RequestLog::Off {
         return Err(PlanError::new(
             "request_log",

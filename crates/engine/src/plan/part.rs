@@ -1,0 +1,54 @@
+//! A part of a load: what this process has of it, where others have the rest.
+
+use serde::{Deserialize, Serialize};
+
+use super::{LoadPlan, Stop};
+
+/// Which of a plan's workers run here, and from which instant on. The plan stays that of the whole:
+/// its connections, rates, counts and seeds are dealt to all of its workers, wherever they run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// The number of the first worker that runs here.
+    pub first_worker: u32,
+    /// How many run here.
+    pub workers: u32,
+    /// When the run begins, by this machine's calendar, in nanoseconds since 1970; at once where that
+    /// is over.
+    #[serde(default)]
+    pub starts_at_unix_ns: u64,
+}
+
+impl LoadPlan {
+    /// The part of the plan that is executed here: all of it, unless it says otherwise.
+    #[must_use]
+    pub fn part_here(&self) -> Part {
+        self.part.unwrap_or(Part {
+            first_worker: 0,
+            workers: self.threads,
+            starts_at_unix_ns: 0,
+        })
+    }
+
+    /// How many of the plan's connections worker `number` has; the first ones take the remainder.
+    #[must_use]
+    pub fn connections_of(&self, number: u32) -> u32 {
+        let connections = self.load.connections();
+        connections / self.threads + u32::from(number < connections % self.threads)
+    }
+
+    /// How many of the plan's counted requests the workers of a part share: so many for each of them,
+    /// and what is left over for the first workers of the plan.
+    #[must_use]
+    pub fn count_of(&self, part: Part) -> Option<u64> {
+        let Stop::AtCount { count, .. } = self.stop else {
+            return None;
+        };
+        let (each, left) = (
+            count / u64::from(self.threads),
+            count % u64::from(self.threads),
+        );
+        let before = |worker: u32| u64::from(worker) * each + left.min(u64::from(worker));
+        Some(before(part.first_worker + part.workers) - before(part.first_worker))
+    }
+}

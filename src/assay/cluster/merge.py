@@ -1,0 +1,193 @@
+"""Several generators' measurements of one load, added up exactly.
+
+Counts are summed, histograms added slot by slot, windows laid over each other by their place in the phase:
+so the percentiles of the whole are those of all its samples, and nothing is averaged that has no average.
+Pure; from the parts alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from assay.stats.quantiles import decode
+from assay.values.measurement import (
+    Books,
+    Connections,
+    Histogram,
+    Measurement,
+    Outcome,
+    Stray,
+    Window,
+)
+
+
+class NotOneLoad(ValueError):
+    """The parts do not belong together; the text says why."""
+
+
+def merged(parts: Sequence[Measurement]) -> Measurement:
+    """The measurement of the whole load. NotOneLoad where a part's books do not balance, or where the
+    parts' windows cannot be laid over each other."""
+    if not parts:
+        raise NotOneLoad("no generator has measured anything")
+    first = parts[0]
+
+    def total(of: Callable[[Measurement], int]) -> int:
+        return sum(map(of, parts))
+
+    return replace(
+        first,
+        started_at_unix_ns=min(part.started_at_unix_ns for part in parts),
+        warmup_ns=max(part.warmup_ns for part in parts),
+        measured_ns=max(part.measured_ns for part in parts),
+        interrupted=any(part.interrupted for part in parts),
+        books=_books(parts),
+        started=total(lambda part: part.started),
+        completed=total(lambda part: part.completed),
+        failed=total(lambda part: part.failed),
+        bytes_read=total(lambda part: part.bytes_read),
+        bytes_written=total(lambda part: part.bytes_written),
+        body_bytes=total(lambda part: part.body_bytes),
+        statuses=_counted(part.statuses for part in parts),
+        encodings=_counted(part.encodings for part in parts),
+        http_versions=_counted(part.http_versions for part in parts),
+        checked=total(lambda part: part.checked),
+        ended_by_close=total(lambda part: part.ended_by_close),
+        stray=Stray(
+            bytes=total(lambda part: part.stray.bytes),
+            connections=total(lambda part: part.stray.connections),
+            example=_first(part.stray.example for part in parts),
+        ),
+        outcomes=_outcomes(parts),
+        connections=_connections(parts),
+        service_time=added([part.service_time for part in parts]),
+        response_time=_added_if_all([part.response_time for part in parts]),
+        send_lag=_added_if_all([part.send_lag for part in parts]),
+        connect_time=added([part.connect_time for part in parts]),
+        handshake_time=_added_if_all([part.handshake_time for part in parts]),
+        handshakes=_counted(part.handshakes for part in parts),
+        first_byte_time=added([part.first_byte_time for part in parts]),
+        missed_starts=total(lambda part: part.missed_starts),
+        windows=_windows(parts),
+        workers=tuple(worker for part in parts for worker in part.workers),
+    )
+
+
+def added(histograms: Sequence[Histogram]) -> Histogram:
+    """The histogram of all samples together. ValueError where one is damaged or of another unit."""
+    units = {one.unit_ns for one in histograms}
+    if len(units) > 1:
+        raise ValueError(f"histograms of several units: {sorted(units)} ns")
+    filled = [one for one in histograms if one.count]
+    if len(filled) < 2:
+        return filled[0] if filled else histograms[0]
+    whole = decode(filled[0])
+    for one in filled[1:]:
+        whole.add(decode(one))
+    count = sum(one.count for one in filled)
+    mean = sum(one.count * one.mean_ns for one in filled) / count
+    squares = sum(one.count * (one.stdev_ns**2 + (one.mean_ns - mean) ** 2) for one in filled)
+    return Histogram(
+        count=count,
+        min_ns=min(one.min_ns for one in filled),
+        max_ns=max(one.max_ns for one in filled),
+        mean_ns=mean,
+        stdev_ns=math.sqrt(squares / count),
+        unit_ns=filled[0].unit_ns,
+        data=whole.encode().decode("ascii"),
+    )
+
+
+def _added_if_all(histograms: Sequence[Histogram | None]) -> Histogram | None:
+    """As `added`; None where a part has none, because the load has no such time."""
+    there = [one for one in histograms if one is not None]
+    return added(there) if len(there) == len(histograms) else None
+
+
+def _books(parts: Sequence[Measurement]) -> Books:
+    for number, part in enumerate(parts):
+        books = part.books
+        if books.started != books.completed + books.failed + books.in_flight:
+            raise NotOneLoad(f"the books of generator {number + 1} do not balance")
+    return Books(
+        started=sum(part.books.started for part in parts),
+        completed=sum(part.books.completed for part in parts),
+        failed=sum(part.books.failed for part in parts),
+        in_flight=sum(part.books.in_flight for part in parts),
+    )
+
+
+def _connections(parts: Sequence[Measurement]) -> Connections:
+    each = [part.connections for part in parts]
+    busy = [one.busy_peak for one in each if one.busy_peak is not None]
+    return Connections(
+        asked=sum(one.asked for one in each),
+        opened=sum(one.opened for one in each),
+        answered=sum(one.answered for one in each),
+        reopened=sum(one.reopened for one in each),
+        peak=sum(one.peak for one in each),
+        busy_peak=sum(busy) if len(busy) == len(each) else None,
+    )
+
+
+def _counted(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    whole: Counter[str] = Counter()
+    for one in counts:
+        whole.update(one)
+    return dict(sorted(whole.items()))
+
+
+def _outcomes(parts: Sequence[Measurement]) -> tuple[Outcome, ...]:
+    found: dict[tuple[str, str], Outcome] = {}
+    for outcome in (outcome for part in parts for outcome in part.outcomes):
+        known = found.get((outcome.origin, outcome.kind))
+        found[outcome.origin, outcome.kind] = (
+            outcome if known is None else replace(known, count=known.count + outcome.count)
+        )
+    return tuple(found.values())
+
+
+def _windows(parts: Sequence[Measurement]) -> tuple[Window, ...]:
+    """Windows of one phase and place added up; where parts ended at their own times, the later go on."""
+    lengths = {part.windows[0].length_ns for part in parts if len(part.windows) > 1}
+    apart_ns = max(part.warmup_ns for part in parts) - min(part.warmup_ns for part in parts)
+    if len(lengths) > 1 or (lengths and apart_ns > min(lengths)):
+        raise NotOneLoad(f"the generators' warm-ups ended {apart_ns / 1e6:.0f} ms apart")
+    whole: dict[tuple[str, int], list[int]] = {}
+    starts: dict[tuple[str, int], int] = {}
+    for part in parts:
+        places: Counter[str] = Counter()
+        for window in part.windows:
+            place = (window.phase, places[window.phase])
+            places[window.phase] += 1
+            starts[place] = min(starts.get(place, window.start_ns), window.start_ns)
+            sums = whole.setdefault(place, [0, 0, 0, 0, 0])
+            sums[0] = max(sums[0], window.length_ns)
+            sums[1] += window.started
+            sums[2] += window.completed
+            sums[3] += window.failed
+            sums[4] += window.bytes_read
+    order = sorted(whole, key=lambda place: (place[0] == "measured", place[1]))
+    return tuple(_window(place[0], starts[place], *whole[place]) for place in order)
+
+
+def _window(
+    phase: str, start_ns: int, length_ns: int, started: int, completed: int, failed: int, bytes_read: int
+) -> Window:
+    return Window(
+        start_ns=start_ns,
+        length_ns=length_ns,
+        phase="measured" if phase == "measured" else "warmup",
+        started=started,
+        completed=completed,
+        failed=failed,
+        bytes_read=bytes_read,
+    )
+
+
+def _first(texts: Iterable[str]) -> str:
+    return next(filter(None, texts), "")

@@ -1,0 +1,245 @@
+"""Three hosts on one machine: network namespaces on a bridge, and a Ray cluster in them.
+
+Each host has an address of its own and sees the others only through the bridge. The first is Ray's head, where
+the driver runs too; it and the second offer load, the third has the servers. Needs root and `ip`.
+
+As a program it runs a command on the first host: `python three_hosts.py COMMAND…`, with `{ray}` for the
+cluster's address.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+BIN = Path(sys.executable).parent
+GCS_PORT = 6379
+WORKER_PORTS = (20100, 20199)
+"""Ray's own choice, 10002 to 19999, is where servers like to listen."""
+GENERATOR = {"assay_generator": 1}
+SERVER = {"assay_server": 1}
+ROLES: Sequence[Mapping[str, int]] = (GENERATOR, GENERATOR, SERVER)
+_PATIENCE_S = 60.0
+
+
+def why_not() -> str:
+    """Why there can be no namespaces here; empty where there can."""
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    name = f"assay{os.getpid()}try"
+    tried = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        return f"network namespaces are not allowed here: {tried.stderr.strip()}"
+    _ip("netns", "delete", name)
+    return ""
+
+
+def _ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True)
+
+
+@dataclass
+class Host:
+    """A namespace with an address."""
+
+    number: int
+    name: str
+    address: str
+    device: str
+    env: dict[str, str] = field(default_factory=dict)
+
+    def command(self, *words: str) -> list[str]:
+        """The command line that runs there."""
+        return ["ip", "netns", "exec", self.name, *words]
+
+    def run(self, *words: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+        """Run a command there to its end."""
+        return subprocess.run(
+            self.command(*words),
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+
+    def popen(self, *words: str) -> subprocess.Popen[str]:
+        """Start a command there."""
+        pipe = subprocess.PIPE
+        return subprocess.Popen(self.command(*words), env=self.env, stdout=pipe, stderr=pipe, text=True)
+
+    def tc(self, *words: str) -> None:
+        """Shape what it sends: `qdisc add dev DEVICE root netem delay 50ms`, say."""
+        subprocess.run(self.command("tc", *words), check=True, capture_output=True)
+
+    def link(self, state: str) -> None:
+        """Take its link `up` or `down`."""
+        _ip("-n", self.name, "link", "set", self.device, state)
+
+    def pids(self) -> list[int]:
+        """Every process that runs there."""
+        listed = subprocess.run(["ip", "netns", "pids", self.name], capture_output=True, text=True, check=False)
+        return [int(pid) for pid in listed.stdout.split()]
+
+    def processes(self, word: str) -> list[int]:
+        """Those with this word on their command line."""
+        found = []
+        for pid in self.pids():
+            with contextlib.suppress(OSError):
+                if word in Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace"):
+                    found.append(pid)
+        return found
+
+
+@dataclass
+class Cluster:
+    """The hosts, and the Ray nodes in them."""
+
+    hosts: tuple[Host, ...]
+    folder: Path
+    nodes: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """Ray's."""
+        return f"{self.hosts[0].address}:{GCS_PORT}"
+
+    def start_node(self, number: int, roles: Mapping[str, int]) -> None:
+        """Start a Ray node on a host; the head on the first."""
+        host = self.hosts[number]
+        role = ["--head", f"--port={GCS_PORT}", "--include-dashboard=false"]
+        words = [
+            str(BIN / "ray"),
+            "start",
+            *(role if number == 0 else [f"--address={self.address}"]),
+            f"--node-ip-address={host.address}",
+            "--node-manager-port=20001",
+            "--object-manager-port=20002",
+            "--metrics-export-port=20003",
+            "--runtime-env-agent-port=20004",
+            "--dashboard-agent-listen-port=20005",
+            "--dashboard-agent-grpc-port=20006",
+            f"--min-worker-port={WORKER_PORTS[0]}",
+            f"--max-worker-port={WORKER_PORTS[1]}",
+            "--num-cpus=1",
+            f"--object-store-memory={80 * 1024 * 1024}",
+            f"--resources={json.dumps(roles)}",
+            "--include-log-monitor=false",
+            "--disable-usage-stats",
+            f"--temp-dir={self.folder / f'ray-{number}'}",
+            "--block",
+        ]
+        log = (self.folder / f"node-{number}.log").open("ab")
+        self.nodes[number] = subprocess.Popen(
+            host.command(*words), env=host.env, stdout=log, stderr=log, start_new_session=True
+        )
+        log.close()
+
+    def wait_for(self, nodes: int) -> None:
+        """Wait until so many nodes are there."""
+        deadline = time.monotonic() + _PATIENCE_S
+        code = "import ray, sys; ray.init(address=sys.argv[1], _node_ip_address=sys.argv[2], log_to_driver=False)\n"
+        code += f"import time\nwhile sum(n['Alive'] for n in ray.nodes()) < {nodes}: time.sleep(0.1)"
+        while time.monotonic() < deadline:
+            head = self.hosts[0]
+            tried = head.run(str(BIN / "python"), "-c", code, self.address, head.address, timeout_s=_PATIENCE_S)
+            if tried.returncode == 0:
+                return
+        raise RuntimeError(f"the cluster did not come up: {tried.stderr[-2000:]}")
+
+
+@contextlib.contextmanager
+def three_hosts() -> Iterator[Cluster]:
+    """The hosts; no Ray yet. Everything in them ends with the block."""
+    mark = f"assay{os.getpid()}"
+    with tempfile.TemporaryDirectory(prefix="ah-", ignore_cleanup_errors=True) as made:
+        folder = Path(made)
+        token = folder / "token"
+        token.write_text("a-token-for-the-tests-of-assay-on-ray", encoding="ascii")
+        token.chmod(0o600)
+        hosts = tuple(
+            Host(number, f"{mark}h{number}", f"10.231.7.{number + 1}", f"v{number}") for number in range(3)
+        )
+        switch = f"{mark}sw"
+        try:
+            _ip("netns", "add", switch)
+            _ip("-n", switch, "link", "add", "bridge", "type", "bridge")
+            _ip("-n", switch, "link", "set", "bridge", "up")
+            for host in hosts:
+                _ip("netns", "add", host.name)
+                peer = f"p{host.number}"
+                ends = ["link", "add", host.device, "netns", host.name, "type", "veth"]
+                _ip(*ends, "peer", "name", peer, "netns", switch)
+                _ip("-n", switch, "link", "set", peer, "master", "bridge", "up")
+                _ip("-n", host.name, "addr", "add", f"{host.address}/24", "dev", host.device)
+                _ip("-n", host.name, "link", "set", host.device, "up")
+                _ip("-n", host.name, "link", "set", "lo", "up")
+                host.env = _env(host, folder, token)
+            yield Cluster(hosts, folder)
+        finally:
+            for host in hosts:
+                _end_all(host)
+            for name in (*(host.name for host in hosts), switch):
+                subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+
+
+def _env(host: Host, folder: Path, token: Path) -> dict[str, str]:
+    home = folder / f"home-{host.number}"
+    home.mkdir()
+    return {
+        **{name: os.environ[name] for name in ("PATH", "LC_ALL") if name in os.environ},
+        "HOME": str(home),
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(token),
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "ASSAY_LOCK": str(folder / f"lock-{host.number}"),
+    }
+
+
+def _end_all(host: Host) -> None:
+    """Every process that was started there: first asked, then made to."""
+    deadline = time.monotonic() + 3
+    for sent in (signal.SIGTERM, signal.SIGKILL):
+        for pid in host.pids():
+            with contextlib.suppress(OSError):
+                os.kill(pid, sent)
+        while host.pids() and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def ray_cluster(roles: Sequence[Mapping[str, int]] = ROLES) -> Iterator[Cluster]:
+    """The hosts with a Ray node in each that has a role."""
+    with three_hosts() as cluster:
+        for number, role in enumerate(roles):
+            cluster.start_node(number, role)
+            if number == 0:
+                time.sleep(0.5)  # a node that finds no head tries again much later
+        cluster.wait_for(len(roles))
+        yield cluster
+
+
+def main(words: Sequence[str]) -> int:
+    """Run a command on the first host of a cluster."""
+    problem = why_not()
+    if problem:
+        sys.stderr.write(problem + "\n")
+        return 2
+    with ray_cluster() as cluster:
+        head = cluster.hosts[0]
+        command = [word.replace("{ray}", cluster.address) for word in words]
+        return subprocess.run(head.command(*command), env=head.env, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
