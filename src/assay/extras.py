@@ -14,6 +14,7 @@ PACKAGES = {
     "lxml": ("audit", "reading HTML"),
     "resvg_py": ("charts", "pictures as PNG"),
     "pyarrow": ("parquet", "Parquet"),
+    "ray": ("ray", "a cluster of machines"),
     "starlette": ("view", "`assay view`"),
     "uvicorn": ("view", "`assay view`"),
 }

@@ -1,7 +1,7 @@
 """Three hosts on one machine: network namespaces on a bridge, and a Ray cluster in them.
 
-Each host has an address of its own and sees the others only through the bridge. The first is Ray's head, where
-the driver runs too; it and the second offer load, the third has the servers. Needs root and `ip`.
+Each host has an address of its own and sees the others only through the bridge. The first is Ray's head,
+where the driver runs too; it and the second offer load, the third has the servers. Needs root and `ip`.
 
 As a program it runs a command on the first host: `python three_hosts.py COMMAND…`, with `{ray}` for the
 cluster's address.
@@ -87,7 +87,9 @@ class Host:
 
     def pids(self) -> list[int]:
         """Every process that runs there."""
-        listed = subprocess.run(["ip", "netns", "pids", self.name], capture_output=True, text=True, check=False)
+        listed = subprocess.run(
+            ["ip", "netns", "pids", self.name], capture_output=True, text=True, check=False
+        )
         return [int(pid) for pid in listed.stdout.split()]
 
     def processes(self, word: str) -> list[int]:
@@ -147,11 +149,13 @@ class Cluster:
     def wait_for(self, nodes: int) -> None:
         """Wait until so many nodes are there."""
         deadline = time.monotonic() + _PATIENCE_S
-        code = "import ray, sys; ray.init(address=sys.argv[1], _node_ip_address=sys.argv[2], log_to_driver=False)\n"
-        code += f"import time\nwhile sum(n['Alive'] for n in ray.nodes()) < {nodes}: time.sleep(0.1)"
+        code = "import ray, sys, time; ray.init(address=sys.argv[1], _node_ip_address=sys.argv[2])\n"
+        code += f"while sum(n['Alive'] for n in ray.nodes()) < {nodes}: time.sleep(0.1)"
         while time.monotonic() < deadline:
             head = self.hosts[0]
-            tried = head.run(str(BIN / "python"), "-c", code, self.address, head.address, timeout_s=_PATIENCE_S)
+            tried = head.run(
+                str(BIN / "python"), "-c", code, self.address, head.address, timeout_s=_PATIENCE_S
+            )
             if tried.returncode == 0:
                 return
         raise RuntimeError(f"the cluster did not come up: {tried.stderr[-2000:]}")

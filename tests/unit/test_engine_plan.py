@@ -112,7 +112,6 @@ plans = st.builds(
         resumption=st.booleans(),
     ),
     seed=st.integers(0, 2**64 - 1),
-    part=st.none() | st.builds(Part, first_worker=st.just(0), workers=st.just(1), starts_at_unix_ns=positive),
     retry_wait_max_ns=st.integers(0, 3_600 * 10**9),
     ends_unreached=st.booleans(),
     ends_on=st.sampled_from([(), ("reset", "timeout")]),
@@ -125,10 +124,17 @@ logged = st.builds(
     stop=st.builds(StopAtCount, count=positive),
     request_log=st.sampled_from(["times", "answers"]),
 )
+parts = st.builds(
+    replace,
+    plans,
+    part=st.builds(Part, first_worker=st.just(0), workers=st.just(1), starts_at_unix_ns=positive),
+)
 
 
 @settings(deadline=None)
-@given(plans | logged | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=())))
+@given(
+    plans | logged | parts | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=()))
+)
 def test_every_plan_comes_back_unchanged(plan: LoadPlan) -> None:
     back = _engine.normalise(msgspec.json.encode(plan))
     assert msgspec.json.decode(back, type=LoadPlan) == plan

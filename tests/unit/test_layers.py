@@ -11,7 +11,7 @@ import pytest
 import assay
 
 ROOT = Path(assay.__file__).parent
-MACHINERY = {"engine", "_engine", "trial", "adhoc", "cli", "dropin"}
+MACHINERY = {"engine", "_engine", "trial", "adhoc", "cli", "cluster", "dropin", "generator"}
 """What a record must not need to be judged and reported."""
 
 

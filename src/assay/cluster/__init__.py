@@ -1,1 +1,1 @@
-"""Many machines: generators and servers on a Ray cluster. Ray is imported where it is used, and only there."""
+"""Many machines: generators and servers on a Ray cluster. Only `calls` imports Ray, where it is used."""

@@ -183,6 +183,36 @@ class Link(Value, frozen=True, kw_only=True):
     bytes_per_s: float | None = None
 
 
+class ClockSeen(Value, frozen=True, kw_only=True):
+    """Another machine's clock against this one's: how far ahead it is, how far off that may be to either
+    side, and the shortest time in which it was read."""
+
+    offset_ns: int
+    uncertainty_ns: int
+    round_trip_ns: int
+
+
+class GeneratorSeen(Value, frozen=True, kw_only=True):
+    """One of several generators that offered a load together.
+
+    `node` is its address, `first_worker` and the workers of its measurement its part of the plan.
+    `started_late_ns` is its start against the agreed instant, known as well as its `clock`.
+    `measurement` is of its part alone, `host` of its machine, `link_bytes_per_s` what its way to the server
+    was measured to carry. `same_machine`: the server runs under the same kernel.
+    """
+
+    node: str
+    cores: int
+    cpus: tuple[int, ...]
+    first_worker: int
+    clock: ClockSeen
+    started_late_ns: int
+    measurement: Measurement
+    host: HostSeen
+    same_machine: bool = False
+    link_bytes_per_s: float | None = None
+
+
 class Failure(Value, frozen=True, kw_only=True):
     """Why a trial has no measurement: the stage it failed in, one line, and the log's end."""
 
@@ -195,7 +225,7 @@ class Trial(Value, frozen=True, kw_only=True):
     """A case in its block, with everything that was seen. `measurement` or `failure` is set.
 
     `link` is not known of records of format 1, in which every server was taken to stand on the client's
-    machine.
+    machine. `generators` are those of a load that several offered; `measurement` is then all of theirs.
     """
 
     number: int
@@ -212,3 +242,4 @@ class Trial(Value, frozen=True, kw_only=True):
     services: tuple[ServiceSeen, ...] = ()
     warm_up: WarmUpSeen | None = None
     link: Link | None = None
+    generators: tuple[GeneratorSeen, ...] = ()

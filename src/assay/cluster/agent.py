@@ -1,0 +1,218 @@
+"""Assay's part on a node. It runs inside Ray's process there and is asked by the driver (`calls.ask`).
+
+An agent that is not asked anything for a while ends what it runs: its driver is gone or cut off, and a load
+that nobody will read is only a burden.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import threading
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+import assay
+from assay import engine, host
+from assay.cluster import link
+from assay.cluster.calls import Wrapped, told
+from assay.cluster.values import About
+from assay.errors import InputError
+from assay.host import Watch
+from assay.reach import outsiders, without_port
+from assay.sut.cores import CoreSplit, split_cores
+from assay.values.plan import LoadPlan
+
+FORGOTTEN_S = 8.0
+_LOOK_S = 0.5
+_KNOCK_S = 3.0
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+class NodeAgent:
+    """What every node can be asked."""
+
+    def __init__(self) -> None:
+        """Watch the driver from now on."""
+        self._heard_s = time.monotonic()
+        self._sinks: list[link.Sink] = []
+        threading.Thread(target=self._watch, name="driver-watch", daemon=True).start()
+
+    def hello(self) -> Wrapped:
+        """Say that it is there."""
+        self._hear()
+        return told(lambda: None)
+
+    def now_ns(self) -> Wrapped:
+        """The calendar's time here."""
+        self._heard_s = time.monotonic()
+        return ("ok", time.time_ns())
+
+    def about(self) -> Wrapped:
+        """What this node is (`About`, as JSON)."""
+        self._hear()
+        return told(lambda: msgspec.json.encode(about_here()))
+
+    def open_sink(self) -> Wrapped:
+        """Take bytes from whoever measures a link; the port."""
+        self._hear()
+
+        def opened() -> int:
+            self._sinks.append(link.Sink())
+            return self._sinks[-1].port
+
+        return told(opened)
+
+    def close_sinks(self) -> Wrapped:
+        """Take no more."""
+        self._hear()
+        while self._sinks:
+            self._sinks.pop().close()
+        return told(lambda: None)
+
+    def link_to(self, address: str, port: int, seconds: float) -> Wrapped:
+        """Bytes a second from here to a sink."""
+        self._hear()
+        return told(lambda: link.bytes_per_s(address, port, seconds))
+
+    def forgotten(self) -> None:
+        """End what runs: nobody asks any more."""
+
+    def _hear(self) -> None:
+        self._heard_s = time.monotonic()
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(_LOOK_S)
+            if time.monotonic() - self._heard_s > FORGOTTEN_S:
+                self.forgotten()
+                self._hear()
+
+
+class GeneratorAgent(NodeAgent):
+    """Offers its part of a load, with the same engine as everywhere."""
+
+    def __init__(self) -> None:
+        """No load goes on yet."""
+        super().__init__()
+        self._load: engine.EngineRun | None = None
+        self._cores = CoreSplit((), (), os.cpu_count() or 1)
+        self._watched = Watch(self._cores)
+
+    def knock(self, address: str, port: int) -> Wrapped:
+        """Whether somebody listens there, as seen from here: empty, or what came instead."""
+        self._hear()
+
+        def knocked() -> str:
+            try:
+                socket.create_connection((address, port), timeout=_KNOCK_S).close()
+            except OSError as error:
+                return (error.strerror or str(error)).lower()
+            return ""
+
+        return told(knocked)
+
+    def start(self, plan_json: bytes, allowed: bool) -> Wrapped:  # noqa: FBT001 - Ray hands on positions
+        """Start the part at its instant; whether its first worker stands."""
+        self._hear()
+
+        def started() -> None:
+            host.raise_descriptor_limit()
+            plan = msgspec.json.decode(plan_json, type=LoadPlan)
+            _refuse_strangers(plan, allowed=allowed)
+            self._cores = CoreSplit(plan.cpus, (), os.cpu_count() or 1)
+            self._watched = Watch(self._cores)
+            self._load = engine.start(plan)
+
+        return told(started)
+
+    def look(self) -> Wrapped:
+        """The live view, as JSON."""
+        self._hear()
+        return told(lambda: msgspec.json.encode(self._going().snapshot()))
+
+    def begin_measuring(self, at_ns: int) -> Wrapped:
+        """End the warm-up at an instant after the start."""
+        self._hear()
+
+        def begun() -> None:
+            self._going().begin_measuring(at_ns)
+            self._watched = Watch(self._cores)
+
+        return told(begun)
+
+    def stop(self, at_ns: int) -> Wrapped:
+        """End the load at an instant after the start."""
+        self._hear()
+        return told(lambda: self._going().stop(at_ns))
+
+    def finish(self) -> Wrapped:
+        """Wait for the end; the measurement and the host's state since the warm-up, as JSON."""
+
+        def finished() -> tuple[bytes, bytes]:
+            load = self._going()
+            while not load.wait(_LOOK_S):
+                pass
+            seen = self._watched.seen()
+            return msgspec.json.encode(load.result()), msgspec.json.encode(seen)
+
+        return told(finished)
+
+    def forgotten(self) -> None:
+        """Stop the load."""
+        if self._load is not None:
+            self._load.stop()
+
+    def _going(self) -> engine.EngineRun:
+        if self._load is None:
+            raise InputError("no load goes on here", "start one")
+        return self._load
+
+
+def about_here() -> About:
+    """What this machine is to a cluster."""
+    split = split_cores()
+    seen = host.environment(split, {})
+    return About(
+        hostname=socket.gethostname(),
+        os=seen.os,
+        kernel=seen.kernel,
+        cpu_model=seen.cpu_model,
+        cores=seen.cores,
+        cpus=tuple(sorted(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else (),
+        client_cpus=split.client,
+        server_cpus=split.server,
+        kernel_id=_kernel_id(),
+        assay_version=assay.version(),
+        engine_version=engine.version(),
+        python=platform.python_version(),
+    )
+
+
+def _kernel_id() -> str:
+    """The same for all that run under this kernel since it was started, whatever container they are in."""
+    try:
+        return _BOOT_ID.read_text().strip()
+    except OSError:
+        return platform.node()
+
+
+def _refuse_strangers(plan: LoadPlan, *, allowed: bool) -> None:
+    """The driver asked for leave and says so; without its word nothing is sent beyond private addresses."""
+    outside = () if allowed else outsiders(first_hops(plan))
+    if outside:
+        raise InputError(
+            f"{outside[0]} is neither loopback nor private, and the driver has no leave to load it",
+            "give it there: --yes",
+        )
+
+
+def first_hops(plan: LoadPlan) -> tuple[str, ...]:
+    """The hosts that connections of a settled plan are opened to."""
+    if plan.addresses and plan.proxy is None:
+        return tuple(without_port(address) for address in plan.addresses)
+    return (urlsplit(plan.proxy or plan.url).hostname or "",)

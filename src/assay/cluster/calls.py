@@ -1,0 +1,287 @@
+"""Ray, as far as Assay uses it: joining a cluster, and asking agents on its nodes.
+
+The one file that imports Ray. Every way in which Ray fails leaves it as one line: `EnvironmentLacks` where a
+cluster cannot be joined, `NodeLost` where a node or an agent does not answer any more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed
+
+Role = Literal["generator", "server"]
+ROLES: tuple[Role, ...] = ("generator", "server")
+
+ANSWER_S = 6.0
+"""An agent that has not answered for so long is lost. Ray itself takes longer to give a node up."""
+
+_KNOCK_S = 3.0
+_PLACE_S = 30.0
+_THREADS = 16
+_START = "`ray start --head` starts one; docs/many-machines.md says how"
+
+
+class NodeLost(EnvironmentLacks):
+    """A node of the cluster, or Assay's agent on it, does not answer any more."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A live node of the cluster."""
+
+    id: str
+    address: str
+    roles: tuple[Role, ...]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """Assay's part on a node: an actor of Ray's that holds the node's resource for its role."""
+
+    node: Node
+    handle: Any
+
+
+def resource(role: Role) -> str:
+    """What a node of that role is started with: `ray start --resources='{"assay_server": 1}'`."""
+    return f"assay_{role}"
+
+
+@contextlib.contextmanager
+def joined(address: str) -> Iterator[None]:
+    """Be a driver of the cluster at HOST:PORT. What this driver has started there ends with the block."""
+    host, port = _parted(address)
+    # A cluster without tokens lets everybody on its network run programs: who wants one has to say so.
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    here = _way_to(host, port, address)
+    import ray
+
+    heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with _silenced():
+            ray.init(
+                address=address, _node_ip_address=here, log_to_driver=False, logging_level=logging.CRITICAL
+            )
+    except Exception as problem:  # noqa: BLE001 - Ray tells it by RuntimeError, ConnectionError, its own and others
+        ray.shutdown()
+        raise _not_joined(address, here, problem) from problem
+    finally:
+        for number, handler in heard.items():  # Ray takes SIGTERM for itself
+            signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def nodes() -> tuple[Node, ...]:
+    """The live nodes, by address."""
+    import ray
+
+    found = [
+        Node(
+            node["NodeID"],
+            node["NodeManagerAddress"],
+            tuple(role for role in ROLES if node["Resources"].get(resource(role), 0) >= 1),
+        )
+        for node in ray.nodes()  # type: ignore[no-untyped-call]  # Ray says no types here
+        if node["Alive"]
+    ]
+    return tuple(sorted(found, key=lambda node: socket.inet_aton(node.address) if _is_v4(node) else b""))
+
+
+def place(kind: type, role: Role, chosen: Sequence[Node]) -> tuple[Agent, ...]:
+    """An agent on each of these nodes, there and answering. NodeLost where one cannot be had."""
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    actor: Any = ray.remote(kind)
+    agents = tuple(
+        Agent(
+            node,
+            actor.options(
+                num_cpus=0,
+                resources={resource(role): 1},
+                max_restarts=0,
+                max_concurrency=_THREADS,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
+            ).remote(),
+        )
+        for node in chosen
+    )
+    ask_all(agents, "hello", within_s=_PLACE_S, late="another run uses it, or Ray cannot start a process")
+    return agents
+
+
+def dismiss(agents: Sequence[Agent]) -> None:
+    """End agents and all they started."""
+    import ray
+
+    for agent in agents:
+        with contextlib.suppress(Exception):  # it may be gone already, in any of Ray's ways
+            ray.kill(agent.handle)
+
+
+def begin(agent: Agent, what: str, *given: object) -> Any:  # noqa: ANN401 - a reference of Ray's
+    """Ask an agent to do something, without waiting."""
+    return getattr(agent.handle, what).remote(*given)
+
+
+def ask(agent: Agent, what: str, *given: object, within_s: float = ANSWER_S) -> Any:  # noqa: ANN401 - as asked
+    """What an agent answers. NodeLost where it does not; what the agent itself refuses is raised as it was."""
+    return collect(agent, begin(agent, what, *given), within_s=within_s)
+
+
+def ask_all(
+    agents: Sequence[Agent], what: str, *given: object, within_s: float = ANSWER_S, late: str = ""
+) -> list[Any]:
+    """What each of them answers, all asked at once."""
+    asked = [begin(agent, what, *given) for agent in agents]
+    answers = [(agent, reference) for agent, reference in zip(agents, asked, strict=True)]
+    return [collect(agent, reference, within_s=within_s, late=late) for agent, reference in answers]
+
+
+def collect(  # noqa: ANN401 - the answer is of the kind that was asked for
+    agent: Agent, reference: Any, *, within_s: float = ANSWER_S, late: str = ""
+) -> Any:
+    """The answer behind a reference."""
+    import ray
+
+    try:
+        return _unwrapped(ray.get(reference, timeout=within_s))
+    except ray.exceptions.GetTimeoutError:
+        said = f"node {agent.node.address} did not answer within {within_s:g} s"
+        raise NodeLost(f"{said}: {late}" if late else said, "`assay nodes` looks at all of them") from None
+    except ray.exceptions.RayTaskError as failed:
+        cause = failed.cause if isinstance(failed.cause, Exception) else failed
+        raise NodeLost(f"node {agent.node.address}: {_line(cause)}", "is Assay whole there?") from None
+    except ray.exceptions.RayError as gone:
+        raise NodeLost(f"node {agent.node.address} is lost: {_why(gone)}", "`ray status` says more") from None
+
+
+def ended(references: Sequence[Any], timeout_s: float) -> bool:
+    """Wait for all of them, for at most so long, or until one has failed; whether all are there."""
+    import ray
+
+    there, _ = ray.wait(list(references), num_returns=len(references), timeout=max(0.0, timeout_s))
+    return len(there) == len(references)
+
+
+def broken(agents: Sequence[Agent], references: Sequence[Any]) -> None:
+    """Raise what came of those that have ended badly already."""
+    import ray
+
+    there, _ = ray.wait(list(references), num_returns=len(references), timeout=0)
+    for agent, reference in zip(agents, references, strict=True):
+        if reference in there:
+            collect(agent, reference, within_s=ANSWER_S)
+
+
+Wrapped = tuple[str, Any]
+
+
+def told(call: Callable[[], Any]) -> Wrapped:
+    """On a node: what the call gives, or what is to be raised again at the driver."""
+    try:
+        return ("ok", call())
+    except ServerFailed as failed:
+        return ("server", (failed.stage, failed.message, failed.log_tail))
+    except InputError as refused:
+        return ("input", (refused.message, refused.remedy))
+    except AssayError as lacking:
+        return ("lacking", (lacking.message, lacking.remedy))
+
+
+_RAISED: Mapping[str, Callable[..., AssayError]] = {
+    "server": ServerFailed,
+    "input": InputError,
+    "lacking": EnvironmentLacks,
+}
+
+
+def _unwrapped(answer: Wrapped) -> Any:  # noqa: ANN401 - whatever the agent gave
+    kind, value = answer
+    if kind == "ok":
+        return value
+    raise _RAISED[kind](*value)
+
+
+def _parted(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
+        raise InputError(f"--ray {address!r} is no HOST:PORT", "the head's address, as `ray start` prints it")
+    return host, int(port)
+
+
+def _way_to(host: str, port: int, address: str) -> str:
+    """This machine's address on the way to the head, which is known by it to Ray."""
+    try:
+        with socket.create_connection((host, port), timeout=_KNOCK_S) as way:
+            found: str = way.getsockname()[0]
+            return found
+    except OSError as error:
+        said = (error.strerror or str(error)).lower()
+        raise EnvironmentLacks(f"no Ray cluster answers at {address}: {said}", _START) from None
+
+
+def _not_joined(address: str, here: str, problem: Exception) -> EnvironmentLacks:
+    said, kind = " ".join(str(problem).split()), type(problem).__name__
+    words = said.lower()
+    if "version mismatch" in words:
+        return EnvironmentLacks(
+            f"the cluster at {address} has another Ray or Python: {_short(said)}",
+            "install the same versions on all machines",
+        )
+    if "auth" in kind.lower() or "auth" in words or "token" in words:
+        return EnvironmentLacks(
+            f"the cluster at {address} does not take our token",
+            "set RAY_AUTH_TOKEN_PATH to a file with the cluster's, or RAY_AUTH_MODE=disabled if it has none",
+        )
+    if "raylet" in words or "node_ip_address" in words or "node ip" in words:
+        return EnvironmentLacks(
+            f"this machine ({here}) is no node of the cluster at {address}",
+            f"`ray start --address={address} --num-cpus=0` makes it one",
+        )
+    return EnvironmentLacks(f"the cluster at {address} cannot be joined: {_short(said)}", _START)
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """Keep what Ray's own threads print while it joins off the screen: ours is one line."""
+    kept = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _why(gone: Exception) -> str:
+    words = str(gone).lower()
+    if "node" in words and ("died" in words or "dead" in words or "removed" in words):
+        return "its Ray node is gone"
+    return "Assay's process there is gone"
+
+
+def _line(problem: Exception) -> str:
+    return _short(f"{type(problem).__name__}: {' '.join(str(problem).split())}")
+
+
+def _short(text: str, most: int = 200) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _is_v4(node: Node) -> bool:
+    return node.address.count(".") == 3

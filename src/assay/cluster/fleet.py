@@ -1,0 +1,254 @@
+"""Several generators as one: each runs its part of a plan, begun, measured and ended at agreed instants.
+
+Each generator's own engine keeps the instants, so that no message stands in a request's way: the start by the
+calendar of its machine, corrected by its clock's offset, all others as so long after that start.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from assay.cluster import calls
+from assay.cluster.calls import Agent, NodeLost
+from assay.cluster.clocks import Reading, clock_of
+from assay.cluster.merge import NotOneLoad, merged
+from assay.cluster.values import About
+from assay.engine import check
+from assay.errors import AssayError, EnvironmentLacks
+from assay.values.measurement import Measurement, Snapshot, Window
+from assay.values.plan import LoadPlan, Part
+from assay.values.trial import ClockSeen, GeneratorSeen, HostSeen
+
+_READINGS = 12
+_LEAD_NS = 150_000_000
+"""How far ahead the start is agreed: what preparing threads and connections may take on a slow machine."""
+_AHEAD_NS = 60_000_000
+"""How far ahead of now a change under load is agreed: sixty round trips on a quiet network."""
+_LOOK_EVERY_S = 0.25
+_LIVE_WINDOWS = 1_200
+
+
+@dataclass(frozen=True)
+class Member:
+    """A generator of the fleet, and what is known of its machine."""
+
+    agent: Agent
+    about: About
+    server_too: bool = False
+    same_machine: bool = False
+    link_bytes_per_s: float | None = None
+
+    @property
+    def cpus(self) -> tuple[int, ...]:
+        """The cores that its workers may use."""
+        return self.about.client_cpus if self.server_too else self.about.cpus
+
+
+def dealt(threads: int, members: int) -> tuple[Part, ...]:
+    """So many workers on so many generators; the first ones take the remainder, none is left empty."""
+    parts, first = [], 0
+    for number in range(members):
+        workers = threads // members + (number < threads % members)
+        parts.append(Part(first_worker=first, workers=workers))
+        first += workers
+    return tuple(part for part in parts if part.workers)
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Generators on a cluster; a `Generator` as this process is one."""
+
+    members: tuple[Member, ...]
+    allowed: bool = False
+    """Whether the driver has leave to load what is not on a private network."""
+
+    def start(self, plan: LoadPlan) -> FleetRun:
+        """Start a load on all of them. Nothing goes on where one cannot."""
+        check(plan)
+        parts = dealt(plan.threads, len(self.members))
+        members = self.members[: len(parts)]
+        agents = [member.agent for member in members]
+        clocks = read_clocks(agents)
+        lead_ns = _LEAD_NS + 4 * max(clock.round_trip_ns for clock in clocks)
+        starts_ns = time.time_ns() + lead_ns
+        asked = [
+            calls.begin(
+                member.agent,
+                "start",
+                msgspec.json.encode(_told(plan, member, part, starts_ns + clock.offset_ns)),
+                self.allowed,
+            )
+            for member, part, clock in zip(members, parts, clocks, strict=True)
+        ]
+        try:
+            for agent, reference in zip(agents, asked, strict=True):
+                calls.collect(agent, reference)
+        except BaseException:
+            _stop_all(agents)
+            raise
+        return FleetRun(plan, members, parts, clocks, starts_ns)
+
+
+def _told(plan: LoadPlan, member: Member, part: Part, starts_ns: int) -> LoadPlan:
+    return replace(plan, cpus=member.cpus, part=replace(part, starts_at_unix_ns=starts_ns))
+
+
+def read_clocks(agents: Sequence[Agent]) -> tuple[ClockSeen, ...]:
+    """Each agent's clock against ours, all asked in turn so that no answer waits for another."""
+    return tuple(_clock(agent) for agent in agents)
+
+
+def _clock(agent: Agent) -> ClockSeen:
+    readings = []
+    for _ in range(_READINGS):
+        asked_ns = time.time_ns()
+        there_ns = calls.ask(agent, "now_ns")
+        readings.append(Reading(asked_ns, there_ns, time.time_ns()))
+    return clock_of(readings)
+
+
+def _stop_all(agents: Sequence[Agent]) -> None:
+    """Stop what goes on, wherever somebody still answers."""
+    asked = [calls.begin(agent, "stop", 0) for agent in agents]
+    for agent, reference in zip(agents, asked, strict=True):
+        try:
+            calls.collect(agent, reference, within_s=2.0)
+        except AssayError:
+            continue  # it is gone, or nothing went on there
+
+
+@dataclass
+class FleetRun:
+    """A load that several generators offer, going on or ended."""
+
+    plan: LoadPlan
+    members: tuple[Member, ...]
+    parts: tuple[Part, ...]
+    clocks: tuple[ClockSeen, ...]
+    starts_ns: int
+    _ends: list[Any] = field(default_factory=list)
+    _seen: tuple[GeneratorSeen, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Ask each for its end at once: who is lost is heard of without asking."""
+        self._ends = [calls.begin(agent, "finish") for agent in self._agents]
+
+    def snapshot(self) -> Snapshot:
+        """The totals of all; of their times the slowest generator's, since quantiles cannot be added."""
+        looks = [msgspec.json.decode(answer, type=Snapshot) for answer in calls.ask_all(self._agents, "look")]
+        return _together(looks)
+
+    def begin_measuring(self, at_ns: int = 0) -> None:
+        """End the warm-up on all of them at one instant."""
+        calls.ask_all(self._agents, "begin_measuring", max(at_ns, self._soon_ns()))
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the load on all of them at one instant; on those alone that still answer."""
+        asked = [calls.begin(agent, "stop", max(at_ns, self._soon_ns())) for agent in self._agents]
+        for agent, reference in zip(self._agents, asked, strict=True):
+            try:
+                calls.collect(agent, reference)
+            except EnvironmentLacks:
+                continue  # what it had is lost; `wait` and `result` say so
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end. NodeLost as soon as a generator is lost: all others are stopped then."""
+        try:
+            done = calls.ended(self._ends, timeout_s)
+            calls.broken(self._agents, self._ends)
+            if not done:
+                calls.ask_all(self._agents, "hello")
+        except AssayError:
+            _stop_all(self._agents)
+            raise
+        return done
+
+    def result(self) -> Measurement:
+        """The measurement of the whole load. NodeLost where a part of it is: no part stands for the whole."""
+        while not self.wait(_LOOK_EVERY_S):
+            pass
+        self._seen = tuple(
+            self._member_seen(*one)
+            for one in zip(self.members, self.parts, self.clocks, self._ends, strict=True)
+        )
+        try:
+            return merged([one.measurement for one in self._seen])
+        except NotOneLoad as problem:
+            raise EnvironmentLacks(str(problem), "measure it again") from None
+
+    def generators(self) -> tuple[GeneratorSeen, ...]:
+        """What was seen of each, once the result is there."""
+        return self._seen
+
+    def _member_seen(self, member: Member, part: Part, clock: ClockSeen, end: object) -> GeneratorSeen:
+        measured, watched = calls.collect(member.agent, end)
+        measurement = msgspec.json.decode(measured, type=Measurement)
+        return GeneratorSeen(
+            node=member.agent.node.address,
+            cores=member.about.cores,
+            cpus=member.cpus,
+            first_worker=part.first_worker,
+            clock=clock,
+            started_late_ns=measurement.started_at_unix_ns - clock.offset_ns - self.starts_ns,
+            measurement=measurement,
+            host=msgspec.json.decode(watched, type=HostSeen),
+            same_machine=member.same_machine,
+            link_bytes_per_s=member.link_bytes_per_s,
+        )
+
+    @property
+    def _agents(self) -> list[Agent]:
+        return [member.agent for member in self.members]
+
+    def _soon_ns(self) -> int:
+        """An instant that every generator hears of before it comes, as so long after the start."""
+        slowest = max(clock.round_trip_ns for clock in self.clocks)
+        return max(0, time.time_ns() - self.starts_ns) + _AHEAD_NS + 4 * slowest
+
+
+def _together(looks: Sequence[Snapshot]) -> Snapshot:
+    lags = [look.send_lag_p99_ns for look in looks if look.send_lag_p99_ns is not None]
+    measuring = all(look.phase == "measured" for look in looks)
+    return Snapshot(
+        phase="measured" if measuring else "warmup",
+        elapsed_ns=min(look.elapsed_ns for look in looks),
+        started=sum(look.started for look in looks),
+        completed=sum(look.completed for look in looks),
+        failed=sum(look.failed for look in looks),
+        bytes_read=sum(look.bytes_read for look in looks),
+        open_connections=sum(look.open_connections for look in looks),
+        service_time_p50_ns=max(look.service_time_p50_ns for look in looks),
+        service_time_p99_ns=max(look.service_time_p99_ns for look in looks),
+        service_time_max_ns=max(look.service_time_max_ns for look in looks),
+        send_lag_p99_ns=max(lags) if lags else None,
+        client_cpu=statistics.fmean(look.client_cpu for look in looks),
+        windows=_common_windows(looks),
+    )
+
+
+def _common_windows(looks: Sequence[Snapshot]) -> tuple[Window, ...]:
+    """The windows that all of them have ended, added up. They begin at the same instants."""
+    by_start: dict[int, list[Window]] = {}
+    for window in (window for look in looks for window in look.windows):
+        by_start.setdefault(window.start_ns, []).append(window)
+    there = (windows for _, windows in sorted(by_start.items()) if len(windows) == len(looks))
+    return tuple(
+        replace(
+            windows[0],
+            started=sum(window.started for window in windows),
+            completed=sum(window.completed for window in windows),
+            failed=sum(window.failed for window in windows),
+            bytes_read=sum(window.bytes_read for window in windows),
+        )
+        for windows in there
+    )[-_LIVE_WINDOWS:]
+
+
+__all__ = ["Fleet", "FleetRun", "Member", "NodeLost", "dealt", "read_clocks"]

@@ -1,0 +1,58 @@
+"""What the way between two nodes carries: the ceiling in bytes that no load over it can pass (rule G6)."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+
+from assay.errors import EnvironmentLacks
+
+_CHUNK_BYTES = 1 << 18
+_TIMEOUT_S = 3.0
+
+
+class Sink:
+    """Reads what others send, and answers each with how much that was. Ends with the process."""
+
+    def __init__(self) -> None:
+        """Listen on a free port of every address."""
+        self._listener = socket.create_server(("", 0))
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def close(self) -> None:
+        """Take no more connections."""
+        self._listener.close()
+
+    def _serve(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                threading.Thread(target=_drain, args=(connection,), daemon=True).start()
+
+
+def _drain(connection: socket.socket) -> None:
+    buffer, count = bytearray(_CHUNK_BYTES), 0
+    with connection, contextlib.suppress(OSError):
+        connection.settimeout(_TIMEOUT_S)
+        while read := connection.recv_into(buffer):
+            count += read
+        connection.sendall(str(count).encode())
+
+
+def bytes_per_s(address: str, port: int, seconds: float) -> float:
+    """What a sink there took from here in so many seconds. EnvironmentLacks where it cannot be reached."""
+    chunk = bytes(_CHUNK_BYTES)
+    try:
+        with socket.create_connection((address, port), timeout=_TIMEOUT_S) as connection:
+            began_s = time.monotonic()
+            while time.monotonic() - began_s < seconds:
+                connection.sendall(chunk)
+            connection.shutdown(socket.SHUT_WR)
+            taken = int(connection.recv(32) or b"0")
+            return taken / (time.monotonic() - began_s)
+    except OSError as error:
+        said = (error.strerror or str(error)).lower()
+        raise EnvironmentLacks(f"{address}:{port} cannot be reached from here: {said}") from None
