@@ -190,8 +190,7 @@ def three_hosts() -> Iterator[Cluster]:
                 host.env = _env(host, folder, token)
             yield Cluster(hosts, folder)
         finally:
-            for host in hosts:
-                _end_all(host)
+            _end_all(hosts)
             for name in (*(host.name for host in hosts), switch):
                 subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
 
@@ -210,15 +209,13 @@ def _env(host: Host, folder: Path, token: Path) -> dict[str, str]:
     }
 
 
-def _end_all(host: Host) -> None:
-    """Every process that was started there: first asked, then made to."""
-    deadline = time.monotonic() + 3
-    for sent in (signal.SIGTERM, signal.SIGKILL):
-        for pid in host.pids():
+def _end_all(hosts: Sequence[Host]) -> None:
+    """Every process that was started there: what one of them starts meanwhile, too."""
+    while pids := [pid for host in hosts for pid in host.pids()]:
+        for pid in pids:
             with contextlib.suppress(OSError):
-                os.kill(pid, sent)
-        while host.pids() and time.monotonic() < deadline:
-            time.sleep(0.02)
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
 
 
 @contextlib.contextmanager

@@ -8,19 +8,19 @@ import time
 from typing import TYPE_CHECKING
 
 from assay import console, engine, reach
-from assay.cli import address, load_flags
+from assay.cli import address, load_flags, words
 from assay.cli.parser import Parser
-from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD
+from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.engine import EngineRun
+    from assay.generator import GoingLoad
     from assay.host import Watch
     from assay.values.finding import Finding
     from assay.values.measurement import Measurement
     from assay.values.plan import LoadPlan
-    from assay.values.trial import HostSeen
+    from assay.values.trial import GeneratorSeen, HostSeen
 
 _REFRESH_S = 0.2
 _LINE_EVERY_S = 2.0
@@ -29,6 +29,12 @@ _LINE_EVERY_S = 2.0
 def configure(parser: Parser) -> None:
     """Add the flags."""
     load_flags.add_to(parser)
+    many = parser.add_argument_group("many machines")
+    many.add_argument(
+        "--ray", metavar="HOST:PORT", help="offer the load from the generators of a Ray cluster"
+    )
+    many.add_argument("--generators", type=words.whole, metavar="N",
+                      help="from so many of them [all that there are]")  # fmt: skip
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the whole result as JSON on standard output")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
@@ -47,6 +53,10 @@ def configure(parser: Parser) -> None:
             "assay load https://app.test/ --resolve app.test:443:127.0.0.1 --cacert ca.pem",
             "TLS with an authority of your own, to a server that DNS does not know yet",
         ),
+        (
+            "assay load http://10.0.0.7:8080/ --ray 10.0.0.1:6379 --generators 4",
+            "from four machines of a cluster",
+        ),
         ("assay load http://127.0.0.1:8080/ --json | jq .throughput_per_s", "one figure for a script"),
     )
 
@@ -56,7 +66,11 @@ def run(args: argparse.Namespace) -> int:
     plan = load_flags.plan_from(args)
     address.host_and_port(plan.url)
     engine.check(plan)
+    if args.generators and not args.ray:
+        raise InputError("--generators are those of a cluster", "add --ray HOST:PORT")
     plan = address.settled(plan, allowed=args.yes)
+    if args.ray:
+        return _from_cluster(plan, args)
     running = engine.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
@@ -71,6 +85,25 @@ def run(args: argparse.Namespace) -> int:
     )
 
 
+def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
+    """The same load, from several machines."""
+    from assay.cluster import session
+
+    with session.fleet(args.ray, args.generators, plan) as (fleet, plan):
+        running = fleet.start(plan)
+        interrupted = not _watch(running, plan, quiet=args.quiet)
+        measurement = running.result()
+        return _report(
+            plan,
+            measurement,
+            host=None,
+            same_machine=False,
+            interrupted=interrupted,
+            as_json=args.json,
+            generators=running.generators(),
+        )
+
+
 def _look_at_host(plan: LoadPlan) -> Watch:
     """Watch the machine from here on. Imported while the load runs already: it is not light."""
     from assay.host import Watch
@@ -79,7 +112,7 @@ def _look_at_host(plan: LoadPlan) -> Watch:
     return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
 
 
-def _watch(running: EngineRun, plan: LoadPlan, *, quiet: bool) -> bool:
+def _watch(running: GoingLoad, plan: LoadPlan, *, quiet: bool) -> bool:
     """Show the load until it ends; False when Ctrl-C ended it. A second Ctrl-C gives it up."""
     try:
         if quiet:
@@ -97,7 +130,7 @@ def _watch(running: EngineRun, plan: LoadPlan, *, quiet: bool) -> bool:
     return True
 
 
-def _watch_live(running: EngineRun, plan: LoadPlan) -> None:
+def _watch_live(running: GoingLoad, plan: LoadPlan) -> None:
     # Imported while the load already runs: nothing of it is needed to send the first request.
     from rich.live import Live
 
@@ -110,7 +143,7 @@ def _watch_live(running: EngineRun, plan: LoadPlan) -> None:
             live.update(view.render(), refresh=True)
 
 
-def _watch_lines(running: EngineRun, plan: LoadPlan) -> None:
+def _watch_lines(running: GoingLoad, plan: LoadPlan) -> None:
     from assay.report.load_live import LoadView
 
     view = LoadView(plan)
@@ -126,10 +159,11 @@ def _report(
     plan: LoadPlan,
     measurement: Measurement,
     *,
-    host: HostSeen,
+    host: HostSeen | None,
     same_machine: bool,
     interrupted: bool,
     as_json: bool,
+    generators: tuple[GeneratorSeen, ...] = (),
 ) -> int:
     from assay.verdict import judge_load
 
@@ -137,7 +171,7 @@ def _report(
     if as_json:
         from assay.report.load_json import encode
 
-        console.write(encode(plan, measurement, findings))
+        console.write(encode(plan, measurement, findings, generators))
     else:
         from assay.report.load import summary
 

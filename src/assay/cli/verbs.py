@@ -64,6 +64,7 @@ VERBS = (
     Verb("view", "browse the runs in a web browser on this machine", "Look at results"),
     Verb("audit", "say what a published benchmark can be believed for, from its text", "Look at results"),
     Verb("doctor", "say what a study lacks here, and whether the machine is fit", "Prepare"),
+    Verb("nodes", "list the machines of a cluster: roles, versions, clocks, links", "Prepare"),
     Verb("setup", "install and build what studies and servers need", "Prepare"),
     Verb("init", "write a study and a server of your own to start from", "Prepare"),
     Verb("servers", "list the servers", "Prepare"),

@@ -20,11 +20,11 @@ import assay
 from assay import engine, host
 from assay.cluster import link
 from assay.cluster.calls import Wrapped, told
-from assay.cluster.values import About
 from assay.errors import InputError
 from assay.host import Watch
 from assay.reach import outsiders, without_port
 from assay.sut.cores import CoreSplit, split_cores
+from assay.values.cluster import About
 from assay.values.plan import LoadPlan
 
 FORGOTTEN_S = 8.0

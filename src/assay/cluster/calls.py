@@ -13,15 +13,21 @@ import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed
+from assay.values.cluster import Role
 
-Role = Literal["generator", "server"]
 ROLES: tuple[Role, ...] = ("generator", "server")
 
 ANSWER_S = 6.0
 """An agent that has not answered for so long is lost. Ray itself takes longer to give a node up."""
+
+Reference: TypeAlias = Any
+"""Ray's word for an answer that is still to come."""
+Answer: TypeAlias = Any
+"""What an agent's method gives; which type that is, its own signature says."""
 
 _KNOCK_S = 3.0
 _PLACE_S = 30.0
@@ -62,12 +68,20 @@ def joined(address: str) -> Iterator[None]:
     # A cluster without tokens lets everybody on its network run programs: who wants one has to say so.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     here = _way_to(host, port, address)
+    if os.environ["RAY_AUTH_MODE"] == "token" and not _has_token():  # Ray would end this process
+        raise _no_token(address)
     import ray
 
     heard = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         with _silenced():
+            from ray._private import worker
+            from ray._raylet import GcsClient  # type: ignore[attr-defined]  # a compiled module
+
+            GcsClient(address=address)  # says within milliseconds what `init` tries for 20 s: a wrong token
+            worker.print_to_stdstream = _say_nothing  # else it writes of each lost worker to our output
             ray.init(
                 address=address, _node_ip_address=here, log_to_driver=False, logging_level=logging.CRITICAL
             )
@@ -99,8 +113,11 @@ def nodes() -> tuple[Node, ...]:
     return tuple(sorted(found, key=lambda node: socket.inet_aton(node.address) if _is_v4(node) else b""))
 
 
-def place(kind: type, role: Role, chosen: Sequence[Node]) -> tuple[Agent, ...]:
-    """An agent on each of these nodes, there and answering. NodeLost where one cannot be had."""
+def place(kind: type, role: Role | None, chosen: Sequence[Node]) -> tuple[Agent, ...]:
+    """An agent on each of these nodes, there and answering; it holds the node's `role`, if that is given.
+
+    NodeLost where one cannot be had.
+    """
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -110,7 +127,7 @@ def place(kind: type, role: Role, chosen: Sequence[Node]) -> tuple[Agent, ...]:
             node,
             actor.options(
                 num_cpus=0,
-                resources={resource(role): 1},
+                resources={resource(role): 1} if role else {},
                 max_restarts=0,
                 max_concurrency=_THREADS,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
@@ -131,33 +148,31 @@ def dismiss(agents: Sequence[Agent]) -> None:
             ray.kill(agent.handle)
 
 
-def begin(agent: Agent, what: str, *given: object) -> Any:  # noqa: ANN401 - a reference of Ray's
+def begin(agent: Agent, what: str, *given: object) -> Reference:
     """Ask an agent to do something, without waiting."""
     return getattr(agent.handle, what).remote(*given)
 
 
-def ask(agent: Agent, what: str, *given: object, within_s: float = ANSWER_S) -> Any:  # noqa: ANN401 - as asked
-    """What an agent answers. NodeLost where it does not; what the agent itself refuses is raised as it was."""
+def ask(agent: Agent, what: str, *given: object, within_s: float = ANSWER_S) -> Answer:
+    """What an agent answers. NodeLost where it does not; what the agent refuses is raised as it was."""
     return collect(agent, begin(agent, what, *given), within_s=within_s)
 
 
 def ask_all(
     agents: Sequence[Agent], what: str, *given: object, within_s: float = ANSWER_S, late: str = ""
-) -> list[Any]:
+) -> list[Answer]:
     """What each of them answers, all asked at once."""
     asked = [begin(agent, what, *given) for agent in agents]
     answers = [(agent, reference) for agent, reference in zip(agents, asked, strict=True)]
     return [collect(agent, reference, within_s=within_s, late=late) for agent, reference in answers]
 
 
-def collect(  # noqa: ANN401 - the answer is of the kind that was asked for
-    agent: Agent, reference: Any, *, within_s: float = ANSWER_S, late: str = ""
-) -> Any:
+def collect(agent: Agent, reference: Reference, *, within_s: float = ANSWER_S, late: str = "") -> Answer:
     """The answer behind a reference."""
     import ray
 
     try:
-        return _unwrapped(ray.get(reference, timeout=within_s))
+        return _unwrapped(cast(Wrapped, ray.get(reference, timeout=within_s)))
     except ray.exceptions.GetTimeoutError:
         said = f"node {agent.node.address} did not answer within {within_s:g} s"
         raise NodeLost(f"{said}: {late}" if late else said, "`assay nodes` looks at all of them") from None
@@ -168,7 +183,7 @@ def collect(  # noqa: ANN401 - the answer is of the kind that was asked for
         raise NodeLost(f"node {agent.node.address} is lost: {_why(gone)}", "`ray status` says more") from None
 
 
-def ended(references: Sequence[Any], timeout_s: float) -> bool:
+def ended(references: Sequence[Reference], timeout_s: float) -> bool:
     """Wait for all of them, for at most so long, or until one has failed; whether all are there."""
     import ray
 
@@ -176,7 +191,7 @@ def ended(references: Sequence[Any], timeout_s: float) -> bool:
     return len(there) == len(references)
 
 
-def broken(agents: Sequence[Agent], references: Sequence[Any]) -> None:
+def broken(agents: Sequence[Agent], references: Sequence[Reference]) -> None:
     """Raise what came of those that have ended badly already."""
     import ray
 
@@ -208,7 +223,7 @@ _RAISED: Mapping[str, Callable[..., AssayError]] = {
 }
 
 
-def _unwrapped(answer: Wrapped) -> Any:  # noqa: ANN401 - whatever the agent gave
+def _unwrapped(answer: Wrapped) -> Answer:
     kind, value = answer
     if kind == "ok":
         return value
@@ -233,6 +248,21 @@ def _way_to(host: str, port: int, address: str) -> str:
         raise EnvironmentLacks(f"no Ray cluster answers at {address}: {said}", _START) from None
 
 
+def _has_token() -> bool:
+    """Whether there is a token where Ray looks for one."""
+    path = os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token"
+    with contextlib.suppress(OSError):
+        return bool(os.environ.get("RAY_AUTH_TOKEN") or Path(path).read_text().strip())
+    return False
+
+
+def _no_token(address: str) -> EnvironmentLacks:
+    return EnvironmentLacks(
+        f"the cluster at {address} does not take our token",
+        "set RAY_AUTH_TOKEN_PATH to a file with the cluster's, or RAY_AUTH_MODE=disabled if it has none",
+    )
+
+
 def _not_joined(address: str, here: str, problem: Exception) -> EnvironmentLacks:
     said, kind = " ".join(str(problem).split()), type(problem).__name__
     words = said.lower()
@@ -242,10 +272,7 @@ def _not_joined(address: str, here: str, problem: Exception) -> EnvironmentLacks
             "install the same versions on all machines",
         )
     if "auth" in kind.lower() or "auth" in words or "token" in words:
-        return EnvironmentLacks(
-            f"the cluster at {address} does not take our token",
-            "set RAY_AUTH_TOKEN_PATH to a file with the cluster's, or RAY_AUTH_MODE=disabled if it has none",
-        )
+        return _no_token(address)
     if "raylet" in words or "node_ip_address" in words or "node ip" in words:
         return EnvironmentLacks(
             f"this machine ({here}) is no node of the cluster at {address}",
@@ -268,11 +295,12 @@ def _silenced() -> Iterator[None]:
         os.close(kept)
 
 
+def _say_nothing(data: object, ignore_prefix: bool) -> None:  # noqa: FBT001 - Ray's own signature
+    """What Ray tells of a lost process, we tell ourselves, in one line and where it belongs."""
+
+
 def _why(gone: Exception) -> str:
-    words = str(gone).lower()
-    if "node" in words and ("died" in words or "dead" in words or "removed" in words):
-        return "its Ray node is gone"
-    return "Assay's process there is gone"
+    return "its Ray node is gone" if "node has died" in str(gone) else "Assay's process there is gone"
 
 
 def _line(problem: Exception) -> str:

@@ -19,9 +19,9 @@ from assay.cluster import calls
 from assay.cluster.calls import Agent, NodeLost
 from assay.cluster.clocks import Reading, clock_of
 from assay.cluster.merge import NotOneLoad, merged
-from assay.cluster.values import About
 from assay.engine import check
 from assay.errors import AssayError, EnvironmentLacks
+from assay.values.cluster import About
 from assay.values.measurement import Measurement, Snapshot, Window
 from assay.values.plan import LoadPlan, Part
 from assay.values.trial import ClockSeen, GeneratorSeen, HostSeen

@@ -12,6 +12,7 @@ from assay.stats import quantiles, rate_per_s
 from assay.values.finding import Finding
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import LoadPlan
+from assay.values.trial import GeneratorSeen
 
 FORMAT = 2
 """Raised whenever a key changes its meaning or goes."""
@@ -19,7 +20,12 @@ _SECRET = {"authorization", "proxy-authorization", "cookie"}
 _HIDDEN = "(hidden)"
 
 
-def encode(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]) -> str:
+def encode(
+    plan: LoadPlan,
+    measurement: Measurement,
+    findings: Sequence[Finding],
+    generators: Sequence[GeneratorSeen] = (),
+) -> str:
     """Write the document, indented. Withheld figures are null; what was seen is in `measurement`."""
     times = not is_withheld(findings, "times")
     response, shaken = measurement.response_time, measurement.handshake_time
@@ -38,6 +44,7 @@ def encode(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding]
         "findings": findings,
         "plan": _without_secrets(plan),
         "measurement": measurement,
+        **({"generators": generators} if generators else {}),
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
 

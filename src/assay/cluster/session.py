@@ -1,0 +1,162 @@
+"""A cluster as a command uses it: joined, its nodes looked at, versions compared, generators chosen."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import msgspec
+
+import assay
+from assay import engine
+from assay.cluster import calls
+from assay.cluster.agent import GeneratorAgent, NodeAgent, first_hops
+from assay.cluster.calls import Agent, Node
+from assay.cluster.fleet import Fleet, Member
+from assay.errors import EnvironmentLacks, InputError
+from assay.reach import outsiders
+from assay.values.cluster import About, Role
+from assay.values.plan import LoadPlan
+
+LINK_S = 0.2
+_LINK_ANSWER_S = 10.0
+
+A = TypeVar("A", bound=NodeAgent)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An agent of one role, and its machine."""
+
+    agent: Agent
+    about: About
+
+
+@contextlib.contextmanager
+def agents(kind: type[NodeAgent], role: Role, nodes: Sequence[Node]) -> Iterator[tuple[Chosen, ...]]:
+    """An agent on each of the nodes for as long as the block lasts, of this version of Assay.
+
+    EnvironmentLacks names the node where another version is installed, or none.
+    """
+    placed = calls.place(kind, role, nodes)
+    try:
+        told = calls.ask_all(placed, "about")
+        chosen = tuple(
+            Chosen(agent, msgspec.json.decode(answer, type=About))
+            for agent, answer in zip(placed, told, strict=True)
+        )
+        for one in chosen:
+            _same_version(one)
+        yield chosen
+    finally:
+        calls.dismiss(placed)
+
+
+def with_role(address: str, role: Role, count: int | None) -> tuple[Node, ...]:
+    """`count` nodes of that role, all without a count. EnvironmentLacks where there are too few."""
+    found = tuple(node for node in calls.nodes() if role in node.roles)
+    if not found:
+        start = f"ray start --address={address} --resources='{{\"{calls.resource(role)}\": 1}}'"
+        raise EnvironmentLacks(f"no node of the cluster at {address} is a {role}", f"start one: {start}")
+    if count is not None and count > len(found):
+        there = f"{len(found)} {role}{'s' if len(found) > 1 else ''}"
+        raise EnvironmentLacks(
+            f"the cluster at {address} has {there}, {count} were asked for", "`assay nodes` lists its nodes"
+        )
+    return found[:count]
+
+
+@contextlib.contextmanager
+def fleet(address: str, count: int | None, plan: LoadPlan) -> Iterator[tuple[Fleet, LoadPlan]]:
+    """Generators for a load on a server that stands somewhere, and the plan with their workers.
+
+    `plan` is settled: where it leads beyond private networks, the driver has leave.
+    """
+    with (
+        calls.joined(address),
+        agents(GeneratorAgent, "generator", with_role(address, "generator", count)) as chosen,
+    ):
+        members = tuple(Member(one.agent, one.about) for one in chosen)
+        _reachable(members, plan)
+        made = Fleet(members, allowed=bool(outsiders(first_hops(plan))))
+        yield made, dealt_out(plan, members)
+
+
+def dealt_out(plan: LoadPlan, members: Sequence[Member]) -> LoadPlan:
+    """The plan with workers for all generators: as many on each as the smallest has cores.
+
+    Where the plan names cores, it means the threads of one machine, and each generator has as many.
+    """
+    each = min(len(member.cpus) or member.about.cores for member in members)
+    connections = getattr(plan.load, "connections", 0) or getattr(plan.load, "max_connections", 0)
+    if connections < len(members):
+        raise InputError(
+            f"{connections} connections cannot be dealt to {len(members)} generators",
+            "ask for more connections, or fewer generators",
+        )
+    return msgspec.structs.replace(plan, threads=min(connections, each * len(members)), cpus=())
+
+
+def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:
+    """The generators with what their ways to the server carry, all measured at the same time: what they
+    carry together is what a load of all can have."""
+    agents_of = [member.agent for member in members]
+    port = calls.ask(server.agent, "open_sink")
+    try:
+        rates = calls.ask_all(
+            agents_of, "link_to", server.agent.node.address, port, LINK_S, within_s=_LINK_ANSWER_S
+        )
+    finally:
+        calls.ask(server.agent, "close_sinks")
+    return tuple(
+        replace(
+            member,
+            link_bytes_per_s=rate,
+            same_machine=member.about.kernel_id == server.about.kernel_id,
+            server_too="server" in member.agent.node.roles,
+        )
+        for member, rate in zip(members, rates, strict=True)
+    )
+
+
+def _same_version(one: Chosen) -> None:
+    ours = (assay.version(), engine.version())
+    theirs = (one.about.assay_version, one.about.engine_version)
+    if ours != theirs:
+        raise EnvironmentLacks(
+            f"node {one.agent.node.address} has Assay {theirs[0]} (engine {theirs[1]}), "
+            f"this machine {ours[0]} (engine {ours[1]})",
+            "install the same version on all machines",
+        )
+
+
+def _reachable(members: Sequence[Member], plan: LoadPlan) -> None:
+    """EnvironmentLacks names the first generator that does not get to the server."""
+    hop, port = first_hop(plan)
+    if hop.startswith("unix:"):
+        raise InputError("a unix socket is on one machine", "write the server's address")
+    said = calls.ask_all([member.agent for member in members], "knock", hop, port)
+    for member, problem in zip(members, said, strict=True):
+        if problem:
+            own = hop.startswith("127.") or hop in ("localhost", "::1")
+            raise EnvironmentLacks(
+                f"generator {member.agent.node.address} cannot reach {hop}:{port}: {problem}",
+                "there it is that machine itself: write the server's address"
+                if own
+                else "is there a way from it, and does a firewall let it through?",
+            )
+
+
+def first_hop(plan: LoadPlan) -> tuple[str, int]:
+    """Host and port that the plan's first connection is opened to."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(plan.proxy or plan.url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    [hop, *_] = first_hops(plan)
+    given = plan.addresses[0] if plan.addresses and plan.proxy is None else ""
+    tail = given.rpartition(":")[2]
+    named = given.startswith("[") or given.count(":") == 1
+    return hop, int(tail) if named and tail.isdecimal() else port

@@ -1,0 +1,85 @@
+"""A look at every node of a cluster: what `assay nodes` tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+import assay
+from assay import engine
+from assay.cluster import calls
+from assay.cluster.agent import NodeAgent
+from assay.cluster.calls import Agent
+from assay.cluster.fleet import read_clocks
+from assay.cluster.session import LINK_S
+from assay.errors import AssayError
+from assay.values.cluster import About, LinkSeen, NodeSeen, Role, Survey
+
+_LINK_ANSWER_S = 10.0
+_CLOCK_ALARM_NS = 2_000_000
+
+
+def of(address: str) -> Survey:
+    """Every node of the cluster at HOST:PORT. EnvironmentLacks where it cannot be joined."""
+    with calls.joined(address):
+        there = calls.nodes()
+        placed: list[Agent] = []
+        try:
+            seen = []
+            for node in there:
+                try:
+                    [agent] = calls.place(NodeAgent, node.roles[0] if node.roles else None, [node])
+                    placed.append(agent)
+                    seen.append(_seen(agent))
+                except AssayError as problem:
+                    seen.append(NodeSeen(address=node.address, roles=node.roles, problem=str(problem)))
+            seen = _with_links(seen, placed)
+        finally:
+            calls.dismiss(placed)
+    return Survey(address=address, nodes=tuple(seen), problems=tuple(_problems(seen)))
+
+
+def _seen(agent: Agent) -> NodeSeen:
+    about = msgspec.json.decode(calls.ask(agent, "about"), type=About)
+    [clock] = read_clocks([agent])
+    return NodeSeen(address=agent.node.address, roles=agent.node.roles, about=about, clock=clock)
+
+
+def _with_links(seen: Sequence[NodeSeen], placed: Sequence[Agent]) -> list[NodeSeen]:
+    """Each generator's way to each server node, one at a time."""
+    found: dict[str, list[LinkSeen]] = {}
+    for server in (agent for agent in placed if "server" in agent.node.roles):
+        try:
+            port = calls.ask(server, "open_sink")
+            for agent in placed:
+                if "generator" in agent.node.roles and agent is not server:
+                    rate = calls.ask(
+                        agent, "link_to", server.node.address, port, LINK_S, within_s=_LINK_ANSWER_S
+                    )
+                    link = LinkSeen(server=server.node.address, bytes_per_s=rate)
+                    found.setdefault(agent.node.address, []).append(link)
+            calls.ask(server, "close_sinks")
+        except AssayError as problem:
+            found.setdefault(server.node.address, []).append(
+                LinkSeen(server=server.node.address, problem=str(problem))
+            )
+    return [msgspec.structs.replace(node, links=tuple(found.get(node.address, ()))) for node in seen]
+
+
+def _problems(seen: Sequence[NodeSeen]) -> Iterator[str]:
+    """What is wrong, in a line each."""
+    ours = (assay.version(), engine.version())
+    for node in seen:
+        if node.problem:
+            yield node.problem
+        if node.about and (node.about.assay_version, node.about.engine_version) != ours:
+            yield f"{node.address} has Assay {node.about.assay_version}, this machine {ours[0]}"
+        if node.clock and node.clock.uncertainty_ns > _CLOCK_ALARM_NS:
+            wide = node.clock.uncertainty_ns / 1e6
+            yield f"the clock of {node.address} is known to {wide:.1f} ms only: its network is slow or busy"
+        yield from (link.problem for link in node.links if link.problem)
+    roles: tuple[Role, ...] = calls.ROLES
+    for role in roles:
+        if not any(role in node.roles for node in seen):
+            yield f"no node is a {role}: ray start --resources='{{\"{calls.resource(role)}\": 1}}' makes one"

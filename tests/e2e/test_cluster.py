@@ -1,0 +1,196 @@
+"""Several machines for real: network namespaces, a Ray cluster in them, load over the bridge between them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import three_hosts
+from three_hosts import BIN, Cluster
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'assay-http[ray]'")
+PROBLEM = three_hosts.why_not()
+pytestmark = pytest.mark.skipif(bool(PROBLEM), reason=PROBLEM or "namespaces are allowed")
+
+ASSAY = str(BIN / "assay")
+PORT = 8099
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with three_hosts.ray_cluster() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def url(cluster: Cluster) -> str:
+    """A null server on the third host; it ends with the hosts."""
+    host = cluster.hosts[2]
+    words = ["-m", "assay.null_server", "--host", host.address, "--port", str(PORT)]
+    server = host.popen(str(BIN / "python"), *words)
+    assert server.stdout is not None
+    server.stdout.readline()  # it says where it listens once it does
+    return f"http://{host.address}:{PORT}/"
+
+
+def assay(cluster: Cluster, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run Assay on the first host."""
+    head = cluster.hosts[0]
+    changed = {name: value for name, value in (head.env | env).items() if value}
+    return subprocess.run(
+        head.command(ASSAY, *words), env=changed, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def load(cluster: Cluster, url: str, *words: str) -> dict[str, Any]:
+    done = assay(cluster, "load", url, "--ray", cluster.address, "--json", "-q", *words)
+    assert done.returncode in (0, 1), done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_nodes_are_listed_with_roles_clocks_and_links(cluster: Cluster) -> None:
+    done = assay(cluster, "nodes", "--ray", cluster.address, "--json")
+    assert done.returncode == 0, done.stderr
+    nodes = json.loads(done.stdout)["nodes"]
+    assert [node["roles"] for node in nodes] == [["generator"], ["generator"], ["server"]]
+    for node in nodes:
+        assert node["about"]["assay_version"]
+        # All three share this machine's clock: what was measured must be within what it says of itself.
+        assert abs(node["clock"]["offset_ns"]) <= node["clock"]["uncertainty_ns"]
+    for node in nodes[:2]:
+        [link] = node["links"]
+        assert link["bytes_per_s"] > 1e6
+
+
+def test_two_generators_offer_one_load(cluster: Cluster, url: str) -> None:
+    result = load(cluster, url, "-c", "10", "-n", "1003", "--threads", "4")
+    measured, generators = result["measurement"], result["generators"]
+    assert [one["node"] for one in generators] == [host.address for host in cluster.hosts[:2]]
+    assert measured["completed"] + measured["failed"] == 1003
+    assert [one["measurement"]["connections"]["asked"] for one in generators] == [6, 4]
+    assert [one["first_worker"] for one in generators] == [0, 2]
+    books = measured["books"]
+    assert books["started"] == books["completed"] + books["failed"] + books["in_flight"]
+    assert measured["service_time"]["count"] == sum(
+        one["measurement"]["service_time"]["count"] for one in generators
+    )
+
+
+def test_an_open_loop_sends_what_one_machine_would(cluster: Cluster, url: str) -> None:
+    result = load(cluster, url, "--rate", "400", "-d", "1s", "--pacer", "sleep", "--warm-up", "500ms")
+    measured = result["measurement"]
+    assert measured["started"] + measured["missed_starts"] == 400
+    late = [one["started_late_ns"] for one in result["generators"]]
+    unsure = [one["clock"]["uncertainty_ns"] for one in result["generators"]]
+    # The clocks are one and the same, so each start is as late as it is, and no earlier than is known.
+    assert all(-one <= much for much, one in zip(late, unsure, strict=True))
+    phases = {one["measurement"]["warmup_ns"] for one in result["generators"]}
+    assert len(phases) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "said"),
+    [
+        (["--ray", "10.231.7.1:6378"], {}, "no Ray cluster answers at 10.231.7.1:6378: connection refused"),
+        (["--ray", "10.231.7.1"], {}, "--ray '10.231.7.1' is no HOST:PORT"),
+        (["--ray", "{ray}", "--generators", "3"], {}, "has 2 generators, 3 were asked for"),
+        (["--ray", "{ray}", "-c", "1"], {}, "1 connections cannot be dealt to 2 generators"),
+        (["--generators", "3"], {}, "--generators are those of a cluster; add --ray HOST:PORT"),
+        (["--ray", "{ray}"], {"RAY_AUTH_TOKEN_PATH": "{folder}/wrong"}, "does not take our token"),
+        (["--ray", "{ray}"], {"RAY_AUTH_TOKEN_PATH": ""}, "does not take our token"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(
+    cluster: Cluster, url: str, words: list[str], env: dict[str, str], said: str
+) -> None:
+    (cluster.folder / "wrong").write_text("a-token-of-another-cluster-altogether")
+    filled = [word.replace("{ray}", cluster.address) for word in words]
+    env = {name: value.replace("{folder}", str(cluster.folder)) for name, value in env.items()}
+    done = assay(cluster, "load", url, *filled, **env)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_a_server_that_the_driver_alone_reaches_is_told(cluster: Cluster) -> None:
+    with socket.create_server(("127.0.0.1", 0)):
+        done = assay(cluster, "load", "http://127.0.0.1:9/", "--ray", cluster.address)
+    assert done.returncode == 2
+    assert "generator 10.231.7.1 cannot reach 127.0.0.1:9" in done.stderr
+    assert "write the server's address" in done.stderr
+
+
+def test_addresses_of_others_need_leave(cluster: Cluster) -> None:
+    done = assay(cluster, "load", "http://192.0.2.1/", "--ray", cluster.address)
+    assert done.returncode == 2
+    assert "neither loopback nor private" in done.stderr
+
+
+def going(cluster: Cluster, url: str) -> subprocess.Popen[str]:
+    """A load that goes on from both generators."""
+    words = ["load", url, "--ray", cluster.address, "--rate", "211", "-d", "60s", "--json", "-q"]
+    begun = cluster.hosts[0].popen(ASSAY, *words)
+    until(lambda: all(host.processes("GeneratorAgent.finish") for host in cluster.hosts[:2]))
+    return begun
+
+
+def until(condition: Callable[[], object], within_s: float = 40) -> None:
+    deadline = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def agents(cluster: Cluster) -> list[int]:
+    kinds = ("GeneratorAgent", "ServerAgent", "NodeAgent")
+    return [pid for host in cluster.hosts for kind in kinds for pid in host.processes(f"ray::{kind}")]
+
+
+def test_a_generator_that_is_killed_ends_the_load(cluster: Cluster, url: str) -> None:
+    begun = going(cluster, url)
+    [victim] = cluster.hosts[1].processes("GeneratorAgent")
+    os.kill(victim, 9)
+    out, err = begun.communicate(timeout=10)
+    assert begun.returncode == 2
+    assert out == ""  # nothing is merged from a part
+    assert err.startswith("assay: node 10.231.7.2 is lost: Assay's process there is gone")
+    until(lambda: not agents(cluster))
+
+
+def test_a_link_that_is_cut_ends_the_load(cluster: Cluster, url: str) -> None:
+    begun = going(cluster, url)
+    cluster.hosts[1].link("down")
+    try:
+        out, err = begun.communicate(timeout=10)
+    finally:
+        cluster.hosts[1].link("up")
+    assert (begun.returncode, out) == (2, "")
+    assert "node 10.231.7.2 did not answer within" in err
+    until(lambda: not agents(cluster))
+
+
+def test_a_driver_that_is_killed_leaves_nothing(cluster: Cluster, url: str) -> None:
+    begun = going(cluster, url)
+    [driver] = [pid for pid in cluster.hosts[0].processes("211") if pid in cluster.hosts[0].processes(ASSAY)]
+    os.kill(driver, 9)
+    begun.communicate(timeout=10)
+    until(lambda: not agents(cluster), within_s=10)
+
+
+def test_ctrl_c_keeps_what_was_measured(cluster: Cluster, url: str) -> None:
+    begun = going(cluster, url)
+    [driver] = [pid for pid in cluster.hosts[0].processes("211") if pid in cluster.hosts[0].processes(ASSAY)]
+    os.kill(driver, 2)
+    out, _ = begun.communicate(timeout=20)
+    assert begun.returncode == 130
+    measured = json.loads(out)["measurement"]
+    assert measured["interrupted"]
+    until(lambda: not agents(cluster))
