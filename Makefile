@@ -3,7 +3,8 @@
 SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
-.PHONY: help run setup setup-dev test lint bench studies wheel clean
+RUN ?= latest
+.PHONY: help run setup setup-dev test lint bench studies pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -28,6 +29,9 @@ bench: setup-dev ## measure Assay itself (ARGS="--only engine")
 
 studies: setup ## measure every study under both profiles into docs/studies/ (hours; ARGS="--quick heroes")
 	@scripts/measure-studies.sh $(ARGS)
+
+pictures: setup ## make the README's picture from a run (RUN=latest)
+	@scripts/pictures.sh $(RUN)
 
 wheel: setup ## build a wheel that is the whole product, into dist/
 	@scripts/wheel.sh

@@ -124,8 +124,8 @@ def test_the_null_server_is_a_line_and_told_where_it_is_beyond_the_scale() -> No
         run = sample_run.run()
         header = replace(run.header, cases=tuple(case for case in run.header.cases if case.id in cases))
         trials = tuple(trial for trial in run.trials if trial.case in cases)
-        throughput = named(replace(run, header=header, trials=trials, judgement=None), "throughput")
-        return to_svg(throughput, ""), throughput.note
+        alone = named(replace(run, header=header, trials=trials, judgement=None), "answer")
+        return to_svg(alone, ""), alone.note
 
     picture, note = drawn("quotes/ruby-sinatra", "quotes/null")
     assert 'class="refline"' not in picture

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from assay.report import format as fmt
 from assay.report.charts import loads
 from assay.report.charts.answer import answer
 from assay.report.charts.chart import Chart
 from assay.report.charts.claims import claims
+from assay.report.charts.course import courses
+from assay.report.charts.hues import competing
 from assay.report.charts.placed import Placed
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.timed import over_time, percentiles
 from assay.report.model import answer as told
 from assay.report.model.rows import Section, sections
+from assay.values.design import SearchDesign
 from assay.values.run import Run
 
 
@@ -21,8 +25,15 @@ def charts(run: Run, found: Sequence[Section] | None = None) -> tuple[Chart, ...
     """Every chart of the run, the one that answers first. `found` are its sections."""
     found = sections(run) if found is None else found
     made = [chart for section in found for chart in _of_section(run, section, len(found) > 1)]
-    across = (*loads.objectives(run), *loads.across(run, found))
-    drawn = (answer(run, found), claims(run), *made, *across)
+    across = (*courses(run), *loads.objectives(run), *loads.across(run, found))
+    first = answer(run, found)
+    if (
+        first is None and len(competing(run.header.cases)) == 1
+    ):  # a server alone: what it serves is the answer
+        alone = next((chart for chart in made if chart and chart.name.startswith("throughput")), None)
+        first = replace(alone, name="answer") if alone else None
+        made = [chart for chart in made if chart is not alone]
+    drawn = (first, claims(run), *made, *across)
     return tuple(chart for chart in drawn if chart is not None)
 
 
@@ -42,7 +53,8 @@ def _of_section(run: Run, section: Section, several: bool) -> Iterator[Chart | N
     if all(row.case.rate for row in section.rows):  # an open loop at a share of capacity: times alone
         yield percentiles(place)
         return
-    yield throughput(place, "throughput", "Throughput", "right answers a second")
+    if not isinstance(run.header.design, SearchDesign):  # whose trials are at many rates
+        yield throughput(place, "throughput", "Throughput", "right answers a second")
     yield over_time(place)
     yield percentiles(place)
     yield from resources(place)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from assay import verdict
 from assay.errors import InputError
 from assay.report import format as fmt
 from assay.report.charts import svg
@@ -13,7 +14,7 @@ from assay.report.charts.scale import Scale, logarithmic
 from assay.report.charts.strips import Axis, Strip, draw, lean
 from assay.report.model.rows import Row, Section, failure_words, name_of_case
 from assay.values.design import SearchDesign
-from assay.values.estimate import Known
+from assay.values.estimate import Estimate, Known
 from assay.values.run import Run
 from assay.verdict.search import Answer, answer_of
 
@@ -28,44 +29,54 @@ def answer(run: Run, found: Sequence[Section]) -> Chart | None:
     colours = hues(run.header.cases)
     shown = [section for section in found if not all(row.case.later for row in section.rows)]
     strips = tuple(
-        _strip(row, section.title, colours[row.name]) for section in shown for row in section.candidates
+        _strip(row, section.title, colours[row.name], shared=sum(one.tier == 1 for one in section.rows) > 1)
+        for section in shown
+        for row in section.candidates
     )
-    if len(strips) < 2 or not any(strip.value is not None for strip in strips):
+    if len(strips) < 2 or not any(strip.drawn for strip in strips):
         return None
     axis = Axis(
         logarithmic,
-        lambda value: fmt.significant(value, 2),
+        lambda value: fmt.significant(value),
         "throughput over that of the best: right is faster",
     )
     drawn = lean(strips) if len(strips) > _MANY else strips
     return Chart(
         name="answer",
         title="Each server against the best",
-        note=(
-            "Mark: throughput over that of the best, paired by block; bar: its 95 % interval. "
-            "Hatched with an arrow: known from one side only, the truth lies that way. "
-            "Hatched throughout: measured, but no figure can be shown."
-        ),
+        note=_meaning(strips),
         draw=lambda width: draw(drawn, axis, width),
         heads=("server", "ratio to the best", "what limits it"),
         rows=as_rows((strip.name, strip.said, strip.badge) for strip in strips),
     )
 
 
-def _strip(row: Row, group: str, place: int | None) -> Strip:
+def _meaning(strips: Sequence[Strip]) -> str:
+    """What the marks mean, of those that are there."""
+    said = "Mark: throughput over that of the best, paired by block; bar: its 95 % interval."
+    if any(strip.below or strip.above for strip in strips):
+        said += " Hatched with an arrow: known from one side only, the truth lies that way."
+    if any(strip.hidden for strip in strips):
+        said += " Hatched throughout: measured, but no figure can be shown."
+    return said
+
+
+def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
+    """`shared`: whether others share the first place, so that no one is shown to be the best."""
     ratio = None if row.withheld else row.relative
     if ratio is None:
         reason = row.place.reason if row.place else ""
         said = "withheld" if row.withheld else failure_words(row) or reason or "not compared"
-        why = badge(row) or (reason if reason != said else "")
+        why = badge(row) or (reason if row.trials and reason != said else "")
         return Strip(row.name, place, said, group=group, badge=why, hidden=row.trials > 0)
     best = ratio.low == ratio.high == 1
+    first = "fastest as measured" if shared else "the best"
     open_above = row.known is not None and row.known.high is None
     open_below = row.known is not None and row.known.low is None
     return Strip(
         row.name,
         place,
-        "the best" if best else fmt.ratio(ratio),
+        first if best else fmt.ratio(ratio),
         value=ratio.value if ratio.low is not None and ratio.high is not None else None,
         low=ratio.low or (None if ratio.high else ratio.value),
         high=ratio.high,
@@ -105,15 +116,19 @@ def _search(run: Run) -> Chart | None:
         return None
     if not found.steps:
         return None
-    name = name_of_case(run, run.header.cases[0].id)
+    case = run.header.cases[0].id
+    name = name_of_case(run, case)
+    withheld = verdict.withheld(run.judgement.findings if run.judgement else (), case, "times")
+    capacity = None if withheld else found.capacity
+    shaded = " Shaded: where the capacity lies, 95 % sure." if capacity else ""
     return Chart(
         name="answer",
         title=f"{fmt.safe(name, 60)}: {found.bounds.objective} at each rate that was tried",
         note=(
-            "A row a trial, in order. Filled: the objective held; hollow: it was missed; hatched: the trial "
-            "says nothing. Shaded: where the capacity lies, 95 % sure."
+            "A row a trial, in order. Filled: the objective held; hollow: it was missed; cross: the trial "
+            f"says nothing.{shaded}"
         ),
-        draw=lambda width: _steps(found, width),
+        draw=lambda width: _steps(found, capacity, width),
         heads=("trial", "rate", "objective", "seen"),
         rows=as_rows(
             (str(number), fmt.rate(step.rate_per_s), _word(step.held, step.died), fmt.safe(step.why, 200))
@@ -126,23 +141,22 @@ def _word(held: bool | None, died: bool) -> str:
     return "died" if died else {True: "held", False: "missed", None: "no answer"}[held]
 
 
-def _steps(found: Answer, width: float) -> Drawing:
+def _steps(found: Answer, capacity: Estimate | None, width: float) -> Drawing:
     phone = width < 560
     words = 0.0 if phone else min(0.45 * width, 12 + max(svg.width_of(step.why, 11) for step in found.steps))
     rates = [step.rate_per_s for step in found.steps]
-    capacity = found.capacity
     ends = [one for one in (capacity.low, capacity.high, capacity.value) if one] if capacity else []
     x = logarithmic([*rates, *ends], 40, width - words - 12)
     row, top = (34.0 if phone else 24.0), 8.0
     bottom = top + row * len(found.steps)
-    parts = [*_capacity(found, x, top, bottom), *_rates(x, top, bottom)]
+    parts = [*_capacity(capacity, x, top, bottom), *_rates(x, top, bottom)]
     for place, step in enumerate(found.steps):
         y = top + row * place + 12
         parts.append(svg.text(0, y + 4, str(place + 1), "soft small"))
         cls = colour(0)
         at = x(step.rate_per_s)
         if step.held is None:
-            parts.append(svg.hatch(at - 9, at + 9, y - 6, 12, cls))
+            parts += (svg.line(at - 5, y - 5 * way, at + 5, y + 5 * way, "thin s-none") for way in (1, -1))
         else:
             parts.append(svg.mark(0, at, y, f"{'fill' if step.held else 'open'} {cls}", 6))
         if phone:
@@ -156,8 +170,7 @@ def _steps(found: Answer, width: float) -> Drawing:
     return Drawing(width, bottom + 40, tuple(parts))
 
 
-def _capacity(found: Answer, x: Scale, top: float, bottom: float) -> Iterator[str]:
-    capacity = found.capacity
+def _capacity(capacity: Estimate | None, x: Scale, top: float, bottom: float) -> Iterator[str]:
     if capacity is None:
         return
     left = x.start if capacity.low is None else x(capacity.low)

@@ -36,7 +36,7 @@ def changes(found: Comparison) -> Chart | None:
         )
     if not strips:
         return None
-    axis = Axis(logarithmic, lambda value: fmt.significant(value, 2), "new / base", ((1.0, "no change"),))
+    axis = Axis(logarithmic, lambda value: fmt.significant(value), "new / base", ((1.0, "no change"),))
     return Chart(
         name="changes",
         title="New against base",

@@ -14,7 +14,7 @@ def claims(run: Run) -> Chart | None:
     """A strip a claim: the published ratio beside the measured one with its interval."""
     found = run.judgement.claims if run.judgement else ()
     known = [one for claim in found for one in (claim, *claim.parts) if one.published_ratio]
-    if not known:
+    if not any(one.measured for one in known):
         return None
     strips = []
     for claim in known:
@@ -32,7 +32,7 @@ def claims(run: Run) -> Chart | None:
                 other=claim.published_ratio,
             )
         )
-    axis = Axis(logarithmic, lambda value: fmt.significant(value, 2), "ratio", ((1.0, "equal"),))
+    axis = Axis(logarithmic, lambda value: fmt.significant(value), "ratio", ((1.0, "equal"),), names=0.45)
     return Chart(
         name="claims",
         title="Published against measured",

@@ -10,6 +10,10 @@ from assay.values.trial import Case
 
 def hues(cases: Sequence[Case]) -> dict[str, int | None]:
     """The place of each name's colour; None (grey) for what does not compete."""
-    competing = dict.fromkeys(short_name(case) for case in cases if case.role == "candidate")
     found: dict[str, int | None] = {short_name(case): None for case in cases}
-    return found | {name: place for place, name in enumerate(competing)}
+    return found | {name: place for place, name in enumerate(competing(cases))}
+
+
+def competing(cases: Sequence[Case]) -> tuple[str, ...]:
+    """The names of the servers that compete, in the study's order."""
+    return tuple(dict.fromkeys(short_name(case) for case in cases if case.role == "candidate"))

@@ -18,13 +18,16 @@ Point = tuple[float, float]
 @dataclass(frozen=True)
 class Curve:
     """One line: its points, the ends of their intervals (x, low, high) where known, and its colour.
-    `dashed` lines share their name's colour with a plain one and are told by `name`."""
+    `dashed` lines share their colour with a plain one; points that are not `joined` are marks
+    alone; the ends of a `band` are one area."""
 
     name: str
     colour: int | None
     points: tuple[Point, ...]
     ends: tuple[tuple[float, float, float], ...] = ()
     dashed: bool = False
+    joined: bool = True
+    band: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,14 @@ def plot(curves: Sequence[Curve], frame: Frame, width: float, height: float = HE
 
 def _curve(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
     cls = colour(curve.colour)
-    for at, low, high in curve.ends:
+    if curve.band:
+        upper = [(x(at), y(high)) for at, _, high in curve.ends]
+        yield svg.area(upper, [(x(at), y(low)) for at, low, _ in curve.ends], f"band {cls}")
+    for at, low, high in () if curve.band else curve.ends:
         yield svg.line(x(at), y(low), x(at), y(high), f"thin {cls}")
-    yield svg.path([(x(a), y(b)) for a, b in curve.points], f"curve {'dash ' if curve.dashed else ''}{cls}")
+    if curve.joined:
+        line = f"curve {'dash ' if curve.dashed else ''}{cls}"
+        yield svg.path([(x(a), y(b)) for a, b in curve.points], line)
     for a, b in curve.points:
         kind = "open" if curve.dashed else "fill"
         yield svg.mark(shape(curve.colour), x(a), y(b), f"{kind} {cls}", 3.5)

@@ -110,7 +110,8 @@ def _against(
         ends = tuple(
             (at, one.low, one.high) for at, one in found if one.low is not None and one.high is not None
         )
-        curves.append(Curve(server, colours[server], tuple((at, one.value) for at, one in found), ends))
+        points = tuple((at, one.value) for at, one in found)
+        curves.append(Curve(server, colours[server], points, ends, joined=level is None))
     across_x = [at for curve in curves for at, _ in curve.points]
     values = [value for curve in curves for _, *ys in (*curve.points, *curve.ends) for value in ys]
     values += [level[0]] if level else []

@@ -26,9 +26,9 @@ def throughput(place: Placed, name: str, title: str, unit: str) -> Chart | None:
     """Each candidate's trials under their interval, and the null server's as a line."""
     rows = place.section.candidates
     strips = [_served(place, row, searched=name == "capacity") for row in rows]
-    if not any(list(strip.values()) for strip in strips):
+    if not any(strip.drawn for strip in strips):
         return None
-    fastest = max(value for strip in strips for value in strip.values())
+    fastest = max((value for strip in strips for value in strip.values()), default=0.0)
     others = [(row, row.throughput.value) for row in place.section.others if row.throughput]
     lines = tuple(
         (value, f"{row.name}, {fmt.rate(value)}") for row, value in others if row.case.role == "ceiling"
@@ -124,7 +124,7 @@ def _resource(place: Placed, taken: _Taken) -> Chart | None:
         for row in rows
         if (found := taken.of_row(row)) is not None
     ]  # fmt: skip
-    if not any(list(strip.values()) for strip in strips):
+    if not strips:
         return None
     axis = Axis(linear, taken.write, taken.unit)
     return Chart(

@@ -51,7 +51,7 @@ def logarithmic(values: Iterable[float], start: float, end: float) -> Scale:
     """Over the values that are above zero, with a little room at both ends."""
     known = [value for value in values if value > 0] or [1.0]
     low, high = min(known), max(known)
-    room = max((high / low) ** 0.06, 1.01)
+    room = max((high / low) ** 0.06, 1.01 if high > 1.03 * low else 1.06)
     return Scale(low / room, high * room, start, end, log=True)
 
 

@@ -35,6 +35,11 @@ class Strip:
     group: str = ""
     hidden: bool = False
 
+    @property
+    def drawn(self) -> bool:
+        """Whether anything of it is seen on the axis."""
+        return self.hidden or any(True for _ in self.values())
+
     def values(self) -> Iterator[float]:
         """Whatever the axis must hold."""
         yield from (one for one in (self.value, self.low, self.high, self.other) if one is not None)
@@ -44,19 +49,24 @@ class Strip:
 @dataclass(frozen=True)
 class Axis:
     """How values become pixels and words: `scale` of the values, `write` of a tick, the `unit` below it, and
-    lines (value, words) through all strips."""
+    lines (value, words) through all strips. Names take at most the share `names` of the width."""
 
     scale: Callable[[Iterable[float], float, float], Scale]
     write: Callable[[float], str]
     unit: str
     lines: tuple[tuple[float, str], ...] = ()
+    names: float = 0.3
 
 
 def draw(strips: Sequence[Strip], axis: Axis, width: float) -> Drawing:
     """The strips, one below the other, over their axis."""
     phone = width < _PHONE
     values = [*(value for strip in strips for value in strip.values()), *(value for value, _ in axis.lines)]
-    names = 0.0 if phone else min(0.3 * width, 14 + max(svg.width_of(one.name, bold=True) for one in strips))
+    names = (
+        0.0
+        if phone
+        else min(axis.names * width, 14 + max(svg.width_of(one.name, bold=True) for one in strips))
+    )
     said = 0.0 if phone else min(0.32 * width, 14 + max(svg.width_of(one.said) for one in strips))
     scale = axis.scale(values, names + 8, width - said - 12)
     top = 20.0 if axis.lines else 4.0
@@ -84,7 +94,7 @@ def _wide(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str]
         ),
         *_track(strip, scale, middle),
     ]
-    return parts, 36 + _badge(parts, strip, scale.start, y + 37, width)
+    return parts, 36 + _badge(parts, strip, scale.start, y + 41, width)
 
 
 def _narrow(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[str], float]:
@@ -97,20 +107,23 @@ def _narrow(strip: Strip, scale: Scale, y: float, width: float) -> tuple[list[st
         y += 16
         parts.append(svg.text(0, y + 14, svg.cut(strip.said, width), whole=strip.said))
     parts += _track(strip, scale, y + 29)
-    return parts, 50 + (0 if beside else 16) + _badge(parts, strip, 0, y + 50, width)
+    return parts, 50 + (0 if beside else 16) + _badge(parts, strip, 0, y + 54, width)
 
 
 def _badge(parts: list[str], strip: Strip, x: float, y: float, width: float) -> float:
     """Add the words below a strip; how much room they take."""
     lines = svg.wrapped(strip.badge, width - x, 11)
     parts += [svg.text(x, y + 14 * place, words, "small warn") for place, words in enumerate(lines)]
-    return 14.0 * len(lines) + (3 if lines else 0)
+    return 14.0 * len(lines) + (6 if lines else 0)
 
 
 def _track(strip: Strip, scale: Scale, y: float) -> Iterator[str]:
     cls = colour(strip.colour)
     tip = f"{strip.name}: {strip.said}"
+    yield svg.line(scale.start, y, scale.end, y, "grid")
     ends = [one for one in (strip.low, strip.value, strip.high) if one is not None]
+    if strip.other is not None:
+        yield svg.mark(3, scale(strip.other), y, f"open {cls}", 6)
     if not ends:
         yield svg.hatch(scale.start, scale.end, y - 6, 12, cls) if strip.hidden else ""
         yield svg.dots(((scale(one), y + 10) for one in strip.trials), cls)
@@ -124,11 +137,9 @@ def _track(strip: Strip, scale: Scale, y: float) -> Iterator[str]:
         yield svg.arrow(scale.end, y, 1, f"fill {cls}")
     yield svg.line(left, y, right, y, f"span {cls}")
     for end, is_open in ((strip.low, strip.below), (strip.high, strip.above)):
-        if end is not None and not is_open and right - left > 8:  # else the mark hides them
+        if end is not None and not is_open and (strip.value is None or right - left > 8):
             yield svg.line(scale(end), y - 6, scale(end), y + 6, f"span {cls}")
     yield svg.dots(((scale(one), y + 11) for one in strip.trials), cls)
-    if strip.other is not None:
-        yield svg.mark(3, scale(strip.other), y, f"open {cls}", 6)
     if strip.value is not None:
         yield svg.mark(shape(strip.colour), scale(strip.value), y, f"fill {cls}", tip=tip)
 

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# pictures.sh [RUN]: make the README's picture, docs/answer.svg, from a stored run [latest]: its plot of every server against the best.
+set -euo pipefail
+. "$(dirname "$0")/common.sh"
+cd "$root"
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+.venv/bin/assay report "${1:-latest}" --svg "$made"
+[ -f "$made/answer.svg" ] || die "this run has no plot that answers: it needs two servers that were measured"
+cp "$made/answer.svg" docs/answer.svg
+echo "wrote docs/answer.svg: $(wc -c <docs/answer.svg) bytes"
