@@ -189,6 +189,34 @@ def test_a_load_that_reaches_nothing_ends_at_once_and_says_so(rate: list[str]) -
     assert "throughput withheld" in said
     assert "nothing was reached: no connection was ever opened (connect refused: " in said
     assert "do start the server, or correct the address and the port" in said
+    assert said.count("withheld ") == 3  # throughput, times, and one reason
+    assert "ulimit" not in said and "too fast" not in said
+
+
+class Simple(Handler):
+    """As `python3 -m http.server` speaks: HTTP/1.0, and a connection for each answer."""
+
+    protocol_version = "HTTP/1.0"
+
+
+def test_a_server_that_closes_each_connection_is_followed() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Simple)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    try:
+        url = f"http://127.0.0.1:{server.server_address[1]}/"
+        told = json.loads(assay("load", url, "-d", "1s", "-q", "--json").stdout)
+        given = assay("load", url, "-c", "4", "-n", "50", "-q", "--json", "--http1.0", "--no-keep-alive")
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+    found = {finding["code"]: finding for finding in told["findings"]}
+    assert found["W5"]["severity"] == "flagged" and "it was followed" in found["W5"]["evidence"]
+    assert told["throughput_per_s"] > 0
+    assert all(found[code]["severity"] == "flagged" for code in ("G8", "M1") if code in found)
+    assert "W5" not in {finding["code"] for finding in json.loads(given.stdout)["findings"]}
 
 
 def test_a_server_that_says_nothing_is_not_served_at_0_a_second() -> None:

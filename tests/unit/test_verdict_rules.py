@@ -22,7 +22,7 @@ from assay.values.finding import Finding
 from assay.values.measurement import Books, Connections, Measurement, Outcome
 from assay.values.plan import Closed, LoadPlan, Open, Stage
 from assay.values.run import Run
-from assay.values.trial import ContractSeen, HostSeen
+from assay.values.trial import AS_GIVEN, ContractSeen, HostSeen
 from assay.verdict import judge, judge_load
 
 WRONG_BODY = Outcome(origin="plan", kind="unexpected_body", count=3, example="body was ''")
@@ -155,6 +155,58 @@ class TestConnections:
 
     def test_an_open_loop_opens_only_what_it_needs(self) -> None:
         assert "G8" not in found(changed(connections=self.connections(1000, 12, 12)), OPEN)
+
+    def test_nothing_else_is_said_of_a_server_that_is_not_there(self) -> None:
+        made = msgspec.structs.replace(
+            measurement(per_s=1, seconds=1, busy=1.2, failed=64),
+            completed=0,
+            connections=self.connections(64, 0, 0),
+            outcomes=(REFUSED,),
+        )
+        assert not set(found(made)) & {"G1", "S7", "W2"}
+
+    @pytest.mark.parametrize(
+        ("kind", "said"),
+        [("no_descriptors", "ulimit -n"), ("connect_refused", "takes no more"), ("no_ports", "port_range")],
+    )
+    def test_what_to_do_fits_how_they_failed(self, kind: str, said: str) -> None:
+        why = msgspec.structs.replace(REFUSED, kind=kind)
+        remedy = found(changed(connections=self.connections(64, 40, 40), outcomes=(why,)))["G8"].remedy
+        assert said in remedy
+        assert ("ulimit" in remedy) == (kind == "no_descriptors")
+
+    def closing(self, answered: int = 64, http: str = "1.1") -> Measurement:
+        made = changed(http_versions={http: measurement().completed})
+        seen = Connections(asked=64, opened=answered, answered=answered, reopened=made.completed, peak=64)
+        return msgspec.structs.replace(made, connections=seen)
+
+    def test_a_server_that_closes_connections_is_followed_where_nobody_asked_otherwise(self) -> None:
+        for http, flags in (("1.0", "--http1.0 --no-keep-alive"), ("1.1", "--no-keep-alive")):
+            trials = [trial("a", block, self.closing(http=http)) for block in range(6)]
+            alone = judge_load(plan(), self.closing(http=http), cores=2, same_machine=True)
+            rivals = judge(run([case("a", load=AS_GIVEN)], trials), 0).findings
+            for findings in (alone, rivals):
+                [finding] = [one for one in findings if one.code == "W5"]
+                assert (finding.severity, finding.on_throughput, finding.on_times) == (
+                    "flagged", "none", "none",
+                )  # fmt: skip
+                assert flags in finding.remedy
+            asked = findings_of(run([case("a")], trials))["W5"]  # a study asks for HTTP/1.1, kept alive
+            assert (asked.severity, asked.on_throughput) == ("withheld", "void")
+
+    def test_what_waits_to_be_accepted_makes_bounds(self) -> None:
+        finding = found(self.closing(answered=15))["G8"]
+        assert (finding.severity, finding.on_throughput, finding.on_times) == (
+            "flagged", "at least", "at least",
+        )  # fmt: skip
+        few = msgspec.structs.replace(measurement(connections=20), connections=self.closing().connections)
+        waiting = found(few)["M1"]
+        assert (waiting.severity, waiting.on_times) == ("flagged", "at least")
+
+    def test_a_slow_server_is_not_called_too_fast(self) -> None:
+        slow, fast = measurement(per_s=200, busy=0.95), measurement(per_s=100_000, busy=0.95)
+        assert "too fast" in found(fast)["G1"].remedy
+        assert "too fast" not in found(slow)["G1"].remedy
 
 
 class TestLittlesLaw:

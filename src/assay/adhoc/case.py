@@ -25,7 +25,7 @@ from assay.sut.manifest import Places, ServerSpec
 from assay.sut.standing import Standing
 from assay.values.design import Commands, ContestDesign, Rival, RivalsDesign, Terms, WarmUp
 from assay.values.plan import BodyLength, Expect, LoadPlan
-from assay.values.trial import Case
+from assay.values.trial import AS_GIVEN, Case
 
 D = TypeVar("D", bound=RivalsDesign)
 
@@ -123,7 +123,7 @@ def _case(design: RivalsDesign, case_id: str, rival: Rival, split: CoreSplit) ->
     terms, plan = _terms(design), design.plans[case_id]
     place, folder = _place(rival, terms), Path(terms.folder)
     route = _route(plan, place)
-    case = Case(id=case_id, server=rival.name, variant="", workload=place.target, load="as given")
+    case = Case(id=case_id, server=rival.name, variant="", workload=place.target, load=AS_GIVEN)
     if case_id != rival.name:
         case = msgspec.structs.replace(case, role="control", control_of=rival.name, label=case_id)
     spec = _spec(rival, folder, terms)

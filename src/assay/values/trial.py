@@ -36,6 +36,10 @@ class Search(Value, frozen=True, kw_only=True):
     measure_ns: int
 
 
+AS_GIVEN = "as given"
+"""The load of a case that the words of a command line describe, not a study."""
+
+
 class Case(Value, frozen=True, kw_only=True):
     """One server (and variant) under one workload at one load.
 

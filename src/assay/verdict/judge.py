@@ -119,7 +119,7 @@ def judge_load(
     """
     link = Link(same_machine=same_machine)
     machine = Machine(cores=cores, client_cpus=plan.cpus, link=link, host=host)
-    load = see_load(plan, measurement, machine)
+    load = replace(see_load(plan, measurement, machine), follows=True)
     hits: list[tuple[Rule, Hit | None]] = []
     for rule in RULES.values():
         if isinstance(rule, LoadRule):

@@ -174,6 +174,31 @@ class Load:
     contract: ContractSeen | None = None
     warm_up: WarmUpSeen | None = None
     of_run: OfRun | None = None
+    follows: bool = False
+    """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
+    server does of itself."""
+
+    @property
+    def reached_nothing(self) -> bool:
+        """Whether no connection was ever opened, though requests were started."""
+        started = self.books is not None and self.books.started > 0
+        return started and self.connections is not None and self.connections.opened == 0
+
+    @property
+    def closed_by_server(self) -> int:
+        """Connections that the server closed after an answer: a request that fails costs its connection too.
+
+        Both are counted over the whole run: a cold server's failures cost connections as well.
+        """
+        if self.connections is None or self.books is None:
+            return 0
+        return max(0, self.connections.reopened - self.books.failed)
+
+    @property
+    def closes_each(self) -> bool:
+        """Whether the server closes connections after an answer as a rule, so that a connection is soon
+        another's, and what waits stands in the queue of connections to be accepted."""
+        return self.books is not None and self.closed_by_server > 0.5 * self.books.completed
 
     @property
     def busy_shares(self) -> tuple[float, ...]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from assay.capacity.record import objectives, results_of
 from assay.values.claim import Claim
 from assay.values.run import Header, Run
+from assay.values.trial import AS_GIVEN
 from assay.verdict.load import OfRun
 from assay.verdict.search import answers_of
 from assay.verdict.see import see_trial
@@ -44,7 +45,9 @@ def see_run(run: Run) -> RunSeen:
             tail_quoted=case.id in quoted,
             of_a_search=case.id in searched,
         )
-        cases.append(replace(seen, loads=tuple(replace(load, of_run=of_run) for load in loads)))
+        follows = case.load == AS_GIVEN
+        told = tuple(replace(load, of_run=of_run, follows=follows) for load in loads)
+        cases.append(replace(seen, loads=told))
     return RunSeen(run.header, tuple(cases), run.damage)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.values.measurement import Stray
 from assay.values.trial import Case
-from assay.verdict.load import Answers, Asked, Load
+from assay.verdict.load import Answers, Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, PairRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent
@@ -46,7 +46,7 @@ W4 = CaseRule(
 def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     """W5: encodings that nobody asked for, an older HTTP, stray bytes, and connections that were not kept."""
     if load.answers is not None:
-        hit = _answered_otherwise(load.asked, load.answers)
+        hit = _answered_otherwise(load, load.answers)
         if hit is not None:
             return hit
         if load.answers.stray.bytes:
@@ -54,8 +54,9 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
     return _not_kept(load, limits) if load.asked.keep_alive else None
 
 
-def _answered_otherwise(asked: Asked, answers: Answers) -> Hit | None:
+def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
     """Encodings that nobody asked for, and an older HTTP."""
+    asked = load.asked
     seen = {name for name, count in answers.encodings.items() if count} - PLAIN
     unasked = seen - asked.encodings if "*" not in asked.encodings else set()
     if unasked:
@@ -64,30 +65,44 @@ def _answered_otherwise(asked: Asked, answers: Answers) -> Hit | None:
             "withheld", f"answers came as {', '.join(sorted(unasked))}, though {accepted} was asked for"
         )
     older = answers.http_versions.get("1.0", 0)
-    if asked.http_version == "1.1" and older:  # the other way round is the rule: RFC 9110, 2.5
-        return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
-    return None
+    if asked.http_version != "1.1" or not older:  # the other way round is the rule: RFC 9110, 2.5
+        return None
+    if load.follows and older == sum(answers.http_versions.values()):
+        closing = " and closes each connection after its answer" if load.closes_each else ""
+        flags = f"--http1.0{' --no-keep-alive' if closing else ''}"
+        return Hit(
+            "flagged",
+            f"the server speaks HTTP/1.0{closing}; it was followed",
+            remedy=f"say that it is meant: {flags}; or let the server speak HTTP/1.1 and keep its "
+            "connections, as it should for many requests",
+            effects=_FOLLOWED,
+        )
+    return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
 
 
 def _not_kept(load: Load, limits: Limits) -> Hit | None:
-    """Connections that had to be opened again, other than after failures.
-
-    Both are counted over the whole run: a cold server's failures cost connections too.
-    """
-    if load.connections is None or not load.connections.reopened or load.books is None:
+    """Connections that had to be opened again, other than after failures."""
+    if load.books is None:
         return None
-    ended = load.books.completed + load.books.failed
-    closed = load.connections.reopened - load.books.failed  # a request that fails costs its connection
+    ended, closed = load.books.completed + load.books.failed, load.closed_by_server
     share = closed / ended if ended else 0.0
     if share <= limits["reopened"]:
         return None
     return Hit(
-        "withheld",
+        "flagged" if load.follows else "withheld",
         f"keep-alive was asked for, but for {counted(ended, 'request')} "
         f"{counted(closed, 'connection')} had to be opened again ({percent(share)})",
         {"reopened": float(closed), "share": share, "limit": limits["reopened"]},
         gravity=share,
+        remedy=_SAY_THAT_IT_CLOSES if load.follows else "",
+        effects=_FOLLOWED if load.follows else VOID,
     )
+
+
+_FOLLOWED = Effects(when="a load of a command line, to a server that does so in every answer")
+_SAY_THAT_IT_CLOSES = (
+    "say that it is meant: --no-keep-alive; or let the server keep its connections for many requests"
+)
 
 
 def _strayed(stray: Stray, ended: int, limit: float) -> Hit:
@@ -107,8 +122,8 @@ def _strayed(stray: Stray, ended: int, limit: float) -> Hit:
 W5 = LoadRule(
     code="W5",
     title="not the protocol that was asked for",
-    severities=("withheld", "note"),
-    effects=(VOID,),
+    severities=("withheld", "flagged", "note"),
+    effects=(VOID, _FOLLOWED),
     thresholds=(
         Threshold(
             "reopened",

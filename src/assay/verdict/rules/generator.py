@@ -19,6 +19,20 @@ _OTHERS_SHARE = 0.1
 _SERVER_SET_THE_PACE = Effects(times="void", when="the server's cores were 97 % busy")
 _GENERATOR_FULL = Effects("at least", "void", because="its generator was full", when="otherwise")
 
+_FAST_PER_S = 20_000
+"""Answers a second of one thread from which the server's speed is what keeps it busy: a plain answer costs
+it 4 to 8 µs (docs/benchmarks.md), so that a thread which is full with fewer does something else."""
+
+_MORE_CORES = (
+    "give the generator more threads, on cores that the server does not use, or give the server fewer cores"
+)
+_SERVER_TOO_FAST = (
+    f"{_MORE_CORES}; on a small machine this server is too fast to be weighed by one client core"
+)
+_COSTLY_REQUESTS = (
+    f"{_MORE_CORES}; so few requests a second cost a client this much where answers are large, are checked "
+    "by patterns, go through TLS, or open a connection each"
+)
 _STOP_OTHERS = "stop the other programs on the generator's cores; they, not this server, took its time"
 
 
@@ -31,7 +45,7 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     if load.asked.open_loop is not None and load.asked.open_loop.pacer == "spin":
         return _late(load, limits)
     idle = load.client_idle_share
-    if idle is None or idle >= limits["idle"]:
+    if idle is None or idle >= limits["idle"] or not load.counts.completed:
         return None
     hit = _no_time_to_spare(load, idle, limits)
     pace = load.pace_share
@@ -50,19 +64,20 @@ def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
     threads = len(load.busy_shares)
     limit = f"(at least {exact_percent(limits['idle'])} must stay idle)"
     figures = {"idle_share": idle, "busiest_thread": busiest, "limit": limits["idle"]}
+    remedy = _SERVER_TOO_FAST if load.counts.rate_per_s > _FAST_PER_S * threads else _COSTLY_REQUESTS
     if 1 - busiest < limits["idle"]:
         evidence = f"the busiest generator thread used {percent(busiest)} of its core {limit}"
-        return Hit("withheld", evidence, figures, gravity=-idle)
+        return Hit("withheld", evidence, figures, gravity=-idle, remedy=remedy)
     if 1 - load.crowded_share < limits["idle"]:
         evidence = f"{counted(threads, 'thread')} used {percent(load.crowded_share)} of the generator's cores"
-        return Hit("withheld", f"{evidence} {limit}", figures, gravity=-idle)
+        return Hit("withheld", f"{evidence} {limit}", figures, gravity=-idle, remedy=remedy)
     used = percent(load.crowded_share)
     return Hit(
         "withheld",
         f"the generator's cores were only {percent(idle)} idle, its threads used {used} of them {limit}",
         figures,
         gravity=-idle,
-        remedy=_STOP_OTHERS if 1 - idle - load.crowded_share > _OTHERS_SHARE else "",
+        remedy=_STOP_OTHERS if 1 - idle - load.crowded_share > _OTHERS_SHARE else remedy,
     )
 
 
@@ -102,10 +117,7 @@ G1 = LoadRule(
         "cores idled meanwhile, the client set the pace and the server may do more; where they were full, "
         "the throughput is the server's."
     ),
-    remedy=(
-        "give the generator more threads, on cores that the server does not use, or give the server fewer"
-        " cores; on a small machine this server is too fast to be weighed by one client core"
-    ),
+    remedy=_MORE_CORES,
     source="Hyperfoil's CPU watchdog",
     example=(
         "A null server at 230,000/s with its client at 99 % of a core and its own at 80 %: at least that, "

@@ -37,6 +37,16 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     idle = asked - in_flight
     reopened = load.connections is not None and load.connections.reopened
     held_back = idle > 0 and not load.counts.failed and not reopened
+    if idle > 0 and load.closes_each:
+        return Hit(
+            "flagged",
+            f"{seen}; the others of {counted(asked, 'connection')} waited to be opened or accepted, as the "
+            "server closes each after an answer",
+            {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
+            gravity=off / asked,
+            remedy=_MANY_OPENED,
+            effects=_WAITED,
+        )
     each_ns = idle / per_s * 1e9 if held_back and per_s else 0.0
     wait = f"; the generator kept each connection waiting {duration(each_ns)} for its next request"
     return Hit(
@@ -49,6 +59,12 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     )
 
 
+_WAITED = Effects(
+    times="at least",
+    because="requests waited for connections",
+    when="too few are in flight, and the server closes connections after each answer",
+)
+_MANY_OPENED = "add the wait for a connection to these times, or let the server keep its connections"
 _HELD_BACK = (
     "nothing failed, so it was the generator: give it more time (cores of its own, more threads), or ask "
     "for fewer connections; until then these are the times of a lighter load than the one that was named"
@@ -58,8 +74,8 @@ _HELD_BACK = (
 M1 = LoadRule(
     code="M1",
     title="times contradict throughput (Little's law)",
-    severities=("withheld",),
-    effects=(TIMES_VOID,),
+    severities=("withheld", "flagged"),
+    effects=(TIMES_VOID, _WAITED),
     thresholds=(
         Threshold("relative", 0.05, "share", "allowed deviation as a share of the connections"),
         Threshold("connections", 2.0, "count", "allowed deviation in connections, if that is more"),

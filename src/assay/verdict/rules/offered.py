@@ -107,14 +107,13 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
     if load.connections is None:
         return None
     asked, opened, answered = load.asked.connections, load.connections.opened, load.connections.answered
-    if opened == 0 and load.books is not None and load.books.started:
-        ours = any(outcome.origin == "generator" for outcome in load.counts.outcomes)
+    if load.reached_nothing:
         return Hit(
             "withheld",
             "nothing was reached: no connection was ever opened" + _reason(load),
             {"asked": float(asked), "opened": 0.0},
             gravity=1.0,
-            remedy="" if ours else "start the server, or correct the address and the port",
+            remedy=_WHERE_NOTHING_IS.get(_worst(load), _WHERE_NOTHING_IS["connect_refused"]),
             effects=_FEW_SERVED,
         )
     if not load.asked.closed or (opened == asked and answered >= asked):
@@ -125,21 +124,50 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
     else:
         evidence = f"{counted(asked - answered, 'connection')} of {asked:,} never got an answer"
     missing = (asked - min(opened, answered)) / asked
+    if load.closes_each and not _worst(load):
+        said = f"{evidence}: the server closes each after an answer, and they waited to be accepted"
+        return Hit("flagged", said, figures, gravity=missing, remedy=_QUEUE, effects=_QUEUED)
     effects = _MOST_SERVED if missing <= limits["missing"] else _FEW_SERVED
-    return Hit("withheld", evidence + _reason(load), figures, gravity=missing, effects=effects)
+    remedy = _WHERE_SOME_ARE_MISSING.get(_worst(load), _QUEUE)
+    return Hit("withheld", evidence + _reason(load), figures, gravity=missing, remedy=remedy, effects=effects)
 
 
 def _reason(load: Load) -> str:
     """How most of the connections failed that did, in brackets; "" where it is not known."""
-    reasons = [outcome for outcome in load.counts.outcomes if outcome.kind in _CONNECT_FAILURES]
-    if not reasons:
-        return ""
-    most = max(reasons, key=lambda outcome: outcome.count)
-    return f" ({most.kind.replace('_', ' ')}: {most.count:,})"
+    count = sum(outcome.count for outcome in load.counts.outcomes if outcome.kind == _worst(load))
+    return f" ({_worst(load).replace('_', ' ')}: {count:,})" if count else ""
 
 
-_CONNECT_FAILURES = frozenset(
-    {"connect_refused", "connect_timeout", "unreachable", "no_descriptors", "no_ports"}
+def _worst(load: Load) -> str:
+    """The kind of failure that most connections met that could not be opened; "" where none failed."""
+    failed = [outcome for outcome in load.counts.outcomes if outcome.kind in _WHERE_SOME_ARE_MISSING]
+    return max(failed, key=lambda outcome: outcome.count).kind if failed else ""
+
+
+_DESCRIPTORS = "raise the limit of open files (ulimit -n), or ask for fewer connections"
+_PORTS = "widen net.ipv4.ip_local_port_range, or ask for fewer connections"
+_QUEUE = (
+    "ask for fewer connections (--connections), or raise the server's own connection limit and its accept "
+    "queue (the backlog of its listen call, net.core.somaxconn)"
+)
+_FULL = "what serves there takes no more connections: raise its limit, or ask for fewer (--connections)"
+_WHERE_SOME_ARE_MISSING = {
+    "connect_refused": _FULL,
+    "connect_timeout": _QUEUE,
+    "unreachable": "look at the network between: routes, firewalls",
+    "no_descriptors": _DESCRIPTORS,
+    "no_ports": _PORTS,
+}
+"""What to do, by how the connections failed that could not be opened."""
+_WHERE_NOTHING_IS = _WHERE_SOME_ARE_MISSING | {
+    "connect_refused": "start the server, or correct the address and the port",
+    "connect_timeout": "nothing answers there: correct the address, or look for a firewall between",
+}
+_QUEUED = Effects(
+    "at least",
+    "at least",
+    because="connections waited to be accepted",
+    when="they waited for a server that closes each after an answer",
 )
 
 _MOST_SERVED = Effects(
@@ -150,8 +178,8 @@ _FEW_SERVED = Effects("void", "void", when="more")
 G8 = LoadRule(
     code="G8",
     title="connections missing",
-    severities=("withheld",),
-    effects=(_MOST_SERVED, _FEW_SERVED),
+    severities=("withheld", "flagged"),
+    effects=(_MOST_SERVED, _FEW_SERVED, _QUEUED),
     thresholds=(
         Threshold("missing", 0.1, "share", "share of missing connections up to which throughput is a bound"),
     ),
@@ -159,10 +187,7 @@ G8 = LoadRule(
         "The load was not the one that was asked for: fewer clients than stated were being served, so the"
         " throughput and the times belong to another experiment."
     ),
-    remedy=(
-        "raise the descriptor limit (ulimit -n) of client and server, the server's own connection limit "
-        "and its accept queue (net.core.somaxconn), or ask for fewer connections"
-    ),
+    remedy=_QUEUE,
     source="the published franklin study: 157 connect errors of 396 connections in every run",
     example="wrk -c400 with `connect 157` in its socket errors: 239 connections carried the load.",
     check=connections_missing,

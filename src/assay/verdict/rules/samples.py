@@ -149,7 +149,7 @@ def window_short(load: Load, limits: Limits) -> Hit | None:
     """
     of_a_search = load.of_run is not None and load.of_run.of_a_search
     duration_ns = load.counts.duration_ns
-    if of_a_search or duration_ns >= limits["window"] * 0.999:
+    if of_a_search or load.reached_nothing or duration_ns >= limits["window"] * 0.999:
         return None
     measured, asked = exact_duration(duration_ns), exact_duration(limits["window"])
     return Hit(

@@ -97,16 +97,17 @@ def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]
         return
     if len(short) == len(counts) and len(set(short.values())) == 1:
         n = next(iter(short.values()))
-        yield Subject(), _too_few(f"{counted(n, 'trial')} of each case", n, least)
+        yield Subject(), _too_few(run, f"{counted(n, 'trial')} of each case", n, least)
         return
     for case, n in short.items():
-        yield Subject(case=case), _too_few(counted(n, "trial"), n, least)
+        yield Subject(case=case), _too_few(run, counted(n, "trial"), n, least)
 
 
-def _too_few(seen: str, n: int, least: int) -> Hit:
+def _too_few(run: RunSeen, seen: str, n: int, least: int) -> Hit:
+    remedy = "give it more time: a larger --budget" if run.header.blocks is None else ""
     figures = {"trials": float(n), "limit": float(least)}
     none = f", and an order needs {LEAST_BLOCKS}" if n < LEAST_BLOCKS else ""
-    return Hit("flagged", f"{seen}; {least} are asked for{none}", figures)
+    return Hit("flagged", f"{seen}; {least} are asked for{none}", figures, remedy=remedy)
 
 
 S5 = RunRule(

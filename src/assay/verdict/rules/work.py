@@ -81,6 +81,8 @@ W1 = LoadRule(
 def failures(load: Load, limits: Limits) -> Hit | None:
     """W2: failed requests as a share of all that ended; none that ended is silence, the worst of failures."""
     failed, ended = load.counts.failed, load.counts.ended
+    if load.reached_nothing:
+        return None  # G8 says it, and why
     if not failed:
         return None if ended else _silence(load)
     share = failed / ended
