@@ -1,0 +1,86 @@
+//! Numbers with a prefix of some bits, RFC 7541, 5.1.
+
+use super::Broken;
+
+/// Appends `value`, its first bits in the lowest `bits` of a byte whose others are `flags`.
+pub(super) fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
+    let most = (1_usize << bits) - 1;
+    if value < most {
+        out.push(flags | value as u8);
+        return;
+    }
+    out.push(flags | most as u8);
+    let mut rest = value - most;
+    while rest >= 0x80 {
+        out.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    out.push(rest as u8);
+}
+
+/// Takes a number off the front of `input`, whose first byte has `bits` of it.
+#[inline]
+pub(super) fn read(input: &mut &[u8], bits: u32) -> Result<usize, Broken> {
+    let (&first, mut rest) = input.split_first().ok_or(Broken::CutShort)?;
+    let most = (1_u64 << bits) - 1;
+    let mut value = u64::from(first) & most;
+    if value == most {
+        let mut shift = 0;
+        loop {
+            let (&byte, after) = rest.split_first().ok_or(Broken::CutShort)?;
+            rest = after;
+            value += u64::from(byte & 0x7f) << shift;
+            if value > u64::from(u32::MAX) {
+                return Err(Broken::Overflow);
+            }
+            if byte & 0x80 == 0 {
+                break;
+            }
+            shift += 7;
+            if shift > 28 {
+                return Err(Broken::Overflow);
+            }
+        }
+    }
+    *input = rest;
+    Ok(value as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read, write};
+    use crate::hpack::Broken;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_examples_of_the_rfc() {
+        let mut out = Vec::new();
+        write(10, 5, 0, &mut out);
+        write(1337, 5, 0, &mut out);
+        write(42, 8, 0, &mut out);
+        assert_eq!(out, [10, 31, 154, 10, 42]);
+    }
+
+    #[test]
+    fn no_number_is_larger_than_32_bits() {
+        for mut input in [
+            &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0][..],
+            &[0x7f, 0x80, 0x80, 0x80, 0x80, 0x80, 0],
+        ] {
+            assert_eq!(read(&mut input, 7), Err(Broken::Overflow));
+        }
+        assert_eq!(read(&mut &[0xff, 0x80][..], 7), Err(Broken::CutShort));
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_written_is_read(value in 0_usize..1 << 32, bits in 1_u32..=8) {
+            let mut out = Vec::new();
+            write(value, bits, 0, &mut out);
+            out.push(7);
+            let mut input = &out[..];
+            prop_assert_eq!(read(&mut input, bits), Ok(value));
+            prop_assert_eq!(input, [7]);
+        }
+    }
+}
