@@ -1,5 +1,11 @@
 //! HTTP/2 (RFC 9113) without I/O: bytes in, events and bytes out.
 //!
-//! [`hpack`] shortens header fields, [`frame`] is the framing.
+//! [`frame`] is the framing, [`hpack`] shortens header fields, [`client`] and [`server`] are the two sides of a connection.
 
+pub mod client;
+mod fault;
+pub mod frame;
 pub mod hpack;
+pub mod server;
+
+pub use fault::{Fault, StreamFault};

@@ -13,6 +13,7 @@ pub mod chunks;
 pub mod command;
 pub mod connection;
 pub mod fault;
+pub mod http2;
 pub mod listen;
 pub mod request;
 pub mod responder;

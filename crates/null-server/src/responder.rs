@@ -7,6 +7,8 @@
 
 use crate::answer::{Answer, PreparedAnswers};
 use crate::connection::{Connection, Decision, Shared};
+use crate::http2;
+use assay_http2::frame::PREFACE;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -60,6 +62,7 @@ impl NullServer {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let answers = Arc::new(PreparedAnswers::new(&settings.answer));
+        let http2 = Arc::new(http2::Prepared::new(&settings.answer));
         let stop = Arc::new(AtomicBool::new(false));
         let mut listener = Some(TcpListener::from_std(listener));
         let mut loops = Vec::new();
@@ -67,6 +70,7 @@ impl NullServer {
             loops.push(Loop::new(
                 listener.take(),
                 Arc::clone(&answers),
+                Arc::clone(&http2),
                 settings.cost_ns,
                 Arc::clone(&stop),
             )?);
@@ -115,6 +119,34 @@ impl Drop for NullServer {
     }
 }
 
+/// A connection, by what its client speaks.
+enum Guest {
+    /// It has not said enough to tell.
+    New(TcpStream),
+    Http1(Connection),
+    Http2(Box<http2::Guest>),
+    Ended,
+}
+
+impl Guest {
+    /// Looks at the first bytes, which stay to be read: HTTP/2 begins with its preface, and no request of HTTP/1
+    /// begins alike.
+    fn recognised(self) -> Self {
+        let Self::New(stream) = self else { return self };
+        let mut first = [0; PREFACE.len()];
+        match stream.peek(&mut first) {
+            Ok(read) if first[..read] == *PREFACE => {
+                Self::Http2(Box::new(http2::Guest::new(stream)))
+            }
+            // The rest of it is under way, and an event will tell.
+            Ok(read) if read > 0 && PREFACE.starts_with(&first[..read]) => Self::New(stream),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Self::New(stream),
+            Ok(_) => Self::Http1(Connection::new(stream)),
+            Err(_) => Self::Ended,
+        }
+    }
+}
+
 struct Loop {
     poll: Poll,
     waker: Arc<Waker>,
@@ -125,8 +157,11 @@ struct Loop {
     /// The accepting loop's fellows; the others have none.
     peers: Vec<(Sender<TcpStream>, Arc<Waker>)>,
     accepted: usize,
-    connections: Slab<Connection>,
+    connections: Slab<Guest>,
     shared: Shared,
+    http2: Arc<http2::Prepared>,
+    /// What HTTP/2 is read into.
+    buffer: Box<[u8]>,
     cost_ns: u64,
     stop: Arc<AtomicBool>,
 }
@@ -135,6 +170,7 @@ impl Loop {
     fn new(
         mut listener: Option<TcpListener>,
         answers: Arc<PreparedAnswers>,
+        http2: Arc<http2::Prepared>,
         cost_ns: u64,
         stop: Arc<AtomicBool>,
     ) -> io::Result<Self> {
@@ -158,6 +194,8 @@ impl Loop {
             accepted: 0,
             connections,
             shared,
+            http2,
+            buffer: vec![0; 64 * 1024].into(),
             cost_ns,
             stop,
         })
@@ -222,7 +260,7 @@ impl Loop {
             .register(&mut stream, Token(entry.key()), both)
             .is_ok()
         {
-            entry.insert(Connection::new(stream));
+            entry.insert(Guest::New(stream));
         }
     }
 
@@ -234,16 +272,30 @@ impl Loop {
 
     fn serve(&mut self, key: usize, event: &Event) {
         // An event may still name a connection that ended earlier in the same batch.
-        let Some(connection) = self.connections.get_mut(key) else {
+        let Some(guest) = self.connections.get_mut(key) else {
             return;
         };
-        let mut decide = |_| {
-            burn(self.cost_ns);
-            Decision::Answer
+        if let Guest::New(_) = guest {
+            *guest = std::mem::replace(guest, Guest::Ended).recognised();
+        }
+        let cost_ns = self.cost_ns;
+        let goes_on = match guest {
+            Guest::New(_) => !event.is_read_closed(),
+            Guest::Http1(connection) => {
+                let mut decide = |_| {
+                    burn(cost_ns);
+                    Decision::Answer
+                };
+                let served =
+                    connection.serve(&mut self.shared, event.is_read_closed(), &mut decide);
+                served.is_ok() && !connection.has_ended()
+            }
+            Guest::Http2(guest) => guest
+                .serve(&mut self.buffer, &self.http2, || burn(cost_ns))
+                .unwrap_or(false),
+            Guest::Ended => false,
         };
-        let served = connection.serve(&mut self.shared, event.is_read_closed(), &mut decide);
-        let ended = served.is_err() || connection.has_ended();
-        if ended {
+        if !goes_on {
             self.connections.remove(key);
         }
     }

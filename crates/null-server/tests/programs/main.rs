@@ -2,5 +2,6 @@
 
 mod fault;
 mod null;
+mod null_http2;
 mod server;
 mod truth;

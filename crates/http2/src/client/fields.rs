@@ -1,0 +1,199 @@
+//! Heads of answers and of requests, as blocks.
+
+use super::answer::{Meaning, meaning};
+use super::{Client, Event, MOST_FIELD_BYTES, Request};
+use crate::frame::{self, Head, flag, kind};
+use crate::{Fault, StreamFault, hpack};
+
+/// A block of fields that comes in pieces.
+#[derive(Debug)]
+pub(super) struct Block {
+    stream: u32,
+    is_end: bool,
+    bytes: Vec<u8>,
+}
+
+/// The block of a request that was sent on this connection, as long as the table is as it was.
+#[derive(Debug)]
+pub(super) struct Cached {
+    changes: u64,
+    block: Box<[u8]>,
+}
+
+/// The last block that was read, and what it meant. Servers repeat themselves: as long as no block changes the
+/// table, the same bytes are the same fields, and one comparison of memory is all that they cost.
+#[derive(Debug, Default)]
+pub(super) struct Memo {
+    block: Vec<u8>,
+    /// None: nothing to be repeated.
+    changes: Option<u64>,
+    meaning: Option<Meaning>,
+}
+
+impl Client {
+    /// Appends a request's fields.
+    #[inline]
+    pub(super) fn write_block(&mut self, id: u32, request: &Request, out: &mut Vec<u8>) {
+        let ends = request.body.is_empty();
+        if let Some(cached) = request
+            .number
+            .and_then(|number| self.cached.get(usize::from(number))?.as_ref())
+            && cached.changes == self.encoder.changes()
+        {
+            return frame::write_block(id, ends, &cached.block, self.peer_payload, out);
+        }
+        let before = self.encoder.changes();
+        let mut block = Vec::with_capacity(128);
+        self.encoder.encode(
+            request
+                .fields
+                .iter()
+                .map(|(name, value, kept)| (&**name, &**value, *kept)),
+            &mut block,
+        );
+        frame::write_block(id, ends, &block, self.peer_payload, out);
+        if let (Some(number), true) = (request.number, before == self.encoder.changes()) {
+            let number = usize::from(number);
+            if self.cached.len() <= number {
+                self.cached.resize_with(number + 1, || None);
+            }
+            self.cached[number] = Some(Cached {
+                changes: before,
+                block: block.into(),
+            });
+        }
+    }
+
+    #[inline]
+    pub(super) fn headers(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        if head.stream == 0 {
+            return Err(Fault::WrongStream(kind::HEADERS, 0));
+        }
+        let mut block = frame::unpadded(head, payload).ok_or(Fault::BadPadding)?;
+        if head.has(flag::PRIORITY) {
+            block = block.get(5..).ok_or(Fault::BadLength(kind::HEADERS))?;
+        }
+        let is_end = head.has(flag::END_STREAM);
+        if head.has(flag::END_HEADERS) {
+            return self.whole_block(head, is_end, block, out);
+        }
+        self.block = Some(Block {
+            stream: head.stream,
+            is_end,
+            bytes: block.to_vec(),
+        });
+        Ok(())
+    }
+
+    pub(super) fn continuation(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let mut block = self.block.take().ok_or(Fault::BlockInterrupted)?;
+        if block.stream != head.stream {
+            return Err(Fault::BlockInterrupted);
+        }
+        block.bytes.extend_from_slice(payload);
+        if block.bytes.len() > MOST_FIELD_BYTES {
+            return Err(Fault::BadBlock(hpack::Broken::TooLong(MOST_FIELD_BYTES)));
+        }
+        if head.has(flag::END_HEADERS) {
+            let head = Head {
+                kind: kind::HEADERS,
+                ..head
+            };
+            return self.whole_block(head, block.is_end, &block.bytes, out);
+        }
+        self.block = Some(block);
+        Ok(())
+    }
+
+    /// A whole block: an interim answer, a head, or trailers.
+    #[inline]
+    fn whole_block(
+        &mut self,
+        head: Head,
+        is_end: bool,
+        block: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        // It is read whoever it is for, for it may change the table.
+        let meant =
+            match self.memo.changes == Some(self.decoder.changes()) && self.memo.block == block {
+                true => self.memo.meaning.ok_or(""),
+                false => self.read_block(block)?,
+            };
+        let Some(stream) = self.streams.get(head.stream) else {
+            return self.stray(head);
+        };
+        let (key, has_head, is_head_request) =
+            (stream.key, stream.has_head, stream.is_head_request);
+        let meant = match meant {
+            Err(why) => Err(why),
+            Ok(meant) => match (meant.status, has_head, is_end) {
+                (Some(101), ..) => Err("101 Switching Protocols, which HTTP/2 has not"),
+                (Some(100..=199), false, true) => Err("an interim answer that ends the stream"),
+                (Some(_), false, _) | (None, true, true) => Ok(meant),
+                (None, false, _) => Err("no :status"),
+                (Some(_), true, _) => Err("a second head"),
+                (None, true, false) => Err("trailers that do not end the stream"),
+            },
+        };
+        let meant = match meant {
+            Err(why) => {
+                self.idle_frames = 0;
+                self.fail(head.stream, StreamFault::Malformed(why), out);
+                return Ok(());
+            }
+            Ok(meant) => meant,
+        };
+        match meant.status {
+            Some(100..=199) => {
+                stream.interim_bytes += block.len().max(1);
+                if stream.interim_bytes > MOST_FIELD_BYTES {
+                    self.fail(
+                        head.stream,
+                        StreamFault::TooManyInterim(MOST_FIELD_BYTES),
+                        out,
+                    );
+                }
+                return Ok(());
+            }
+            Some(status) => {
+                stream.has_head = true;
+                let has_no_body = is_head_request || matches!(status, 204 | 304);
+                stream.length_left = if has_no_body { None } else { meant.length };
+                self.queued.push_back(Event::Answer { key, status });
+            }
+            None => {}
+        }
+        self.idle_frames = 0;
+        if is_end {
+            self.end_answer(head.stream, out);
+        }
+        Ok(())
+    }
+
+    /// Reads a block that is not the one before; what it means, or why it is malformed.
+    #[cold]
+    fn read_block(&mut self, block: &[u8]) -> Result<Result<Meaning, &'static str>, Fault> {
+        let before = self.decoder.changes();
+        self.memo.changes = None;
+        self.decoder.decode(block, &mut self.fields)?;
+        let meant = meaning(&self.fields);
+        if let (Ok(meant), true) = (meant, before == self.decoder.changes()) {
+            self.memo.block.clear();
+            self.memo.block.extend_from_slice(block);
+            self.memo.meaning = Some(meant);
+            self.memo.changes = Some(before);
+        }
+        Ok(meant)
+    }
+}

@@ -1,0 +1,324 @@
+//! The client's side of one connection.
+//!
+//! ```text
+//!   open ──▶ HEADERS, DATA as the windows let it ──▶ out
+//!   input ──▶ next ──▶ Answer ──▶ Body … ──▶ End      one stream's course; Failed may come at any place
+//! ```
+//!
+//! The caller owns the bytes on both sides, the clock, and what a stream is for (its `key`). Wanting more bytes
+//! is no error. What HTTP/2 asks for between the peers (acknowledging SETTINGS and PING, giving windows back)
+//! is written to `out` on the way.
+
+mod answer;
+mod control;
+mod data;
+mod fields;
+mod reading;
+mod streams;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::frame::{self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, Head, MOST, setting};
+use crate::hpack::{Decoder, Encoder, Fields};
+use crate::{Fault, StreamFault};
+use data::Incoming;
+use fields::{Block, Cached, Memo};
+use streams::{Stream, Streams};
+
+/// The fields of one answer, and its interim answers, may not be longer; as with HTTP/1.
+pub const MOST_FIELD_BYTES: usize = 512 * 1024;
+/// More frames in a row that carry no answer are a fault of the peer: each costs us work, and some an answer.
+pub const MOST_IDLE_FRAMES: u32 = 10_000;
+/// Streams that we gave up are remembered, so that what is still under way on them is no fault.
+const GIVEN_UP: usize = 4096;
+
+/// What the peer may send before we give it leave for more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Windows {
+    /// Bytes of body on each stream, up to [`MOST`].
+    pub stream: u32,
+    /// Bytes of body on all streams, from [`DEFAULT_WINDOW`] up to [`MOST`].
+    pub connection: u32,
+}
+
+/// Name, value, and whether it is the same in other messages, so that it is worth an entry of the table.
+pub type Field = (Box<[u8]>, Box<[u8]>, bool);
+
+/// A request, made once and sent many times.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Names in lower case, pseudo-headers first.
+    pub fields: Vec<Field>,
+    /// Its body; empty: none.
+    pub body: Arc<[u8]>,
+    /// Whether it is a HEAD request.
+    pub is_head: bool,
+    /// A number of its own below some hundred, if it is sent again and again: its block is then written once
+    /// for each connection.
+    pub number: Option<u16>,
+}
+
+/// What the bytes meant. `key` is what [`Client::open`] was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event<'a> {
+    /// The head of a final answer; its fields are in [`Client::fields`] until the next call.
+    Answer {
+        /// Whose.
+        key: u32,
+        /// 200 to 999.
+        status: u16,
+    },
+    /// A piece of the body.
+    Body {
+        /// Whose.
+        key: u32,
+        /// At least one byte.
+        data: &'a [u8],
+    },
+    /// The answer is complete.
+    End {
+        /// Whose.
+        key: u32,
+    },
+    /// The stream came to nothing.
+    Failed {
+        /// Whose.
+        key: u32,
+        /// Why.
+        fault: StreamFault,
+    },
+    /// The peer opens no more streams; those it will not answer have failed as unprocessed.
+    GoAway(Code),
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Client {
+    windows: Windows,
+    encoder: Encoder,
+    decoder: Decoder,
+    fields: Fields,
+    memo: Memo,
+    cached: Vec<Option<Cached>>,
+    streams: Streams,
+    next_id: u32,
+    /// Streams that have something to send and no window for it.
+    waiting: VecDeque<u32>,
+    given_up: VecDeque<u32>,
+    queued: VecDeque<Event<'static>>,
+    /// The beginning of a frame that came in pieces.
+    held: Vec<u8>,
+    incoming: Option<Incoming>,
+    block: Option<Block>,
+    is_greeted: bool,
+    are_settings_known: bool,
+    goaway: Option<Code>,
+    idle_frames: u32,
+    send_window: i64,
+    receive_window: i64,
+    taken: u32,
+    peer_window: i64,
+    peer_payload: usize,
+    peer_streams: u32,
+}
+
+impl Client {
+    /// Begins a connection: appends what it has to begin with.
+    #[must_use]
+    pub fn new(windows: Windows, out: &mut Vec<u8>) -> Self {
+        let connection = windows.connection.max(DEFAULT_WINDOW);
+        let windows = Windows {
+            connection,
+            ..windows
+        };
+        out.extend_from_slice(frame::PREFACE);
+        frame::write_settings(
+            &[
+                (setting::ENABLE_PUSH, 0),
+                (setting::INITIAL_WINDOW_SIZE, windows.stream),
+            ],
+            out,
+        );
+        if connection > DEFAULT_WINDOW {
+            frame::write_window(0, connection - DEFAULT_WINDOW, out);
+        }
+        Self {
+            windows,
+            encoder: Encoder::default(),
+            decoder: Decoder::new(MOST_FIELD_BYTES),
+            fields: Fields::default(),
+            memo: Memo::default(),
+            cached: Vec::new(),
+            streams: Streams::new(),
+            next_id: 1,
+            waiting: VecDeque::new(),
+            given_up: VecDeque::new(),
+            queued: VecDeque::new(),
+            held: Vec::new(),
+            incoming: None,
+            block: None,
+            is_greeted: false,
+            are_settings_known: false,
+            goaway: None,
+            idle_frames: 0,
+            send_window: i64::from(DEFAULT_WINDOW),
+            receive_window: i64::from(connection),
+            taken: 0,
+            peer_window: i64::from(DEFAULT_WINDOW),
+            peer_payload: DEFAULT_PAYLOAD_BYTES,
+            peer_streams: u32::MAX,
+        }
+    }
+
+    /// How many more streams may be opened now.
+    #[must_use]
+    pub fn room(&self) -> u32 {
+        if self.goaway.is_some() {
+            return 0;
+        }
+        let ids_left = (MOST + 2).saturating_sub(self.next_id) / 2;
+        self.peer_streams
+            .saturating_sub(self.streams.len() as u32)
+            .min(ids_left)
+    }
+
+    /// Whether no stream will be opened any more: the peer goes away, or all numbers are used.
+    #[must_use]
+    pub fn is_spent(&self) -> bool {
+        self.goaway.is_some() || self.next_id > MOST
+    }
+
+    /// Streams under way.
+    #[must_use]
+    pub fn under_way(&self) -> usize {
+        self.streams.len()
+    }
+
+    /// Whether the peer has greeted us, as HTTP/2 asks of it.
+    #[must_use]
+    pub fn is_greeted(&self) -> bool {
+        self.is_greeted
+    }
+
+    /// Whether a request's body waits for the peer's window.
+    #[must_use]
+    pub fn is_stalled(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The fields of the last answer.
+    #[must_use]
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// The keys of all streams under way.
+    pub fn keys(&self) -> impl Iterator<Item = u32> {
+        self.streams.iter().map(|stream| stream.key)
+    }
+
+    /// Sends a request on a stream of its own: appends all of it that the windows let through. The stream's
+    /// number; None where there is no [`room`](Self::room).
+    pub fn open(&mut self, key: u32, request: &Request, out: &mut Vec<u8>) -> Option<u32> {
+        if self.room() == 0 {
+            return None;
+        }
+        let id = self.next_id;
+        self.next_id += 2;
+        let has_body = !request.body.is_empty();
+        self.write_block(id, request, out);
+        let unsettled = if self.are_settings_known {
+            0
+        } else {
+            DEFAULT_WINDOW
+        };
+        self.streams.add(Stream {
+            id,
+            key,
+            send_window: self.peer_window,
+            receive_window: i64::from(self.windows.stream.max(unsettled)),
+            taken: 0,
+            unsent: has_body.then(|| (Arc::clone(&request.body), 0)),
+            has_head: false,
+            is_head_request: request.is_head,
+            interim_bytes: 0,
+            length_left: None,
+        });
+        if has_body && !self.send_body(id, out) {
+            self.waiting.push_back(id);
+        }
+        Some(id)
+    }
+
+    /// Gives a stream up: the peer is told, and whatever it still sends on it is passed over.
+    pub fn cancel(&mut self, id: u32, out: &mut Vec<u8>) {
+        if self.streams.get(id).is_some() {
+            self.end_stream(id, Some(Code::CANCEL), out);
+        }
+    }
+
+    /// The next event, taking its bytes off the front of `input`; None once more are needed (then `input` is
+    /// empty). What the peer has to be told is appended to `out`.
+    ///
+    /// # Errors
+    /// A [`Fault`] of the peer, which it is told; the connection cannot be used any further.
+    #[inline]
+    pub fn next<'a>(
+        &mut self,
+        input: &mut &'a [u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Event<'a>>, Fault> {
+        let found = self.advance(input, out);
+        if let Err(fault) = found {
+            frame::write_goaway(0, fault.code(), &fault.to_string(), out);
+        }
+        found
+    }
+
+    /// Takes a stream out. Where the peer is told why, or has not got all of the request, it may not know yet.
+    fn end_stream(&mut self, id: u32, code: Option<Code>, out: &mut Vec<u8>) {
+        let Some(stream) = self.streams.remove(id) else {
+            return;
+        };
+        if stream.unsent.is_some() {
+            self.waiting.retain(|&waiting| waiting != id);
+        }
+        if let Some(code) = code.or(stream.unsent.map(|_| Code::CANCEL)) {
+            frame::write_reset(id, code, out);
+            if self.given_up.len() == GIVEN_UP {
+                self.given_up.pop_front();
+            }
+            self.given_up.push_back(id);
+        }
+    }
+
+    /// Ends a stream that came to nothing, and says so.
+    #[cold]
+    fn fail(&mut self, id: u32, fault: StreamFault, out: &mut Vec<u8>) {
+        if let Some(stream) = self.streams.get(id) {
+            let key = stream.key;
+            self.idle_frames = 0;
+            let told = fault.code();
+            if told.is_none() {
+                // The peer has ended it itself: nothing is left to be told, not even of a body.
+                stream.unsent = None;
+                self.waiting.retain(|&waiting| waiting != id);
+            }
+            self.end_stream(id, told, out);
+            self.queued.push_back(Event::Failed { key, fault });
+        }
+    }
+
+    /// What a frame on a stream that is not under way means: nothing, where we gave it up.
+    #[cold]
+    fn stray(&self, head: Head) -> Result<(), Fault> {
+        if head.stream % 2 == 0 || head.stream >= self.next_id {
+            return Err(Fault::WrongStream(head.kind, head.stream));
+        }
+        match self.given_up.contains(&head.stream) {
+            true => Ok(()),
+            false => Err(Fault::ClosedStream(head.kind)),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The client's side of a connection against a peer that is written by hand, frame by frame.
+
+mod answers;
+mod cuts;
+mod faults;
+mod talk;
+mod windows;

@@ -1,0 +1,155 @@
+//! The null server's answers over HTTP/2, for clients that begin with its preface.
+
+use crate::answer::Answer;
+use assay_http2::server::{Event, Server};
+use http::StatusCode;
+use mio::net::TcpStream;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::sync::Arc;
+
+/// As many streams at once as clients ask for.
+const MOST_STREAMS: u32 = 10_000;
+
+/// The answer, without its framing.
+#[derive(Debug)]
+pub struct Prepared {
+    fields: Vec<(Vec<u8>, Vec<u8>)>,
+    body: Arc<[u8]>,
+}
+
+impl Prepared {
+    /// Chunks are HTTP/1.1's own: here the frames say where the body ends.
+    pub fn new(answer: &Answer) -> Self {
+        let text = |text: &str| text.as_bytes().to_vec();
+        let mut fields = vec![(text(":status"), text(answer.status.as_str()))];
+        for (name, value) in &answer.headers {
+            fields.push((text(name.as_str()), value.as_bytes().to_vec()));
+        }
+        let bodyless = answer.status == StatusCode::NO_CONTENT;
+        if !bodyless && answer.chunk_bytes.is_none() {
+            fields.push((text("content-length"), text(&answer.body.len().to_string())));
+        }
+        let is_sent = !bodyless && answer.status != StatusCode::NOT_MODIFIED;
+        let body = if is_sent { &answer.body[..] } else { &[] };
+        Self {
+            fields,
+            body: Arc::from(body),
+        }
+    }
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Guest {
+    stream: TcpStream,
+    server: Server,
+    out: Vec<u8>,
+    sent_bytes: usize,
+    /// The block of the answer's fields, and the state of the table that it was written for.
+    block: Vec<u8>,
+    block_of: Option<u64>,
+    /// Streams whose request was HEAD and has not ended.
+    heads: Vec<u32>,
+}
+
+impl Guest {
+    /// A connection whose preface is still to be read.
+    pub fn new(stream: TcpStream) -> Self {
+        let mut out = Vec::new();
+        let server = Server::new(MOST_STREAMS, &mut out);
+        Self {
+            stream,
+            server,
+            out,
+            sent_bytes: 0,
+            block: Vec::new(),
+            block_of: None,
+            heads: Vec::new(),
+        }
+    }
+
+    /// Reads and answers until the socket has no more; false once the connection has ended.
+    pub fn serve(
+        &mut self,
+        buffer: &mut [u8],
+        answer: &Prepared,
+        mut before_answer: impl FnMut(),
+    ) -> io::Result<bool> {
+        loop {
+            if !self.send()? {
+                return Ok(true);
+            }
+            let read = match self.stream.read(buffer) {
+                Ok(0) => return Ok(false),
+                Ok(read) => read,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(true),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let mut input = &buffer[..read];
+            loop {
+                match self.server.next(&mut input, &mut self.out) {
+                    Ok(None) => break,
+                    Ok(Some(Event::Request { stream, is_whole })) => {
+                        let mut fields = self.server.fields().iter();
+                        let is_head = fields.any(|field| field == (b":method", b"HEAD"));
+                        drop(fields);
+                        if is_head {
+                            self.heads.push(stream);
+                        }
+                        if is_whole {
+                            before_answer();
+                            self.answer(stream, answer);
+                        }
+                    }
+                    Ok(Some(Event::End { stream })) => {
+                        before_answer();
+                        self.answer(stream, answer);
+                    }
+                    Ok(Some(Event::Reset { stream })) => self.heads.retain(|&head| head != stream),
+                    Err(_) => {
+                        self.send()?;
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, stream: u32, answer: &Prepared) {
+        if self.block_of != Some(self.server.changes()) {
+            let before = self.server.changes();
+            self.block.clear();
+            let fields = answer
+                .fields
+                .iter()
+                .map(|(name, value)| (&name[..], &value[..], true));
+            self.server.block(fields, &mut self.block);
+            self.block_of = (before == self.server.changes()).then_some(before);
+        }
+        let head = self.heads.iter().position(|&head| head == stream);
+        let body = match head {
+            Some(place) => {
+                self.heads.swap_remove(place);
+                &Arc::default()
+            }
+            None => &answer.body,
+        };
+        self.server.answer(stream, &self.block, body, &mut self.out);
+    }
+
+    /// Sends what is due; false where the socket takes no more for now.
+    fn send(&mut self) -> io::Result<bool> {
+        while self.sent_bytes < self.out.len() {
+            match self.stream.write(&self.out[self.sent_bytes..]) {
+                Ok(written) => self.sent_bytes += written,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.out.clear();
+        self.sent_bytes = 0;
+        Ok(true)
+    }
+}

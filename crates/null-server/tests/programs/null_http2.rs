@@ -1,0 +1,134 @@
+//! `null-server` over HTTP/2, asked by the engine's own side of the protocol.
+
+use crate::server::Server;
+use assay_http2::client::{Client, Event, Request, Windows};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_null-server");
+
+fn request(method: &str, body: &[u8]) -> Request {
+    let fields = [
+        (":method", method),
+        (":scheme", "http"),
+        (":authority", "a"),
+        (":path", "/"),
+    ];
+    let owned = |text: &str| Box::from(text.as_bytes());
+    Request {
+        fields: fields
+            .iter()
+            .map(|(name, value)| (owned(name), owned(value), true))
+            .collect(),
+        body: Arc::from(body),
+        is_head: method == "HEAD",
+        number: None,
+    }
+}
+
+/// Sends all requests at once; the status and the body's length of each answer.
+fn ask(
+    mut stream: TcpStream,
+    windows: Windows,
+    requests: &[Request],
+    piece: usize,
+) -> BTreeMap<u32, (u16, usize)> {
+    let mut out = Vec::new();
+    let mut client = Client::new(windows, &mut out);
+    let mut buffer = vec![0; piece];
+    let (mut answers, mut open, mut ended) = (BTreeMap::new(), 0, 0);
+    while ended < requests.len() {
+        while open < requests.len() && client.room() > 0 {
+            client
+                .open(open as u32, &requests[open], &mut out)
+                .expect("there is room");
+            open += 1;
+        }
+        stream
+            .write_all(&std::mem::take(&mut out))
+            .expect("it reads");
+        let read = stream.read(&mut buffer).expect("it answers");
+        assert!(
+            read > 0,
+            "closed after {ended} of {} answers",
+            requests.len()
+        );
+        let mut input = &buffer[..read];
+        while let Some(event) = client.next(&mut input, &mut out).expect("it speaks HTTP/2") {
+            match event {
+                Event::Answer { key, status } => drop(answers.insert(key, (status, 0))),
+                Event::Body { key, data } => answers.get_mut(&key).expect("a head").1 += data.len(),
+                Event::End { .. } => ended += 1,
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+    answers
+}
+
+const WIDE: Windows = Windows {
+    stream: 1 << 24,
+    connection: 1 << 30,
+};
+
+#[test]
+fn many_streams_of_one_connection_are_answered() {
+    let server = Server::start(PROGRAM, &["--body", "hello", "--header", "X-Id: 7"]);
+    let answers = ask(
+        server.connect(),
+        WIDE,
+        &vec![request("GET", b""); 1000],
+        4096,
+    );
+    assert_eq!(answers.len(), 1000);
+    assert!(answers.values().all(|answer| *answer == (200, 5)));
+}
+
+#[test]
+fn a_head_request_gets_no_body_and_a_body_is_read() {
+    let server = Server::start(PROGRAM, &["--body", "abc"]);
+    let requests = [
+        request("HEAD", b""),
+        request("POST", &[1; 300_000]),
+        request("HEAD", b"x"),
+        request("GET", b""),
+    ];
+    let answers = ask(server.connect(), WIDE, &requests, 777);
+    assert_eq!(
+        answers.into_values().collect::<Vec<_>>(),
+        [(200, 0), (200, 3), (200, 0), (200, 3)]
+    );
+}
+
+#[test]
+fn answers_wait_for_the_clients_windows() {
+    let server = Server::start(PROGRAM, &["--body-bytes", "1000000"]);
+    let narrow = Windows {
+        stream: 5000,
+        connection: 70_000,
+    };
+    let answers = ask(
+        server.connect(),
+        narrow,
+        &vec![request("GET", b""); 5],
+        8192,
+    );
+    assert!(answers.values().all(|answer| *answer == (200, 1_000_000)));
+}
+
+#[test]
+fn both_protocols_are_told_apart_by_their_first_bytes() {
+    let server = Server::start(PROGRAM, &["--body", "x"]);
+    let mut slow = server.connect();
+    slow.set_nodelay(true).expect("it can be set");
+    for byte in b"PRI / HTTP/1.1\r\n\r\n" {
+        slow.write_all(&[*byte]).expect("it reads");
+    }
+    slow.shutdown(std::net::Shutdown::Write)
+        .expect("it can be shut");
+    assert!(crate::server::rest(slow).starts_with("HTTP/1.1 200"));
+    let answers = ask(server.connect(), WIDE, &[request("GET", b"")], 100);
+    assert_eq!(answers[&0], (200, 1));
+}
