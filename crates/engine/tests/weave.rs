@@ -471,6 +471,31 @@ fn a_lane_that_is_ended_keeps_what_it_has() {
 }
 
 #[test]
+fn the_connections_of_a_lane_that_is_ended_are_closed() {
+    let hanging = Server::start(Peer::hang);
+    let quick = Server::answering(HELLO);
+    let timeout = json!({"timeout_ns": 400 * MS});
+    let lanes = vec![
+        lane(&hanging, 3, 60_000, &timeout),
+        lane(&quick, 1, 60_000, &timeout),
+    ];
+    let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
+    run.wait_end(1, PATIENCE).unwrap();
+    assert_eq!(run.snapshot().lanes[0].snapshot.open_connections, 3);
+    run.end_lane(0);
+    wait_until("the end of its connections", || {
+        run.snapshot().lanes[0].snapshot.open_connections == 0
+    });
+    // Long enough for what it carries to time out, if anybody still waited for it.
+    let after = run.turns(0).last().unwrap().number + 80;
+    run.wait_end(after, PATIENCE).unwrap();
+    run.end_after_cycle();
+    let measured = finish(&run);
+    let books = measured.lanes[0].measurement.books;
+    assert_eq!((books.started, books.in_flight), (3, 3));
+}
+
+#[test]
 fn a_point_that_has_not_come_is_waited_for_no_longer_than_asked() {
     let server = Server::answering(HELLO);
     let lanes = vec![lane(&server, 1, 60_000, &json!({}))];

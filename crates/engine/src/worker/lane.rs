@@ -60,6 +60,8 @@ pub(crate) struct Lane<T: Transport> {
     pub(super) unreached: usize,
     /// Requests that may start without asking.
     pub(super) quota: u64,
+    /// Whether it does nothing more.
+    pub(super) is_retired: bool,
     /// What it keeps where it takes turns with others.
     pub(super) turnbook: Option<Box<Turnbook>>,
 }
@@ -101,6 +103,7 @@ impl<T: Transport> Lane<T> {
             unread: Vec::new(),
             unreached: 0,
             quota: u64::MAX,
+            is_retired: false,
             turnbook: None,
             assignment,
             program,
@@ -210,5 +213,6 @@ impl<T: Transport> Lane<T> {
         self.vacant.clear();
         self.sleepers.clear();
         self.unread.clear();
+        self.is_retired = true;
     }
 }

@@ -143,6 +143,9 @@ impl<T: Transport> Worker<T> {
                     self.end_slice(&weave.course, turn.lane, turn.end_ns - turn.start_ns);
                     match weave.course.turn(turn.number + 1, self.now_ns) {
                         Known::Turn(next) => {
+                            if next.cycle > turn.cycle {
+                                self.retire_ended(&mut weave);
+                            }
                             weave.turn = next;
                             weave.stage_is(Stage::Settling, next.start_ns);
                         }
@@ -155,6 +158,18 @@ impl<T: Transport> Worker<T> {
             }
         }
         self.weave = Some(weave);
+    }
+
+    /// Closes the connections of lanes that have no more turns: nobody waits for what they carry.
+    fn retire_ended(&mut self, weave: &mut Weave<T>) {
+        let resting = weave.lanes.iter_mut().flatten();
+        for lane in resting.chain([&mut self.lane]) {
+            let number = lane.assignment.lane as usize;
+            if !lane.is_retired && weave.course.ended(number).is_some() {
+                lane.settle();
+                lane.retire();
+            }
+        }
     }
 
     fn end_slice(&mut self, course: &Course, lane: u32, length_ns: u64) {

@@ -122,6 +122,9 @@ impl<T: Transport> Worker<T> {
     /// Ends what has taken too long. Requests are not kept in order of their age: looking at all
     /// connections from time to time costs less than keeping order on every request.
     pub(super) fn sweep(&mut self) {
+        if self.lane.is_retired {
+            return;
+        }
         let limit_ns = self.lane.program.timeout_ns;
         for slot in 0..self.lane.connections.len() as u32 {
             let connection = &self.lane.connections[slot as usize];
@@ -148,7 +151,6 @@ impl<T: Transport> Worker<T> {
             self.control.fail(failure, self.now_ns);
         } else if supply.is_stopped() {
             self.lane.retire();
-            self.next_sweep_ns = NEVER;
         }
     }
 }
