@@ -11,7 +11,9 @@ import sample_run
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from assay.report import html
+from assay.compare import compare
+from assay.report import html, pages
+from assay.store.index import Filter, Index
 from assay.values.run import Run
 
 LABELS = {
@@ -71,10 +73,21 @@ def labelled(label: str) -> Run:
 RUNS = {"sample": sample_run.run()} | {name: labelled(label) for name, label in LABELS.items()}
 
 
-def opened(browser: Browser, run: Run, width: int, folder: Path) -> Page:
-    """The run's page in a window of that width, in a browser that runs no scripts."""
+def around(run: Run, folder: Path) -> dict[str, str]:
+    """The pages around the report."""
+    sample_run.stored(run, folder)
+    entries = [pages.Listed(one, going_on=False) for one in Index(folder).runs(Filter())]
+    return {
+        "history": pages.history(entries, Filter(), ""),
+        "live": pages.live(run, "folder", "", ended=False),
+        "compare": pages.side_by_side(compare(run, run, {"throughput": 0.05}), None),
+    }
+
+
+def opened(browser: Browser, shown: Run | str, width: int, folder: Path) -> Page:
+    """A run's page, or this one, in a window of that width, in a browser that runs no scripts."""
     path = folder / "report.html"
-    path.write_text(html.render(run), encoding="utf-8")
+    path.write_text(shown if isinstance(shown, str) else html.render(shown), encoding="utf-8")
     page = browser.new_page(viewport={"width": width, "height": 900}, java_script_enabled=False)
     page.goto(path.as_uri())
     return page
@@ -89,6 +102,15 @@ def test_nothing_overlaps_or_is_cut_off(browser: Browser, name: str, width: int,
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(BEYOND) == [] or width > 390  # a table may scroll where there is a mouse
     assert page.evaluate(SMALLEST) > 9
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["history", "live", "compare"])
+@pytest.mark.parametrize("label", ["sample", "long"])
+def test_the_pages_around_it_fit_a_phone(browser: Browser, name: str, label: str, tmp_path: Path) -> None:
+    page = opened(browser, around(RUNS[label], tmp_path)[name], 390, tmp_path)
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate(BEYOND) == []
     page.close()
 
 
@@ -108,4 +130,6 @@ def test_it_is_dark_where_the_reader_is_and_light_on_paper(browser: Browser, tmp
         seen.append(page.evaluate(ground))
     assert seen[0] == seen[2] != seen[1]
     assert page.locator("details.finding p").first.is_visible()  # paper cannot be unfolded
+    orphans = "all => all.filter(one => getComputedStyle(one).breakAfter !== 'avoid').length"
+    assert page.locator("h1, h2, h3").evaluate_all(orphans) == 0
     page.close()

@@ -61,6 +61,22 @@ def test_the_markdown_of_a_comparison(
     golden("compare.md", capsys.readouterr().out)
 
 
+def test_the_page_of_a_comparison_says_what_changed_and_draws_it(
+    compare: Callable[..., int], capsys: Captured
+) -> None:
+    assert compare(scaled(0.8), "--fail-if-slower", "5%", "--html", "-") == 3
+    page = capsys.readouterr().out
+    assert "throughput is worse: 0.80" in page
+    assert "Changed, with 95 % intervals apart from 1:" in page
+    assert page.count("<svg") == 2 and "no change</text>" in page
+    assert "<script" not in page and 'href="/' not in page
+
+
+def test_the_page_says_where_nothing_changed(compare: Callable[..., int], capsys: Captured) -> None:
+    assert compare(scaled(1.0), "--html", "-") == 0
+    assert "No change is shown in any of" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("factor", "flags", "code"),
     [

@@ -85,7 +85,7 @@ def side_by_side(found: Comparison, base: str | None) -> str:
         "compare",
         "Two runs side by side",
         base,
-        conclusion=list(comparison.conclusion(found)),
+        conclusion=[*comparison.conclusion(found), _changed(found)],
         charts=[html.chart_words(drawn)] if drawn else [],
         sides=[
             {
@@ -107,6 +107,20 @@ def side_by_side(found: Comparison, base: str | None) -> str:
             ],
         ),
     )
+
+
+def _changed(found: Comparison) -> str:
+    """What is shown to have changed, in a sentence."""
+    told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
+    shown = []
+    for one in told:
+        low, high = (one.change.low, one.change.high) if one.change else (None, None)
+        if (low is not None and low > 1) or (high is not None and high < 1):
+            shown.append(f"{fmt.safe(one.case, 60)}: {comparison.NAMES[one.metric]} {fmt.ratio(one.change)}")
+    if not shown:
+        return f"No change is shown in any of {len(told)} figures."
+    rest = f"; no change is shown in the other {len(told) - len(shown)}" if len(told) > len(shown) else ""
+    return f"Changed, with 95 % intervals apart from 1: {'; '.join(shown[:6])}{rest}."
 
 
 def message(text: str, base: str) -> str:

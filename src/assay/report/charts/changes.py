@@ -6,14 +6,17 @@ from assay.compare import Comparison
 from assay.report import comparison as told
 from assay.report import format as fmt
 from assay.report.charts.chart import Chart, as_rows
+from assay.report.charts.hues import hues
 from assay.report.charts.scale import logarithmic
 from assay.report.charts.strips import Axis, Strip, draw
+from assay.report.model.rows import short_name
 
 
 def changes(found: Comparison) -> Chart | None:
     """A strip a figure of each case both have; None where nothing can be set against anything."""
     shown = [one for one in found.changes if one.change is not None and one.metric != "errors"]
-    colours = {case: place for place, case in enumerate(dict.fromkeys(one.case for one in shown))}
+    places = hues(found.new.header.cases)
+    colours = {case.id: places[short_name(case)] for case in found.new.header.cases}
     strips = []
     for one in shown:
         ratio = one.change
@@ -23,7 +26,7 @@ def changes(found: Comparison) -> Chart | None:
         strips.append(
             Strip(
                 told.NAMES[one.metric],
-                colours[one.case],
+                colours.get(one.case, 0),
                 f"{fmt.ratio(ratio)} {one.outcome}".strip(),
                 value=None if open_below or open_above else ratio.value,
                 low=ratio.low,
