@@ -55,6 +55,19 @@ def test_a_kept_record_is_reported_in_every_form(
     assert cli.main(["judge", str(path), "--dry-run"]) in (0, 1)
 
 
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.parent.name)
+def test_a_kept_record_is_compared(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a copy of itself: what may be compared is the same."""
+    other = tmp_path / "run.jsonl"
+    other.write_bytes(path.read_bytes())
+    assert cli.main(["compare", str(path), str(other), "--json"]) == 0
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    same = {"throughput": 1.0, "p99": 1.0, "memory": 1.0, "start": 1.0, "errors": 0.0}
+    assert {change["metric"] for change in changes} == same.keys()
+    for change in changes:
+        assert change["change"] is None or change["change"]["value"] == same[change["metric"]]
+
+
 def test_each_format_up_to_now_has_a_kept_record() -> None:
     formats = {int(path.parent.name.split("-")[1]) for path in KEPT}
     assert formats == set(range(1, FORMAT + 1))
