@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from assay.values.trial import Trial
 MOST_STEPS = 60
 """Points of a course over time: more would not be told apart on a page."""
 FEWEST_STEPS = 10
+_WHOLE = 0.6
+"""Share of the usual load of a slice of time that one must have to be drawn: the last is often cut off."""
 ALL_STEPS = 12_000
 """Points of all trials of a run together: a page holds them all twice, and it is to stay small."""
 
@@ -92,8 +95,9 @@ def _binned(measurement: Measurement, step_ns: int) -> Iterable[tuple[int, float
         slot = counts[(window.start_ns - measurement.warmup_ns) // step_ns]
         slot[0] += window.completed
         slot[1] += window.length_ns
+    usual_ns = statistics.median(length_ns for _, length_ns in counts.values())
     for index, (completed, length_ns) in counts.items():
-        if length_ns >= step_ns * 0.9:
+        if length_ns >= usual_ns * _WHOLE:  # where servers take turns, no slice of time is loaded throughout
             yield index, completed / (length_ns / 1e9)
 
 

@@ -1,0 +1,87 @@
+"""What charts are drawn with: scales whose ticks are round and within, words that fit, marks that differ."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_runs import case, measurement, run, trial
+
+from assay.errors import EnvironmentLacks
+from assay.report.charts import chart as pictures
+from assay.report.charts import charts, svg, to_png, to_svg
+from assay.report.charts.scale import linear, logarithmic
+from assay.values.measurement import Window
+
+POSITIVE = st.floats(1e-6, 1e12)
+
+
+@given(st.lists(POSITIVE, min_size=1, max_size=5), st.integers(2, 12), st.booleans())
+def test_ticks_lie_within_the_scale_in_order_and_are_few(values: list[float], most: int, log: bool) -> None:
+    scale = (logarithmic if log else linear)(values, 0, 500)
+    ticks = scale.ticks(most)
+    assert ticks == sorted(set(ticks)) and len(ticks) <= most + 1
+    assert all(scale.low * 0.999999 <= tick <= scale.high * 1.000001 for tick in ticks)
+    assert all(0 <= scale(value) <= 500 for value in values)
+    ordered = sorted(values)
+    assert [scale(value) for value in ordered] == sorted(scale(value) for value in ordered)
+
+
+@given(st.text(max_size=300), st.floats(20, 500))
+def test_what_is_cut_fits_and_is_the_beginning(text: str, width: float) -> None:
+    short = svg.cut(text, width)
+    assert svg.width_of(short) <= width
+    assert short == text or text.startswith(short.removesuffix("…"))
+
+
+@given(st.text(max_size=40), st.text(max_size=40))
+def test_any_text_makes_well_formed_elements(words: str, name: str) -> None:
+    for element in (svg.text(0, 0, words, "small", whole=name), svg.mark(1, 2, 3, "fill", tip=words)):
+        ET.fromstring(element)
+
+
+@pytest.mark.parametrize(
+    ("words", "short"),
+    [("50.0 k/s", "50 k/s"), ("0 /s", "0"), ("0.050", "0.05"), ("1.00", "1"), ("200 /s", "200 /s"),
+     ("1.25 ms", "1.25 ms"), ("100", "100"), ("p99.9", "p99.9")],
+)  # fmt: skip
+def test_a_tick_says_no_zeros_that_mean_nothing(words: str, short: str) -> None:
+    assert svg.short(words) == short
+
+
+def test_the_second_round_of_colours_has_other_marks() -> None:
+    looks = {(pictures.colour(place), pictures.shape(place) % svg.SHAPES) for place in range(16)}
+    assert len(looks) == 16
+
+
+def test_a_machine_without_fonts_is_told_and_no_picture_without_words_is_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pictures, "_has_fonts", lambda: False)
+    chart = charts(run([case("a")], [trial("a", 0)]))[0]
+    with pytest.raises(EnvironmentLacks, match="no font"):
+        to_png(chart, "")
+
+
+def test_a_server_that_was_loaded_in_turns_has_a_course_too() -> None:
+    slices = tuple(
+        Window(
+            start_ns=place * 300_000_000,
+            length_ns=100_000_000,
+            phase="measured",
+            started=100,
+            completed=100,
+            failed=0,
+            bytes_read=0,
+        )
+        for place in range(400)
+    )
+    chart = next(
+        one
+        for one in charts(run([case("a")], [trial("a", 0, measurement(windows=slices))]))
+        if one.name == "over-time"
+    )
+    assert {row[2] for row in chart.rows} == {"1.00 k/s"} and len(chart.rows) > 20
+    assert "curve" in to_svg(chart, "")
