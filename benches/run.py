@@ -23,6 +23,7 @@ import answers
 import burden
 import contests
 import costs
+import report_time
 from model import Benchmark, Effort, Outcome
 from render import markdown, page
 
@@ -30,7 +31,12 @@ FULL = Effort(rounds=5, share=1.0)
 SHORT = Effort(rounds=5, share=0.25)
 """A quarter: here the start and end of the process still weigh a few per cent."""
 BENCHMARKS: tuple[Benchmark, ...] = (
-    contests.BENCHMARKS + costs.BENCHMARKS + answer_time.BENCHMARKS + answers.BENCHMARKS + burden.BENCHMARKS
+    contests.BENCHMARKS
+    + costs.BENCHMARKS
+    + answer_time.BENCHMARKS
+    + answers.BENCHMARKS
+    + burden.BENCHMARKS
+    + report_time.BENCHMARKS
 )
 
 
