@@ -23,6 +23,7 @@ from assay.design import NEXT, Due, Slot, next_trial
 from assay.report import markdown, run_live, terminal
 from assay.report.live_words import LiveWords, Seen
 from assay.report.model import answer
+from assay.report.model.values import Answer
 from assay.report.run_live import RunView
 from assay.stats import rate_per_s
 from assay.store import lines
@@ -52,10 +53,10 @@ def next_of_soak(run: Run) -> Due | None:
 # --- its words ----------------------------------------------------------------------------
 
 
-def sentences(run: Run) -> tuple[str, ...]:
+def sentences(run: Run) -> Answer:
     """How the last trial compares with the first."""
     rates = [rate_per_s(one.measurement) for one in run.trials if one.measurement]
-    return (f"soaked {len(rates)} times: the last is {rates[-1] / rates[0]:.1f} of the first",)
+    return Answer(said=(f"soaked {len(rates)} times: the last is {rates[-1] / rates[0]:.1f} of the first",))
 
 
 class SoakWords(LiveWords):

@@ -11,6 +11,7 @@ from test_run_page import ONE_MEGABYTE, tags_of
 from assay.errors import InputError
 from assay.report import beside, html, markdown_pair
 from assay.report.model import profiles
+from assay.report.model.beside import beside as model_beside
 from assay.values.claim import Claim
 from assay.values.design import Figures
 from assay.values.estimate import Ranked
@@ -124,9 +125,9 @@ def test_a_withheld_figure_has_no_place_and_says_why() -> None:
     assert run.judgement is not None
     finding = sample_run.finding("G1", "withheld", "quotes/go", on_throughput="void")
     found = profiles.pair(replace(run, judgement=replace(run.judgement, findings=(finding,))), published())
-    [table] = profiles.tables(found)
-    go = next(line for line in table.lines if line.name == "quotes/go")
-    assert beside.figure_words(go.fair) == "withheld: G1"
+    [table] = model_beside(found).tables
+    fair_of = dict(zip(table.texts("server"), table.texts("fair"), strict=True))
+    assert fair_of["quotes/go"] == "withheld: G1"
 
 
 def test_loads_of_one_name_stand_side_by_side() -> None:
@@ -153,7 +154,8 @@ def test_a_claim_that_changed_is_told() -> None:
     changed, one_sided, _ = profiles.claims(pair())
     assert (changed.changed, one_sided.changed) == (True, False)
     assert one_sided.published is None
-    assert list(beside.changes(pair())) == ["Claim (a): inconclusive as published, supported on fair terms."]
+    said = "Claim (a): inconclusive as published, supported on fair terms."
+    assert model_beside(pair()).conclusion == (said,)
 
 
 def test_a_claim_that_a_profile_does_not_put_to_the_test_is_none_of_its() -> None:

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from test_run_output import Golden, rendered
 
 from assay.report import html, markdown, terminal
-from assay.report.model.followers import Follower, apart
+from assay.report.model.followers import apart
 from assay.report.model.rows import sections
+from assay.report.model.values import Table
 from assay.store.migrate import migrated
 from assay.values.run import Run
 from assay.values.trial import ServiceSeen
@@ -38,7 +39,7 @@ def seen(share: float, block: int) -> ServiceSeen:
     )
 
 
-def services(run: Run) -> list[Follower]:
+def services(run: Run) -> list[Table]:
     _, tables = apart(sections(run))
     return [table for table in tables if table.title.startswith("Services")]
 
@@ -46,10 +47,10 @@ def services(run: Run) -> list[Follower]:
 def test_a_service_is_told_by_the_server_that_asks_it() -> None:
     [table] = services(with_database("quotes/go", "quotes/ruby-sinatra"))
     assert table.title == "Services"
-    assert table.lines == (
+    assert [tuple(cell.text for cell in line.cells) for line in table.lines] == [
         ("quotes/go", "postgres", "30 %", "204 MB", "PostgreSQL 15.18"),
         ("quotes/ruby-sinatra", "postgres", "30 %", "204 MB", "PostgreSQL 15.18"),
-    )
+    ]
 
 
 def test_a_run_without_services_has_no_such_table() -> None:
@@ -76,4 +77,4 @@ def test_an_older_record_told_its_memory_with_shared_pages_counted_for_each_proc
     run = with_database("quotes/go")
     trials = tuple(replace(trial, services=(old,) if trial.services else ()) for trial in run.trials)
     [table] = services(replace(run, trials=trials))
-    assert table.lines[0][3] == "200 MB *"
+    assert table.texts("memory")[0] == "200 MB *"

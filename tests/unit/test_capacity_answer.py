@@ -10,7 +10,8 @@ from made_runs import case, histogram, measurement, plan, run, trial
 
 from assay.capacity.objective import Objective, parse
 from assay.errors import InputError
-from assay.report import capacity
+from assay.report.model import search
+from assay.report.model.answer import standing
 from assay.values.design import Bounds
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan, Open, Stage
@@ -192,8 +193,8 @@ def test_the_answer_is_in_the_record_alone() -> None:
     assert found.outcome == "found"
     assert made.judgement is not None
     assert made.judgement.ranking[0].throughput == found.capacity
-    [said] = capacity.sentences(made)
-    assert said.startswith("srv holds p99<50ms up to 1.2") and said.endswith("the hallmark holds.")
+    [said] = search.told(made).said
+    assert said.startswith("srv holds p99<50ms up to 1.2") and standing(made).startswith("hallmark")
 
 
 def test_trials_beyond_the_capacity_are_no_results_and_have_no_findings() -> None:
@@ -221,22 +222,23 @@ def test_a_capacity_rests_on_times() -> None:
     assert made.judgement is not None
     assert {one.code for one in made.judgement.findings if one.severity == "withheld"} == {"G1"}
     assert made.judgement.ranking[0].withheld
-    assert capacity.sentences(made)[0].startswith("The capacity of srv is withheld")
+    assert search.told(made).said[0].startswith("The capacity of srv is withheld")
 
 
 def test_each_ending_has_its_sentence() -> None:
     held = [trial("srv", n, seen(10_000, 10), plan=at(10_000)) for n in range(3)]
-    [said] = capacity.sentences(searched(held))
+    [said] = search.told(searched(held)).said
     assert said.startswith("srv holds p99<50ms at 10.0 k/s, the highest that was asked: give --to")
     missed = [trial("srv", n, seen(200, 90), plan=at(100)) for n in range(3)]
-    [said] = capacity.sentences(searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100)))
+    [said] = search.told(searched(missed, msgspec.structs.replace(BOUNDS, lowest_per_s=100))).said
     assert said == (
         "srv does not hold p99<50ms even at 100 /s, the lowest that was asked (3 trials): p99 90.0 ms."
     )
-    [said] = capacity.sentences(searched(held[:1]))
+    [said] = search.told(searched(held[:1])).said
     assert said.startswith("Not settled after 1 trial: ")
+    assert search.told(searched(held[:1])).surer[0].endswith("a larger --budget, or a wider --within.")
     dead = trial("srv", 0, Failure(stage="load", reason="exit code 3"), plan=at(2000))
-    told = capacity.sentences(searched([dead, *held[:1]]))
+    told = search.told(searched([dead, *held[:1]])).said
     assert told[1] == "The server did not survive 2.00 k/s (1 of 2 trials): exit code 3."
 
 

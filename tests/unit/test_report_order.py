@@ -24,7 +24,8 @@ WRONG = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, afte
 
 def said(made: Run) -> tuple[str, ...]:
     judged = msgspec.structs.replace(made, judgement=judge(made, 0))
-    return answer.answers(judged, sections(judged))
+    told = answer.answer(judged, sections(judged))
+    return (*told.said, *told.sure, *told.why)
 
 
 def busy(made: Run, per_s: dict[str, float], share: float | None) -> Run:
@@ -83,15 +84,17 @@ def test_limits_in_both_directions_leave_nothing_and_say_so_in_one_sentence() ->
 
 def test_no_ranking_only_where_every_figure_is_void_and_then_with_what_to_do() -> None:
     made = steady_run({"a": 84_000, "b": 80_000})
-    (first,) = said(with_trials(made, {"a": {"contract": WRONG}, "b": {"contract": WRONG}}))
-    assert first == (
-        "No ranking: void: W1. What to do: make the server meet its contract, or correct the contract, then "
-        "measure again."
+    wrong = with_trials(made, {"a": {"contract": WRONG}, "b": {"contract": WRONG}})
+    assert said(wrong) == ("No ranking: void: W1.",)
+    judged = msgspec.structs.replace(wrong, judgement=judge(wrong, 0))
+    assert answer.answer(judged, sections(judged)).surer == (
+        "To be surer: make the server meet its contract, or correct the contract, then measure again (W1).",
     )
-    (first,) = said(steady_run({"a": 84_000, "b": 80_000}, blocks=1))
-    assert first == (
-        "No ranking: 1 block shared with another; an order needs 3. What to do: run more blocks (--blocks)."
-    )
+    few = steady_run({"a": 84_000, "b": 80_000}, blocks=1)
+    assert said(few) == ("No ranking: 1 block shared with another; an order needs 3.",)
+    judged = msgspec.structs.replace(few, judgement=judge(few, 0))
+    told = answer.answer(judged, sections(judged))
+    assert told.surer == ("To rank them: run more blocks (--blocks).",)
 
 
 def test_the_answer_stands_first_in_markdown_and_in_json(

@@ -7,7 +7,8 @@ import pytest
 from made_runs import WOBBLE, case, measurement, run, trial
 
 from assay.design.warming import LEAST_NS, warm_up_for
-from assay.report import versus
+from assay.report.model import contest
+from assay.report.model.answer import standing
 from assay.stats.sequential import always_valid_ratio
 from assay.values.design import WarmUp
 from assay.values.measurement import Measurement
@@ -55,8 +56,10 @@ def test_a_clear_difference_is_a_sentence_to_quote() -> None:
     assert found.best is not None and found.best.id == "A"
     assert [pair.outcome for pair in found.pairs] == ["different"]
     assert made.judgement is not None and made.judgement.hallmark
-    [said] = versus.sentences(made)
-    assert said == "A serves 1.315 times (95 % 1.305-1.325) the requests of B; the hallmark holds."
+    told = contest.told(made)
+    assert told.said == ("A serves 1.315 times (95 % 1.305-1.325) the requests of B.",)
+    assert told.sure[0].startswith("How sure: 95 % intervals of ratios, paired over 8 blocks;")
+    assert standing(made).startswith("hallmark: ") and not told.surer
 
 
 def test_the_interval_is_the_one_that_allows_for_looking() -> None:
@@ -74,18 +77,19 @@ def test_alike_says_what_was_excluded_and_what_would_have_been_seen() -> None:
     made = compared({"A": 10_010, "B": 10_000}, blocks=10)
     found = answer(made)
     assert found.settled and found.pairs[0].outcome == "alike"
-    [said] = versus.sentences(made)
+    [said] = contest.told(made).said
     assert said.startswith(
         "no difference between B and A shown: they are alike to within 2.0 % (95 % 0.997-1"
     )
-    assert "this run would have seen" in said and said.endswith("the hallmark holds.")
+    assert "this run would have seen" in said
 
 
 def test_too_noisy_to_settle_says_what_would() -> None:
     made = compared({"A": 10_200, "B": 10_000}, blocks=4, noise=5)
     found = answer(made)
     assert not found.settled
-    first, second = versus.sentences(made)
+    told = contest.told(made)
+    [first], [second] = told.said, told.surer
     assert first.startswith("no difference between B and A shown (95 % 0.87-1.15)")
     assert second.startswith("Not settled: about ") and "--budget" in second
     more = int(second.split()[3])
@@ -117,7 +121,7 @@ def test_a_rival_that_was_never_measured_is_said() -> None:
     made = run([case("A"), case("B")], trials, 0, {"kind": "versus"})
     made = msgspec.structs.replace(made, judgement=judge(made, 0))
     assert not answer(made).settled
-    assert versus.sentences(made) == ("B was not measured.", "Nothing can be compared.")
+    assert contest.told(made).said == ("B was not measured.", "Nothing can be compared.")
 
 
 def spoilt(case: str, per_s: int, **changes: object) -> Run:
@@ -133,17 +137,16 @@ def spoilt(case: str, per_s: int, **changes: object) -> Run:
 
 
 def test_a_full_generator_in_front_of_a_full_server_takes_nothing_from_the_answer() -> None:
-    [said] = versus.sentences(spoilt("B", 10_000))
-    assert said.startswith(
-        "A serves 1.201 times (95 % 1.191-1.212) the requests of B; no hallmark: G1 withheld"
-    )
+    made = spoilt("B", 10_000)
+    assert contest.told(made).said == ("A serves 1.201 times (95 % 1.191-1.212) the requests of B.",)
+    assert standing(made).startswith("no hallmark: G1 withheld")
 
 
 def test_a_rival_that_the_generator_held_back_gives_a_bound() -> None:
-    [said] = versus.sentences(spoilt("A", 12_000, server=None))
-    assert said.startswith("A serves at least 1.19 times the requests of B (its generator was full (G1));")
+    [said] = contest.told(spoilt("A", 12_000, server=None)).said
+    assert said.startswith("A serves at least 1.19 times the requests of B (its generator was full (G1)).")
     made = spoilt("B", 10_000, server=None)
-    [said] = versus.sentences(made)
+    [said] = contest.told(made).said
     assert said.startswith("no difference shown: A serves at most 1.21")
     assert not answer(made).settled
 

@@ -72,8 +72,8 @@ def show_json(run: Run) -> None:
     """Print the run as one JSON document: its answer in words, then the whole record."""
     import msgspec
 
-    from assay.report.model import answer
-    from assay.report.model.rows import sections
+    from assay.report.model import report
 
-    document = {"answer": answer.answers(run, sections(run)), **msgspec.structs.asdict(run)}
+    told = report(run).answer
+    document = {"answer": told.sentences, "standing": told.standing, **msgspec.structs.asdict(run)}
     console.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())

@@ -13,7 +13,7 @@ from rich.text import Text
 from assay.report import format as fmt
 from assay.report.load import bar
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
-from assay.report.terminal import plain_table
+from assay.report.tables import plain_table
 from assay.stats.changes import level_changes
 from assay.store.index import Entry, Point
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.text import Text
 
 from assay.report import format as fmt
-from assay.report import versus
 from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
 from assay.report.load import bar
+from assay.report.model import contest
 from assay.report.style import FAINT, HEADING
 from assay.values.design import ContestDesign
 from assay.values.run import Run
@@ -18,16 +18,16 @@ class ContestWords(LiveWords):
 
     def ended(self, seen: Seen) -> str:
         """Where the question stands, after a whole block."""
-        return versus.standing(seen.run) if _block_is_over(seen.run) else ""
+        return contest.standing(seen.run) if _block_is_over(seen.run) else ""
 
     def head(self, seen: Seen) -> Text:
         """Where the question stands."""
-        return Text(versus.standing(seen.run) if seen.run.trials else "first block", HEADING)
+        return Text(contest.standing(seen.run) if seen.run.trials else "first block", HEADING)
 
     def progress(self, seen: Seen) -> Text:
         """How much of the budget is left."""
         assert isinstance(seen.run.header.design, ContestDesign)  # chosen for that
-        budget_s, spent_s = seen.run.header.design.budget_ns / 1e9, versus.load_s(seen.run)
+        budget_s, spent_s = seen.run.header.design.budget_ns / 1e9, contest.load_s(seen.run)
         drawn = f"{bar(spent_s / budget_s if budget_s else 0, BAR_WIDTH):·<{BAR_WIDTH}}"
         return Text(f"{drawn}  at most {fmt.span(max(0.0, budget_s - spent_s))} of load left", FAINT)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from assay.report import capacity
 from assay.report.live_words import LiveWords, Seen
-from assay.report.style import FAINT
+from assay.report.model import search
+from assay.report.style import FAINT, GOOD, HEADING
 from assay.verdict.search import answer_of
 
 
@@ -15,12 +15,12 @@ class SearchWords(LiveWords):
 
     def ended(self, seen: Seen) -> str:
         """Whether the objective held, and the capacity."""
-        return capacity.line(answer_of(seen.run))
+        return search.line(answer_of(seen.run))
 
     def head(self, seen: Seen) -> Text:
         """The capacity as far as it is known."""
-        return capacity.screen(answer_of(seen.run))
+        return Text.assemble(("capacity ", HEADING), (search.between(answer_of(seen.run).capacity), GOOD))
 
     def progress(self, seen: Seen) -> Text:
         """What the last trial said."""
-        return Text(capacity.line(answer_of(seen.run)) if seen.run.trials else "first trial", FAINT)
+        return Text(search.line(answer_of(seen.run)) if seen.run.trials else "first trial", FAINT)

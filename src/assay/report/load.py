@@ -12,12 +12,14 @@ from rich.text import Text
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.findings import in_words
+from assay.report.model.findings import groups
+from assay.report.model.loads import shape
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.stats import Quantile, quantiles, rate_per_s, requests_needed
 from assay.values.finding import Finding
 from assay.values.measurement import Histogram, Measurement, Worker
-from assay.values.plan import Closed, LoadPlan, StopAfter
+from assay.values.plan import LoadPlan
 
 _PLOT_WIDTH = 40
 _EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
@@ -36,28 +38,12 @@ def summary(plan: LoadPlan, measurement: Measurement, findings: Sequence[Finding
     return Group(*parts, _closing(findings))
 
 
-def shape(plan: LoadPlan) -> str:
-    """Say what was offered: the loop, its size and its end."""
-    if isinstance(plan.load, Closed):
-        loop = f"closed loop, {_many(plan.load.connections, 'connection')}"
-    else:
-        top = max(max(stage.from_per_s, stage.to_per_s) for stage in plan.load.stages)
-        loop = f"open loop, {plan.load.arrivals} arrivals, up to {fmt.rate(top)}"
-    stop = plan.stop
-    end = fmt.span(stop.ns / 1e9) if isinstance(stop, StopAfter) else _many(stop.count, "request")
-    return f"{loop}, {_many(plan.threads, 'thread')}, {end}"
-
-
 def _early_end(plan: LoadPlan, measurement: Measurement) -> str:
     """Why the load ended before its end, where it did."""
     if not measurement.interrupted:
         return ""
     unreached = plan.ends_unreached and not measurement.connections.opened
     return ", ended at once: nothing was reached" if unreached else ", interrupted"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{fmt.count(number)} {noun}{'' if number == 1 else 's'}"
 
 
 def _figures(
@@ -182,5 +168,5 @@ def bar(part: float, width: int) -> str:
 def _closing(findings: Sequence[Finding]) -> RenderableType:
     if all(finding.severity == "note" for finding in findings):
         mark = Text("hallmark: no rule stands against these figures", GOOD)
-        return Group(in_words(findings), mark) if findings else mark
-    return in_words(findings)
+        return Group(in_words(groups(findings)), mark) if findings else mark
+    return in_words(groups(findings))

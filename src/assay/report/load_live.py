@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.report import format as fmt
-from assay.report.load import bar, shape
+from assay.report.load import bar
+from assay.report.model.loads import shape
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.values.measurement import Snapshot
 from assay.values.plan import LoadPlan, StopAfter

@@ -3,29 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay import stats
 from assay.report import format as fmt
-from assay.report.findings import Grouped, effect_words, grouped
-from assay.report.load import shape
-from assay.report.model import answer, claims, followers, servers
-from assay.report.model.remarks import remarks
-from assay.report.model.rows import (
-    Row,
-    Section,
-    failed_rows,
-    failure_words,
-    interval_words,
-    name_of_case,
-    ordered_findings,
-    relative_words,
-    sections,
-    throughput_words,
-)
+from assay.report import model
+from assay.report.model.values import Answer, Cell, Group, Report, Table
 from assay.values.run import Run
-from assay.values.trial import Trial
 
 _MOST_LISTED = 24
 """How many subjects of one finding are listed: a sweep of pools makes a hundred pairs of unequal means."""
@@ -35,219 +18,125 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 
 def render(run: Run) -> str:
     """Write the whole report."""
-    return "\n".join(_lines(run)) + "\n"
+    told = model.report(run)
+    parts = (*_opening(told), *_found(told), *_about(told), *_trials(told), *_circumstances(told))
+    return "\n".join(parts) + "\n"
 
 
 def summary(run: Run) -> str:
     """Write the report without its single trials: for the summary of a CI step."""
-    found = sections(run)
-    parts = (*_opening(run, found), *_failures(found), *_claims(run), *_findings(run))
-    return "\n".join(parts) + "\n"
+    told = model.report(run)
+    return "\n".join((*_opening(told), *_found(told))) + "\n"
 
 
-def measured(run: Run) -> Iterator[str]:
+def measured(told: Report) -> Iterator[str]:
     """The lines that tell what was measured, without title, question and single trials."""
-    found = sections(run)
-    yield from _answers(run, found)
-    yield from _failures(found)
-    yield from _claims(run)
-    yield from _findings(run)
-    yield from _tables(run)
-    yield from _circumstances(run)
+    yield from _answers(told)
+    yield from _found(told)
+    yield from _about(told)
+    yield from _circumstances(told)
     yield ""
 
 
-def escape(text: str, longest: int = 500) -> str:
+def escape(text: str, longest: int = 2000) -> str:
     """Make text from a server or a file plain: no markup, no line break, no table cell of its own."""
     return _SPECIAL.sub(r"\\\1", fmt.safe(text, longest))
 
 
-def _lines(run: Run) -> Iterator[str]:
-    found = sections(run)
-    yield from _opening(run, found)
-    yield from _failures(found)
-    yield from _claims(run)
-    yield from _findings(run)
-    yield from _tables(run)
-    yield from _trials(run, found)
-    yield from _circumstances(run)
-
-
-def _opening(run: Run, found: Sequence[Section]) -> Iterator[str]:
-    yield f"# {escape(answer.name(run))}"
+def drawn(table: Table, level: int = 2) -> Iterator[str]:
+    """A table under its title, with how to read it."""
+    yield f"{'#' * level} {escape(table.title)}"
     yield ""
-    if answer.question(run):
-        yield escape(answer.question(run), 2000)
-        yield ""
-    yield from _answers(run, found)
-
-
-def _answers(run: Run, found: Sequence[Section]) -> Iterator[str]:
-    """The answers in a sentence each, what stands against them, and the results behind them."""
-    for sentence in answer.answers(run, found):
-        yield escape(sentence) if sentence.startswith(answer.ASIDES) else f"**{escape(sentence)}**"
-        yield ""
-    for sentence in remarks(run, found):
-        yield escape(sentence)
-        yield ""
-    yield f"{escape(answer.standing(run))}."
+    yield "| " + " | ".join(escape(column.head) for column in table.columns) + " |"
+    yield "|" + "|".join("---:" if column.right else "---" for column in table.columns) + "|"
+    for line in table.lines:
+        cells = [_cell(cell) for cell in line.cells]
+        cells[0] = f"– {cells[0]}" if line.inner else cells[0]
+        yield "| " + " | ".join(cells) + " |"
     yield ""
-    alone, following = followers.apart(found)
-    for section in alone:
-        yield from _results(section)
-    for one in following:
-        yield f"## {escape(one.title)}"
+    if table.note:
+        yield f"{escape(table.note)}."
         yield ""
-        yield f"{one.note}."
-        yield ""
-        yield from table(one.heads, ([escape(cell) for cell in line] for line in one.lines))
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table; a head that ends in a colon aligns its column to the right."""
-    yield "| " + " | ".join(head.removesuffix(":") for head in heads) + " |"
-    yield "|" + "|".join("---:" if head.endswith(":") else "---" for head in heads) + "|"
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
+def findings(groups: Iterable[Group]) -> Iterator[str]:
+    """What was found, each rule once: seen, effect, what to do."""
+    for group in groups:
+        head = f"{group.code} {group.severity}: {escape(group.title)}"
+        yield f"- **{head}.** {escape(' '.join(group.meanings))}"
+        for seen in group.seen[:_MOST_LISTED]:
+            yield "  - " + ": ".join(escape(said) for said in (seen.subject, seen.evidence) if said)
+        if len(group.seen) > _MOST_LISTED:
+            yield f"  - and {len(group.seen) - _MOST_LISTED} more; the run record has them all"
+        yield f"  - *Effect on the answer:* {escape(group.effect)}"
+        yield from (f"  - *What to do:* {escape(remedy)}" for remedy in group.remedies)
+        yield f"  - *Source:* {escape(group.source)}"
+        yield ""
+
+
+def _cell(cell: Cell) -> str:
+    return f"**{escape(cell.text)}**" if cell.tone == "strong" else escape(cell.text)
+
+
+def _opening(told: Report) -> Iterator[str]:
+    yield f"# {escape(told.name)}"
+    yield ""
+    if told.question:
+        yield escape(told.question)
+        yield ""
+    yield from _answers(told)
+
+
+def _answers(told: Report) -> Iterator[str]:
+    """The answer, how sure, why, what would make it surer; what stands against it; the results behind it."""
+    yield from answer(told.answer)
+    for table in (*told.results, *told.tables):
+        yield from drawn(table)
+
+
+def answer(told: Answer) -> Iterator[str]:
+    """The sentences of an answer, a paragraph each."""
+    more = (*told.sure, *told.why, *told.surer)
+    for sentence in (*(f"**{escape(said)}**" for said in told.said), *(escape(said) for said in more)):
+        yield sentence
+        yield ""
+    yield f"{escape(told.standing)}."
     yield ""
 
 
-def _results(section: Section) -> Iterator[str]:
-    yield f"## Results{': ' if section.title else ''}{escape(section.title)}"
-    yield ""
-    clock = "service time, closed loop" if all(row.closed_loop for row in section.rows) else "response time"
-    places = ("tier:", "server", "throughput:", "± (95 %)", "of the best")
-    behaviour = (f"p50 ({clock}):", f"p99 ({clock}):", "errors:", "server CPU:", "memory:", "start:")
-    heads = (*places, *behaviour, "findings")
-    yield from table(heads, (_result(row) for row in (*section.candidates, *section.others)))
-
-
-def _result(row: Row) -> tuple[str, ...]:
-    figure = f"**{throughput_words(row)}**" if row.throughput else throughput_words(row)
-    p50 = row.service_p50_ns if row.closed_loop else row.response_p50_ns
-    p99 = row.service_p99_ns if row.closed_loop else row.response_p99_ns
-    candidate = row.case.role == "candidate"
-    return (
-        str(row.tier or fmt.UNKNOWN) if candidate else "",
-        escape(row.name),
-        figure,
-        interval_words(row).removeprefix("± "),
-        escape(relative_words(row)),
-        fmt.time(p50.value if p50 else None),
-        fmt.time(p99.value if p99 else None),
-        fmt.share(row.error_share),
-        fmt.share(row.cpu_share),
-        fmt.size(row.peak_memory_bytes.value if row.peak_memory_bytes else None),
-        fmt.time(row.start_ns.value if row.start_ns else None),
-        " ".join(row.codes),
-    )
-
-
-def _failures(found: Sequence[Section]) -> Iterator[str]:
-    failed = failed_rows(found)
-    if failed:
+def _found(told: Report) -> Iterator[str]:
+    """What was not measured, the claims, and the findings."""
+    if told.failures:
         yield "## Not measured"
         yield ""
-    for row in failed:
-        assert row.failure is not None  # chosen for it
-        yield f"- {escape(row.failed_name)}: {escape(failure_words(row))}: {escape(row.failure.reason)}"
-    if failed:
+        for failure in told.failures:
+            yield f"- {escape(failure.name)}: {escape(failure.where)}: {escape(failure.reason, 500)}"
         yield ""
-
-
-def _claims(run: Run) -> Iterator[str]:
-    found = claims.rows(run)
-    if not found:
-        return
-    yield "## Published claims"
-    yield ""
-    yield from table(
-        ("claim", "published:", "measured", "verdict", "why"),
-        (
-            (
-                f"{'– ' if row.is_part else ''}{escape(row.words)}",
-                row.published,
-                escape(row.measured),
-                row.verdict,
-                escape(row.reason),
-            )
-            for row in found
-        ),
-    )
-
-
-def _findings(run: Run) -> Iterator[str]:
-    groups = grouped(ordered_findings(run), lambda case: name_of_case(run, case))
-    if groups:
+    if told.claims is not None:
+        yield from drawn(told.claims)
+    if told.findings:
         yield "## Findings"
         yield ""
-    for group in groups:
-        yield from _finding(group)
+        yield from findings(told.findings)
 
 
-def _finding(group: Grouped) -> Iterator[str]:
-    first = group.first
-    yield f"- **{first.code} {first.severity}: {escape(first.title)}.** {escape(first.meaning, 1000)}"
-    for subject, evidence in group.subjects[:_MOST_LISTED]:
-        yield f"  - {escape(subject)}: {escape(evidence)}" if subject else f"  - {escape(evidence)}"
-    if len(group.subjects) > _MOST_LISTED:
-        yield f"  - and {len(group.subjects) - _MOST_LISTED} more; the run record has them all"
-    yield f"  - *Effect on the answer:* {effect_words(first)}"
-    yield f"  - *What to do:* {escape(first.remedy, 1000)}"
-    yield f"  - *Source:* {escape(first.source)}"
-    yield ""
-
-
-def _tables(run: Run) -> Iterator[str]:
+def _about(told: Report) -> Iterator[str]:
     """As published, and how each server was configured."""
-    for title, (heads, rows) in (
-        ("As published", servers.published(run)),
-        ("Servers", servers.configuration(run)),
-    ):
-        if rows:
-            yield f"## {title}"
-            yield ""
-            escaped = [f"{escape(head.removesuffix(':'))}{':' * head.endswith(':')}" for head in heads]
-            yield from table(escaped, ([escape(cell) for cell in row] for row in rows))
+    for table in told.about:
+        yield from drawn(table)
 
 
-def _trials(run: Run, found: Sequence[Section]) -> Iterator[str]:
-    if not any(trial.measurement for trial in run.trials):
-        return
-    yield "## Every trial"
-    yield ""
-    heads = ("server", "block:", "requests/s:", "mean:", "p50:", "p90:", "p99:", "max:", "failed:")
-    order = [row.case.id for section in found for row in (*section.candidates, *section.others)]
-    trials = sorted(run.trials, key=lambda trial: (order.index(trial.case), trial.block))
-    yield from table(heads, (_trial(run, trial) for trial in trials if trial.measurement))
+def _trials(told: Report) -> Iterator[str]:
+    if told.trials is not None:
+        yield from drawn(told.trials)
 
 
-def _trial(run: Run, trial: Trial) -> tuple[str, ...]:
-    measured = trial.measurement
-    assert measured is not None  # chosen for it
-    times = measured.response_time or measured.service_time
-    found = stats.quantiles(times, (0.5, 0.9, 0.99))
-    return (
-        escape(name_of_case(run, trial.case)),
-        str(trial.block + 1),
-        fmt.count(round(stats.rate_per_s(measured))),
-        fmt.time(times.mean_ns if times.count else None),
-        *(fmt.time(quantile.value_ns if quantile else None) for quantile in found),
-        fmt.time(times.max_ns if times.count else None),
-        fmt.count(measured.failed),
-    )
-
-
-def _circumstances(run: Run) -> Iterator[str]:
-    header = run.header
+def _circumstances(told: Report) -> Iterator[str]:
     yield "## How it was measured"
     yield ""
-    yield f"- {escape(answer.title(run))}"
-    for load in dict.fromkeys(shape(trial.plan) for trial in run.trials):
-        yield f"- {escape(load)}"
-    yield f"- {escape(answer.machine(run))}"
-    versions = {"assay": header.environment.assay_version} | header.environment.tool_versions
-    yield "- " + ", ".join(f"{escape(tool)} {escape(version)}" for tool, version in versions.items())
-    if header.environment.git_commit:
-        yield f"- commit {escape(header.environment.git_commit)}"
-    yield f"- run {escape(header.run_id)}, made by {escape(shlex.join(header.command), 1000)}"
+    yield from terms((*told.circumstances, ("record", told.run_id), ("command", told.command)))
+
+
+def terms(said: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """What and how, a line each."""
+    yield from (f"- {escape(what)}: {escape(how)}" for what, how in said)

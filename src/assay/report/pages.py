@@ -8,13 +8,12 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from assay.compare import Comparison
-from assay.report import comparison, html
 from assay.report import format as fmt
+from assay.report import html, model
 from assay.report.charts import hues
 from assay.report.charts.changes import changes
 from assay.report.history import damage
-from assay.report.model import answer
-from assay.report.model.rows import sections
+from assay.report.model.compared import compared
 from assay.store.index import Entry, Filter
 from assay.values.run import Run
 
@@ -57,70 +56,41 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
 
 def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
     """Where a run stands."""
-    total = run.header.trials or len(run.trials)
-    findings = run.judgement.findings if run.judgement else ()
-    grave = sorted({f"{one.code} {one.severity}" for one in findings if one.severity != "note"})
+    told, colours = model.report(run), hues(run.header.cases)
+    grave = [f"{one.code} {one.severity}" for one in told.findings if one.severity != "note"]
     return html.page(
         "live",
-        fmt.safe(answer.name(run)),
+        told.name,
         base,
         refresh=None if ended else 2,
-        which=fmt.safe(answer.title(run)),
+        which=told.which,
         folder=quote(folder, safe=""),
         done=len(run.trials),
-        total=total,
+        total=run.header.trials or len(run.trials),
         ended=ended,
-        grave=grave,
+        grave=list(dict.fromkeys(grave)),
         sections=[
-            {"title": fmt.safe(section.title), "table": html.results(section, hues(run.header.cases))}
-            for section in sections(run)
+            {"title": one.title, "table": html.table(one, colours)} for one in (*told.results, *told.tables)
         ],
     )
 
 
 def side_by_side(found: Comparison, base: str | None) -> str:
     """Two runs side by side; without `base` a file of its own."""
-    drawn = changes(found)
+    told, drawn = compared(found), changes(found)
+    sides = (
+        (side, list(html.finding_words(group for which, group in told.findings if which == side)))
+        for side, _ in told.which
+    )
     return html.page(
         "compare",
         "Two runs side by side",
         base,
-        conclusion=[*comparison.conclusion(found), _changed(found)],
+        told=told,
         charts=[html.chart_words(drawn)] if drawn else [],
-        sides=[
-            {
-                "name": fmt.safe(run.header.run_id, 100),
-                "which": fmt.safe(answer.title(run)),
-                "standing": answer.standing(run),
-            }
-            for run in (found.base, found.new)
-        ],
-        warnings=[fmt.safe(warning) for warning in found.warnings],
-        changes=html.table(comparison.HEADS, comparison.cells(found)),
-        left_out=[fmt.safe(line, 500) for line in comparison.left_out(found)],
-        differences=html.table(("what", "base", "new"), comparison.differences(found)),
-        findings=html.table(
-            ("run", "rule", "case", "seen"),
-            [
-                (side, f"{one.code} {one.severity}", one.subject.case or "every case", one.evidence)
-                for side, one in found.findings
-            ],
-        ),
+        tables=[{"title": one.title, "table": html.table(one)} for one in (*told.tables, *told.extra)],
+        findings=[(side, groups) for side, groups in sides if groups],
     )
-
-
-def _changed(found: Comparison) -> str:
-    """What is shown to have changed, in a sentence."""
-    told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
-    shown = []
-    for one in told:
-        low, high = (one.change.low, one.change.high) if one.change else (None, None)
-        if (low is not None and low > 1) or (high is not None and high < 1):
-            shown.append(f"{fmt.safe(one.case, 60)}: {comparison.NAMES[one.metric]} {fmt.ratio(one.change)}")
-    if not shown:
-        return f"No change is shown in any of {len(told)} figures."
-    rest = f"; no change is shown in the other {len(told) - len(shown)}" if len(told) > len(shown) else ""
-    return f"Changed, with 95 % intervals apart from 1: {'; '.join(shown[:6])}{rest}."
 
 
 def message(text: str, base: str) -> str:

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from assay.report import format as fmt
-from assay.report.findings import subject_words
+from assay.report.model.findings import subject_words
 from assay.report.model.rows import name_of_case
 from assay.report.style import HEADING
 from assay.values.finding import Finding

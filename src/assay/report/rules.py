@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.report.model.remarks import threshold_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.verdict import RULES, Rule, Threshold
 
@@ -96,16 +94,3 @@ def as_json() -> str:
 
 def _written(threshold: Threshold) -> str:
     return threshold_words(threshold.unit, threshold.value)
-
-
-def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float) -> str:
-    """A threshold's value with its unit."""
-    match unit:
-        case "share":
-            return fmt.share(value, exact=True)
-        case "ns":
-            return fmt.time(value, exact=True)
-        case "ratio":
-            return fmt.times(value)
-        case "count":
-            return fmt.significant(value)

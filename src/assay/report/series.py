@@ -12,7 +12,7 @@ from rich.text import Text
 from assay.report import format as fmt
 from assay.report.model import answer
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
-from assay.report.terminal import plain_table
+from assay.report.tables import plain_table
 from assay.values.run import Run
 from assay.values.series import Part, Series
 

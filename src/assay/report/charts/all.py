@@ -15,7 +15,7 @@ from assay.report.charts.hues import competing
 from assay.report.charts.placed import Placed
 from assay.report.charts.rates import resources, throughput
 from assay.report.charts.timed import over_time, percentiles
-from assay.report.model import answer as told
+from assay.report.model import circumstances as told
 from assay.report.model.rows import Section, sections
 from assay.values.design import SearchDesign
 from assay.values.run import Run

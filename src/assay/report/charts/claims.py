@@ -23,7 +23,7 @@ def claims(run: Run) -> Chart | None:
             Strip(
                 fmt.safe(f"({claim.claim}) {claim.statement}", 120),
                 None,
-                told.standing(claim),
+                told.verdict_words(claim),
                 value=measured.value if measured else None,
                 low=measured.low if measured else None,
                 high=measured.high if measured else None,
@@ -44,7 +44,7 @@ def claims(run: Run) -> Chart | None:
                 fmt.safe(f"({claim.claim}) {claim.statement}"),
                 fmt.times(claim.published_ratio or 0),
                 fmt.ratio(claim.measured),
-                told.standing(claim),
+                told.verdict_words(claim),
             )
             for claim in known
         ),

@@ -2,3 +2,31 @@
 
 Pure: from the record and its judgement alone, with nothing of a terminal, a page or a chart.
 """
+
+from assay.report.model.report import report
+from assay.report.model.values import (
+    Answer,
+    Beside,
+    Cell,
+    Column,
+    Group,
+    Line,
+    NotMeasured,
+    Report,
+    Seen,
+    Table,
+)
+
+__all__ = [
+    "Answer",
+    "Beside",
+    "Cell",
+    "Column",
+    "Group",
+    "Line",
+    "NotMeasured",
+    "Report",
+    "Seen",
+    "Table",
+    "report",
+]

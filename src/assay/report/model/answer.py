@@ -1,68 +1,63 @@
-"""The answer of a run in a sentence, and the line that says which run it is."""
+"""The answer of a run: who is fastest and by how much, how sure that is, why no surer, what would make it
+so; and the lines that say which run it is and on which machine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
 
-from assay.report import capacity, versus
 from assay.report import format as fmt
-from assay.report.model import order
-from assay.report.model.rows import Section
+from assay.report.model import contest, order, search
+from assay.report.model.findings import ORDER, groups
+from assay.report.model.remarks import remarks
+from assay.report.model.rows import Section, ordered_findings
+from assay.report.model.values import Answer
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign
+from assay.values.finding import Severity
 from assay.values.run import Run
 
-SENTENCES: dict[type[AnyDesign], Callable[[Run], tuple[str, ...]]] = {
-    ContestDesign: versus.sentences,
-    SearchDesign: capacity.sentences,
+SENTENCES: dict[type[AnyDesign], Callable[[Run], Answer]] = {
+    ContestDesign: contest.told,
+    SearchDesign: search.told,
 }
 """The answer of a kind of run that has one of its own."""
 
-ASIDES = ("How sure:", "What limits it:")
-"""How the sentences begin that stand beside an answer."""
+_MOST_REMEDIES = 2
 
 
-def answers(run: Run, found: Iterable[Section]) -> tuple[str, ...]:
-    """One sentence for each workload and load: who is fastest, by how much, or why no one is; then how sure
-    that is, and what limits it. Or the run's own answer."""
+def answer(run: Run, found: Sequence[Section]) -> Answer:
+    """The answer of a run whose cases are those of `found`, fit to be shown."""
     own = SENTENCES.get(type(run.header.design))
-    if own is not None:
-        return own(run)
-    shown = list(found)
-    closed = [section for section in shown if any(row.closed_loop for row in section.rows)] or shown
-    return (*(_answer(run, section) for section in closed), *_sureness(run, closed))
+    told = own(run) if own is not None else _of_sections(run, found)
+    why = (*told.why, *remarks(run, found))
+    surer = told.surer or tuple(_remedies(run))
+    return Answer(
+        said=_safe(told.said or ("Nothing was measured that may be shown.",)),
+        sure=_safe(told.sure),
+        why=_safe(why),
+        surer=_safe(surer),
+        standing=standing(run),
+        hallmark=run.judgement is not None and run.judgement.hallmark,
+    )
+
+
+def _safe(said: Sequence[str]) -> tuple[str, ...]:
+    return tuple(fmt.safe(sentence, 1000) for sentence in said)
 
 
 def standing(run: Run) -> str:
-    """Say whether the run bears the hallmark, or how much stands against it."""
+    """Say whether the run bears the hallmark, or what stands against it."""
     judgement = run.judgement
     if judgement is None:
         return "not judged: the run ended before its verdict"
     if judgement.hallmark:
         return "hallmark: no rule stands against this run"
-    grave = dict.fromkeys(("withheld", "flagged"), 0)
-    for finding in judgement.findings:
-        if finding.severity in grave:
-            grave[finding.severity] += 1
-    said = [f"{number} {severity}" for severity, number in grave.items() if number]
+    grave: dict[Severity, list[str]] = {}
+    for one in judgement.findings:
+        if one.severity != "note" and one.code not in grave.setdefault(one.severity, []):
+            grave[one.severity].append(one.code)
+    said = [f"{', '.join(sorted(grave[severity]))} {severity}" for severity in ORDER if grave.get(severity)]
     cut = "" if judgement.complete else ", and the run did not end"
-    return f"no hallmark: {' and '.join(said) or 'nothing was measured'}{cut}"
-
-
-def title(run: Run) -> str:
-    """Which run this is: study, profile, size, seed and time."""
-    header = run.header
-    when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
-    size = f"{blocks_of(run)} blocks of {len(header.cases)} cases"
-    if isinstance(header.design, SearchDesign):
-        size = f"{len(run.trials)} trials"
-    profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
-    return f"{header.study_name}{profile}, {size}, seed {header.design.seed}, {when:%Y-%m-%d %H:%M} UTC"
-
-
-def blocks_of(run: Run) -> int:
-    """How many blocks the run has, or has had so far where it ends when it is settled."""
-    return run.header.blocks or len({trial.block for trial in run.trials})
+    return f"no hallmark: {'; '.join(said) or 'nothing was measured'}{cut}"
 
 
 def name(run: Run) -> str:
@@ -75,37 +70,40 @@ def question(run: Run) -> str:
     return " ".join(run.header.design.question.split())
 
 
-def machine(run: Run) -> str:
-    """The machine in a line: what the figures belong to."""
-    seen = run.header.environment
-    split = f"client on {_cores(seen.client_cpus)}, servers on {_cores(seen.server_cpus)}"
-    hardware = f"{seen.cpu_model}, {seen.cores} cores, {fmt.size(seen.memory_bytes)}"
-    return f"{hardware}, {seen.os} ({seen.kernel}); {split}"
+def _of_sections(run: Run, found: Sequence[Section]) -> Answer:
+    """One sentence for each workload and load; those of the closed loops where there are any."""
+    closed = [section for section in found if any(row.closed_loop for row in section.rows)] or found
+    told = [(section, order.told(run, section)) for section in closed]
+    said = [f"{section.title}: {one.said[0]}" if section.title else one.said[0] for section, one in told]
+    surer = dict.fromkeys(sentence for _, one in told for sentence in one.surer)
+    sure, limits = _sureness(run, closed), _limits(closed)
+    return Answer(said=tuple(said), sure=tuple(sure), why=tuple(limits), surer=tuple(surer))
 
 
-def _cores(cpus: tuple[int, ...]) -> str:
-    if not cpus:
-        return "any core"
-    return f"core{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
-
-
-def _answer(run: Run, section: Section) -> str:
-    where = f"{section.title}: " if section.title else ""
-    return where + order.sentence(run, section)
+def _remedies(run: Run) -> Iterator[str]:
+    """What the gravest findings ask for; first of those that did something to the answer."""
+    grave = [one for one in ordered_findings(run) if one.severity != "note"]
+    told = [one for one in grave if not (one.on_throughput == one.on_times == "none") or one.on_comparison]
+    for group in groups(told or grave)[:_MOST_REMEDIES]:
+        remedy = group.remedies[0].rstrip(".")
+        yield f"To be surer: {remedy[:1].lower()}{remedy[1:]} ({group.code})."
 
 
 def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
-    """How sure the answers are; and what limits them, each cause once with the cases that it met."""
+    """How sure the order is, where there is one."""
     judgement = run.judgement
     ratios = [one.ratio for one in judgement.comparisons if one.ratio] if judgement else []
     ordered = [row for section in shown for row in section.candidates if row.tier is not None]
     if judgement is not None and ratios and ordered:
-        blocks = min(ratio.n for ratio in ratios)
-        floor = f"{fmt.significant(100 * judgement.noise_floor, 2)} %"
+        blocks = fmt.counted(min(ratio.n for ratio in ratios), "block")
         yield (
-            f"How sure: 95 % intervals of ratios, paired over {blocks} blocks; the order holds for all pairs "
-            f"together (Holm), and no difference below {floor} is claimed."
+            f"How sure: 95 % intervals of ratios, paired over {blocks}; the order holds for all pairs "
+            f"together (Holm), and no difference below {fmt.share(judgement.noise_floor)} is claimed."
         )
+
+
+def _limits(shown: Sequence[Section]) -> Iterator[str]:
+    """What limits the answers, each cause once with the cases that it met."""
     met: dict[tuple[str, str], list[str]] = {}
     for code, words, name in (one for section in shown for one in order.limits_of(section)):
         names = met.setdefault((code, words), [])

@@ -1,56 +1,59 @@
-"""Published claims as lines of a table: each claim, then its comparisons where it has several."""
+"""Published claims as a table: each claim, then its comparisons where it has several."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from assay.report import format as fmt
+from assay.report.model.values import Cell, Column, Line, Table, Tone, table
 from assay.values.estimate import ClaimVerdict, Verdict
 from assay.values.run import Run
 
-
-@dataclass(frozen=True)
-class ClaimRow:
-    """A claim, or (`is_part`) one of the comparisons that decide it; `claim` is its letter in both."""
-
-    claim: str
-    words: str
-    published: str
-    measured: str
-    verdict: Verdict
-    reason: str
-    is_part: bool
-    standing: str
+_COLUMNS = (
+    Column("claim", "claim", key=True),
+    Column("published", "published", right=True),
+    Column("measured", "measured"),
+    Column("verdict", "verdict"),
+    Column("why", "why"),
+)
+_TONES: dict[Verdict, Tone] = {"supported": "good", "contradicted": "bad", "inconclusive": "faint"}
+_DIRECTION = "direction holds, size does not"
 
 
-def rows(run: Run) -> tuple[ClaimRow, ...]:
-    """The lines of all claims of a judged run, in the study's order."""
-    claims = run.judgement.claims if run.judgement else ()
-    return tuple(row for claim in claims for row in _rows(claim))
+def claims(run: Run) -> Table | None:
+    """The claims of a judged run, in the study's order; None where it has none."""
+    verdicts = run.judgement.claims if run.judgement else ()
+    if not verdicts:
+        return None
+    return table("Published claims", _COLUMNS, (line for claim in verdicts for line in _lines(claim)))
 
 
-def _rows(claim: ClaimVerdict) -> Iterator[ClaimRow]:
-    yield _row(claim, f"({claim.claim}) {claim.statement}", is_part=False)
+def _lines(claim: ClaimVerdict) -> Iterator[Line]:
+    yield _line(claim, f"({claim.claim}) {claim.statement}", inner=False)
     for part in claim.parts:
-        yield _row(part, part.statement, is_part=True)
+        yield _line(part, part.statement, inner=True)
 
 
-def _row(said: ClaimVerdict, words: str, *, is_part: bool) -> ClaimRow:
-    published = fmt.UNKNOWN if said.published_ratio is None else fmt.times(said.published_ratio)
-    measured = fmt.ratio(said.measured)
-    return ClaimRow(
-        said.claim, words, published, measured, said.verdict, said.reason, is_part, standing(said)
+def _line(claim: ClaimVerdict, words: str, *, inner: bool) -> Line:
+    published = fmt.UNKNOWN if claim.published_ratio is None else fmt.times(claim.published_ratio)
+    said = verdict_words(claim)
+    cells = (
+        Cell(fmt.safe(words)),
+        Cell(published),
+        Cell(fmt.ratio(claim.measured)),
+        Cell(said, "warn" if said == _DIRECTION else _TONES[claim.verdict]),
+        Cell(fmt.safe(claim.reason, 500)),
     )
+    return Line(cells, inner=inner)
 
 
-def standing(said: ClaimVerdict) -> str:
+def verdict_words(claim: ClaimVerdict) -> str:
     """The verdict in words that tell a claim's direction from its size: 9.4 measured supports that one is
     faster, and does not support that it is 28 times as fast."""
-    measured, published = said.measured, said.published_ratio
-    if said.verdict != "supported" or measured is None or published is None:
-        return said.verdict
+    measured, published = claim.measured, claim.published_ratio
+    if claim.verdict != "supported" or measured is None or published is None:
+        return claim.verdict
     low, high = measured.low, measured.high
     if (low is None or low <= published) and (high is None or published <= high):
         return "supported: direction and size" if low is not None and high is not None else "direction holds"
-    return "direction holds, size does not"
+    return _DIRECTION

@@ -1,25 +1,17 @@
-"""What follows the results of a run, as tables that every output shows alike: rates, searches, services."""
+"""What follows the results of a run, as tables: rates, searches, services."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from assay.report.model import capacities, latency, services
 from assay.report.model.rows import Section
+from assay.report.model.values import Table, plain
+
+Cells = tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True)
-class Follower:
-    """A table about one workload and load. A head that ends in a colon stands over a column of figures."""
-
-    title: str
-    note: str
-    heads: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-
-
-def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Follower, ...]]:
+def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Table, ...]]:
     """The sections that stand for themselves, and the tables that follow them."""
     measured, searched = capacities.apart(found)
     alone, rated = latency.apart(measured)
@@ -31,8 +23,6 @@ def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Follower
     return alone, tables
 
 
-def _made(
-    what: str, note: str, heads: tuple[str, ...], tables: Mapping[str, tuple[tuple[str, ...], ...]]
-) -> Iterator[Follower]:
+def _made(what: str, note: str, heads: Sequence[str], tables: Mapping[str, Cells]) -> Iterator[Table]:
     for title, lines in tables.items():
-        yield Follower(f"{what}: {title}" if title else what, note, heads, lines)
+        yield plain(f"{what}: {title}" if title else what, heads, lines, note, longest=80)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.model.rows import Row, Section
+from assay.report.model.values import Answer
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.run import Run
 
@@ -15,11 +16,13 @@ _MOST_TIERS = 5
 """How many tiers a sentence follows before it counts the rest."""
 
 
-def sentence(run: Run, section: Section) -> str:
-    """The answer of a section."""
+def told(run: Run, section: Section) -> Answer:
+    """The answer of a section in a sentence; and what to do where it has none."""
     placed = [row for row in section.candidates if row.tier is not None]
-    if not placed:
-        return _no_ranking(section)
+    return Answer(said=(_ranking(run, section, placed),)) if placed else _no_ranking(section)
+
+
+def _ranking(run: Run, section: Section, placed: Sequence[Row]) -> str:
     tiers = [
         [row for row in placed if row.tier == tier]
         for tier in sorted({row.tier for row in placed if row.tier})
@@ -129,24 +132,18 @@ def _left_out(section: Section) -> str:
     return f" Not ranked: {', '.join(said)}." if said else ""
 
 
-def _no_ranking(section: Section) -> str:
+def _no_ranking(section: Section) -> Answer:
     measured = [row for row in section.candidates if row.place and row.place.throughput]
     if not measured:
-        return "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
+        none = "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
+        return Answer(said=(none,))
     if len(measured) == 1 and measured[0].throughput is not None and not measured[0].withheld:
-        return f"{measured[0].name} serves {_rate(measured[0])}; nothing is left to compare it with."
+        alone = f"{measured[0].name} serves {_rate(measured[0])}; nothing is left to compare it with."
+        return Answer(said=(alone,))
     reasons = list(dict.fromkeys(row.place.reason for row in measured if row.place and row.place.reason))
     because = f": {'; '.join(reasons)}" if reasons else ""
-    return f"No ranking{because}.{_to_do(measured)}"
-
-
-def _to_do(measured: Sequence[Row]) -> str:
-    """The one thing to do: that of the gravest finding that takes a figure or a comparison."""
-    if all(row.place and "an order needs" in row.place.reason for row in measured):
-        return " What to do: run more blocks (--blocks)."
-    taking = (one for row in measured for one in row.findings if one.on_throughput == "void")
-    first = next(taking, None)
-    return f" What to do: {first.remedy}." if first else ""
+    few = all(row.place and "an order needs" in row.place.reason for row in measured)
+    return Answer(said=(f"No ranking{because}.",), surer=("To rank them: run more blocks (--blocks).",) * few)
 
 
 def limits_of(section: Section) -> Iterator[tuple[str, str, str]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.model.rows import Section, name_of_case
-from assay.report.rules import threshold_words
 from assay.stats.usl import UslFit, usl_fit
 from assay.values.estimate import Estimate
 from assay.values.plan import Closed
@@ -28,16 +28,15 @@ def _controls(run: Run) -> Iterator[str]:
     seen = verdict.see_run(run)
     findings = run.judgement.findings if run.judgement else ()
     failed = any(one.code == "D1" for one in findings)
-    floor = 100 * verdict.noise_floor(findings)
+    floor = verdict.noise_floor(findings)
     for control, ratio in seen.controls.items():
         case = seen.find(control)
         assert case is not None  # its ratio was made of it
         itself = f"{name_of_case(run, case.case.control_of)} is {_written(ratio)} of itself"
         said = (
-            "the run finds a difference where none is (D1), so "
-            f"none below {fmt.significant(floor, 2)} % is claimed"
+            f"the run finds a difference where none is (D1), so none below {fmt.share(floor)} is claimed"
             if failed
-            else f"no difference where none is; none below {fmt.significant(floor, 2)} % is claimed"
+            else f"no difference where none is; none below {fmt.share(floor)} is claimed"
         )
         yield f"A/A control: {itself}: {said}."
 
@@ -53,6 +52,19 @@ def _thresholds(run: Run) -> Iterator[str]:
         )
         words = f"{', '.join(changed)}: {setting.reason}"
         yield f"Threshold of {code} ({rule.title}) set by the study: {words}."
+
+
+def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float) -> str:
+    """A threshold's value with its unit."""
+    match unit:
+        case "share":
+            return fmt.share(value, exact=True)
+        case "ns":
+            return fmt.time(value, exact=True)
+        case "ratio":
+            return fmt.times(value)
+        case "count":
+            return fmt.significant(value)
 
 
 def _written(ratio: Estimate) -> str:
@@ -80,8 +92,8 @@ def _scaling(run: Run, found: Sequence[Section]) -> Iterator[str]:
 
 def _fit_words(fit: UslFit, most: int) -> str:
     found = (
-        f"scales with {fit.contention:.1%} contention and {fit.coherency:.2g} coherency "
-        f"(Universal Scalability Law, residual {fit.residual:.1%})"
+        f"scales with {fmt.share(fit.contention)} contention and {fit.coherency:.2g} coherency "
+        f"(Universal Scalability Law, residual {fmt.share(fit.residual)})"
     )
     if fit.peak_connections is None or fit.peak_per_s is None:
         return f"{found}, without a peak up to {most} connections"

@@ -19,6 +19,9 @@ from assay.values.plan import Closed
 from assay.values.run import Run
 from assay.values.trial import Case, Failure, ServiceSeen, Trial
 
+BEST = "best"
+"""What stands in place of the ratio of the best to itself."""
+
 
 @dataclass(frozen=True)
 class ServiceUse:
@@ -38,8 +41,9 @@ class ServiceUse:
 class Row:
     """One case as shown.
 
-    Figures that a finding withholds, or that were not measured, are None. `findings` are those
-    about this case alone or about the whole run's every case.
+    Figures that a finding withholds, or that were not measured, are None; `measured` is the throughput that
+    was measured, also where it is withheld. `findings` are those about this case alone or about the whole
+    run's every case.
     """
 
     case: Case
@@ -52,6 +56,7 @@ class Row:
     relative: Estimate | None
     known: Known | None
     withheld: bool
+    measured: Estimate | None
     service_p50_ns: Estimate | None
     service_p99_ns: Estimate | None
     response_p50_ns: Estimate | None
@@ -186,7 +191,7 @@ def relative_words(row: Row) -> str:
     if row.case.role != "candidate":
         return row.case.role
     is_best = row.relative is not None and row.relative.low == row.relative.high == 1
-    return "best" if is_best else fmt.ratio(row.relative)
+    return BEST if is_best else fmt.ratio(row.relative)
 
 
 def _section_title(run: Run, workload: str, load: str) -> str:
@@ -223,6 +228,7 @@ def _row(run: Run, case: Case) -> Row:
         relative=place.relative_to_best if place and not withheld else None,
         known=place.known if place and not withheld else None,
         withheld=withheld,
+        measured=found,
         service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),
         service_p99_ns=None if no_times else _quantile(measured, 0.99, response=False),
         response_p50_ns=None if no_times else _quantile(measured, 0.5, response=True),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from assay.report import format as fmt
 from assay.report.model.rows import short_name
+from assay.report.model.values import Table, plain
 from assay.values.design import Figures
 from assay.values.run import Run
-
-Table = tuple[tuple[str, ...], list[tuple[str, ...]]]
-"""Heads (those that end in a colon are aligned right) and rows, as plain text."""
 
 
 def configuration(run: Run) -> Table:
@@ -26,12 +24,14 @@ def configuration(run: Run) -> Table:
         )
         for case in servers
     ]
-    return ("server", "variant", "version", *(fact.replace("_", " ") for fact in facts)), rows
+    return plain(
+        "Servers", ("server", "variant", "version", *(fact.replace("_", " ") for fact in facts)), rows
+    )
 
 
 def published(run: Run) -> Table:
     """What the published study printed, from the record's copy of the study; no rows where nothing was."""
-    heads = ("server", "load", "requests/s:", "mean:", "bytes an answer:", "failed:", "start:", "note")
+    heads = ("server", "load", "throughput:", "mean:", "bytes an answer:", "failed:", "start:", "note")
     names = {case.server_name: short_name(case) for case in run.header.cases}
     study = run.header.study
     rows = [
@@ -39,7 +39,7 @@ def published(run: Run) -> Table:
         for server, given in (study.figures.items() if study else ())
         for figure in given
     ]
-    return heads, rows
+    return plain("As published", heads, rows)
 
 
 def _published(name: str, figure: Figures) -> tuple[str, ...]:

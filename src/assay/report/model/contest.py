@@ -7,24 +7,31 @@ from collections.abc import Iterator
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.model.rows import name_of_case
+from assay.report.model.values import Answer
 from assay.values.estimate import Estimate
-from assay.values.finding import Finding
 from assay.values.run import Run
-from assay.versus.answer import Answer, Pair, answer, load_ns
+from assay.versus.answer import Answer as Contest
+from assay.versus.answer import Pair, answer, load_ns
 
 _NARROW = 1.03
 
 
-def sentences(run: Run) -> tuple[str, ...]:
-    """One sentence for each rival against the best, and what would settle what is open."""
+def told(run: Run) -> Answer:
+    """One sentence for each rival against the best, how sure they are, and what would settle what is open."""
     found = answer(run)
-    return tuple(_sentences(run, found))
+    # No number of blocks narrows what a rule has opened.
+    narrow = any(pair.outcome is None and not pair.void and not pair.limits for pair in found.pairs)
+    return Answer(
+        said=tuple(_sentences(run, found)),
+        sure=(_sure(found),) if any(pair.ratio for pair in found.pairs) else (),
+        surer=(_what_would_settle(found),) if found.best is not None and narrow else (),
+    )
 
 
 def standing(run: Run) -> str:
     """Where the comparison stands, in a line: blocks, load, and the widest question left."""
     found = answer(run)
-    size = f"{_many(found.blocks, 'block')}, {fmt.span(found.load_s)} of load"
+    size = f"{fmt.counted(found.blocks, 'block')}, {fmt.span(found.load_s)} of load"
     if found.best is None or not found.pairs:
         return size
     best = name_of_case(run, found.best.id)
@@ -41,20 +48,26 @@ def load_s(run: Run) -> float:
     return load_ns(run) / 1e9
 
 
-def _sentences(run: Run, found: Answer) -> Iterator[str]:
+def _sentences(run: Run, found: Contest) -> Iterator[str]:
     for case in found.unmeasured:
         yield f"{name_of_case(run, case.id)} was not measured."
     if found.best is None:
         yield "Nothing can be compared."
         return
     for pair in found.pairs:
-        yield f"{_pair(run, found, pair)}; {_worth(run, found.best.id, pair.other.id)}."
-    # No number of blocks narrows what a rule has opened.
-    if any(pair.outcome is None and not pair.void and not pair.limits for pair in found.pairs):
-        yield _what_would_settle(run, found)
+        yield f"{_pair(run, found, pair)}."
 
 
-def _pair(run: Run, found: Answer, pair: Pair) -> str:
+def _sure(found: Contest) -> str:
+    """Where the intervals come from: they are looked at after every block, and allow for it."""
+    blocks = fmt.counted(found.blocks, "block")
+    return (
+        f"How sure: 95 % intervals of ratios, paired over {blocks}; they hold however often one looks, "
+        "for all pairs together."
+    )
+
+
+def _pair(run: Run, found: Contest, pair: Pair) -> str:
     assert found.best is not None  # the caller asked
     best, other = name_of_case(run, found.best.id), name_of_case(run, pair.other.id)
     if pair.void:
@@ -66,9 +79,9 @@ def _pair(run: Run, found: Answer, pair: Pair) -> str:
         return _bounded(best, other, pair, ratio)
     if pair.outcome == "different":
         return f"{best} serves {_fine(ratio.value, ratio)} times{_interval(ratio)} the requests of {other}"
-    seen = "" if pair.detectable is None else f"; this run would have seen {_percent(pair.detectable - 1)}"
+    seen = "" if pair.detectable is None else f"; this run would have seen {fmt.share(pair.detectable - 1)}"
     if pair.outcome == "alike":
-        within = f"they are alike to within {_percent(found.sought)}"
+        within = f"they are alike to within {fmt.share(found.sought)}"
         return f"no difference between {best} and {other} shown: {within}{_interval(ratio)}{seen}"
     return f"no difference between {best} and {other} shown{_interval(ratio)}{seen}"
 
@@ -88,22 +101,7 @@ def _bounded(best: str, other: str, pair: Pair, ratio: Estimate) -> str:
     return told if pair.outcome == "different" else f"no difference shown: {told}"
 
 
-def _worth(run: Run, a: str, b: str) -> str:
-    """Whether the hallmark holds for a sentence about these two, or what stands against it."""
-    found = _findings(run)
-    if run.judgement is None:
-        return "not judged"
-    about = [one for case in (a, b) for one in verdict.concerning(found, case)]
-    about += [one for one in found if {one.subject.case, one.subject.other_case} == {a, b}]
-    grave = [f"{one.code} {one.severity}" for one in about if one.severity != "note"]
-    if grave:
-        return f"no hallmark: {', '.join(dict.fromkeys(grave))}"
-    if not run.judgement.complete:
-        return "no hallmark: the last block is not whole"
-    return "the hallmark holds"
-
-
-def _what_would_settle(run: Run, found: Answer) -> str:
+def _what_would_settle(found: Contest) -> str:
     """Said of the comparison that needs most."""
     needs = [pair.blocks_needed for pair in found.pairs if pair.outcome is None]
     known = [need for need in needs if need is not None]
@@ -113,13 +111,9 @@ def _what_would_settle(run: Run, found: Answer) -> str:
     load = fmt.span(more * found.load_s / found.blocks)
     budget = fmt.span(found.load_s + more * found.load_s / found.blocks)
     return (
-        f"Not settled: about {_many(more, 'more block')} ({load} of load) would probably do; "
+        f"Not settled: about {fmt.counted(more, 'more block')} ({load} of load) would probably do; "
         f"give it --budget {budget.replace(' ', '')}, longer trials, or a quieter machine."
     )
-
-
-def _findings(run: Run) -> tuple[Finding, ...]:
-    return run.judgement.findings if run.judgement else ()
 
 
 def _interval(ratio: Estimate) -> str:
@@ -132,11 +126,3 @@ def _fine(value: float, ratio: Estimate) -> str:
     """A third decimal where the interval is so narrow that the second would hide it."""
     narrow = ratio.low is not None and ratio.high is not None and ratio.high < _NARROW * ratio.low
     return f"{value:.3f}" if narrow and value < 10 else fmt.times(value)
-
-
-def _percent(share: float) -> str:
-    return f"{fmt.significant(share * 100, 2)} %"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,100 @@
+"""How a run was measured, in sentences that are true for servers we started and for URLs that stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from assay.report import format as fmt
+from assay.report.model.loads import shapes
+from assay.report.model.rows import short_name
+from assay.values.design import SearchDesign
+from assay.values.run import Run
+
+
+def title(run: Run) -> str:
+    """Which run this is: study, profile, size, seed and time."""
+    header = run.header
+    when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
+    size = f"{fmt.counted(blocks_of(run), 'block')} of {fmt.counted(len(header.cases), 'case')}"
+    if isinstance(header.design, SearchDesign):
+        size = fmt.counted(len(run.trials), "trial")
+    profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
+    return f"{header.study_name}{profile}, {size}, seed {header.design.seed}, {when:%Y-%m-%d %H:%M} UTC"
+
+
+def blocks_of(run: Run) -> int:
+    """How many blocks the run has, or has had so far where it ends when it is settled."""
+    return run.header.blocks or len({trial.block for trial in run.trials})
+
+
+def machine(run: Run) -> str:
+    """The machine in a line: what the figures belong to."""
+    seen = run.header.environment
+    servers = f"servers on {_cores(seen.server_cpus)}"
+    if all_stood(run):
+        servers = "the servers stood where they were"
+    hardware = f"{seen.cpu_model}, {fmt.counted(seen.cores, 'core')}, {fmt.size(seen.memory_bytes)}"
+    return f"{hardware}, {seen.os} ({seen.kernel}); client on {_cores(seen.client_cpus)}, {servers}"
+
+
+def _cores(cpus: tuple[int, ...]) -> str:
+    if not cpus:
+        return "any core"
+    return f"core{'' if len(cpus) == 1 else 's'} {', '.join(map(str, cpus))}"
+
+
+def stood(run: Run) -> tuple[str, ...]:
+    """The names of the servers that were met where they stood: nobody started them, so nobody saw them."""
+    measured = [trial for trial in run.trials if trial.measurement]
+    met = {trial.case for trial in measured if trial.server is None}
+    started = {trial.case for trial in measured if trial.server is not None}
+    return tuple(
+        dict.fromkeys(
+            short_name(case) for case in run.header.cases if case.id in met and case.id not in started
+        )
+    )
+
+
+def all_stood(run: Run) -> bool:
+    """Whether no server of the run was started by it."""
+    measured = [trial for trial in run.trials if trial.measurement]
+    return bool(measured) and all(trial.server is None for trial in measured)
+
+
+def circumstances(run: Run) -> Iterator[tuple[str, str]]:
+    """(what, how) of everything that a figure of the run rests on."""
+    header = run.header
+    seen = header.environment
+    yield "run", fmt.safe(title(run))
+    yield "order", _order(run)
+    yield "servers", fmt.safe(_servers(run), 1000)
+    for load in shapes(run):
+        yield "load", load
+    yield "machine", fmt.safe(machine(run), 500)
+    versions = {"assay": seen.assay_version} | seen.tool_versions
+    yield "versions", fmt.safe(", ".join(f"{tool} {said}" for tool, said in versions.items()), 1000)
+    if seen.git_commit:
+        yield "commit", fmt.safe(seen.git_commit)
+    yield "descriptors", fmt.count(seen.descriptor_limit)
+
+
+def _order(run: Run) -> str:
+    seed = run.header.design.seed
+    if isinstance(run.header.design, SearchDesign):
+        return f"{fmt.counted(len(run.trials), 'trial')}, each at the rate that those before it asked for"
+    blocks = blocks_of(run)
+    if len(run.header.cases) == 1:
+        return fmt.counted(len(run.trials), "trial")
+    return f"{fmt.counted(blocks, 'block')}, each with every case once, in an order drawn from seed {seed}"
+
+
+def _servers(run: Run) -> str:
+    """Who was started anew, and who was met as it stood."""
+    names = stood(run)
+    if not names:
+        return "a fresh process for each trial"
+    told = "met at the URL where they stand: their start, CPU and memory are not known"
+    if all_stood(run):
+        return told if len(names) > 1 else told.replace("they stand: their", "it stands: its")
+    return f"a fresh process for each trial, but of {', '.join(names)}, {told}"

@@ -1,0 +1,163 @@
+"""A comparison of two runs, told: what the limits came to, each figure against the other, what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from assay import verdict
+from assay.compare import Change, Comparison, Watched, environment_differences
+from assay.report import format as fmt
+from assay.report.model.answer import standing
+from assay.report.model.findings import groups
+from assay.report.model.rows import name_of_case
+from assay.report.model.values import Beside, Cell, Column, Group, Line, Table, Tone, plain, table
+from assay.values.estimate import Estimate
+from assay.values.run import Run
+
+_COLUMNS = (
+    Column("case", "case", key=True),
+    Column("metric", "metric", key=True),
+    Column("base", "base", right=True),
+    Column("new", "new", right=True),
+    Column("change", "new / base"),
+    Column("limit", "limit"),
+)
+NAMES: dict[Watched, str] = {
+    "throughput": "throughput",
+    "p99": "p99 time",
+    "memory": "memory",
+    "start": "start time",
+    "errors": "errors",
+}
+_WRITTEN: dict[Watched, Callable[[float | None], str]] = {
+    "throughput": fmt.rate,
+    "p99": fmt.time,
+    "memory": fmt.size,
+    "start": fmt.time,
+    "errors": fmt.share,
+}
+_TONES: dict[str, Tone] = {
+    "kept": "good",
+    "broken": "bad",
+    "could not tell": "warn",
+    "withheld": "bad",
+    "not measured": "bad",
+}
+
+
+def compared(found: Comparison) -> Beside:
+    """The comparison as every form of it shows it."""
+    sides = (("base", found.base), ("new", found.new))
+    changed = environment_differences(found.base.header.environment, found.new.header.environment)
+    lines = (Line(_cells(change)) for change in _shown(found))
+    differences = plain("Differences of the machine and the versions", ("what", "base", "new"), changed)
+    return Beside(
+        title=" → ".join(fmt.safe(run.header.run_id) for _, run in sides),
+        which=tuple((side, fmt.safe(f"{run.header.run_id}  {standing(run)}")) for side, run in sides),
+        warnings=tuple(fmt.safe(said) for said in found.warnings),
+        conclusion=tuple(fmt.safe(said, 1000) for said in (*_conclusion(found), _changed(found))),
+        tables=(table("New against base", _COLUMNS, lines),),
+        told=tuple(fmt.safe(said, 500) for said in _left_out(found)),
+        findings=tuple(one for side, run in sides for one in _findings(found, side, run)),
+        extra=(differences,) if changed else (),
+    )
+
+
+def by_case(made: Table) -> tuple[Table, ...]:
+    """A table for each case, titled by it."""
+    cases = dict.fromkeys(made.texts("case"))
+    place = [column.name for column in made.columns].index("case")
+
+    def without(cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        return cells[:place] + cells[place + 1 :]
+
+    return tuple(
+        table(
+            case,
+            [column for column in made.columns if column.name != "case"],
+            [Line(without(line.cells)) for line in made.lines if line.cells[place].text == case],
+        )
+        for case in cases
+    )
+
+
+def _findings(found: Comparison, side: str, run: Run) -> Iterator[tuple[str, Group]]:
+    about = (one for which, one in found.findings if which == side)
+    yield from ((side, group) for group in groups(about, lambda case: name_of_case(run, case)))
+
+
+def _conclusion(found: Comparison) -> Iterator[str]:
+    """What the limits came to, gravest first; nothing where no limit was set."""
+    for change in found.changes:
+        if change.outcome == "broken":
+            yield f"{change.case}: {NAMES[change.metric]} is worse: {_change(change)}"
+    for change in found.changes:
+        which = f"{change.case}: {NAMES[change.metric]}"
+        if change.outcome == "could not tell":
+            more = f": {verdict.words_of(change.limits)}" if change.limits else ""
+            if change.more_trials:
+                more = f": {fmt.counted(change.more_trials, 'more trial')} on each side needed"
+            yield f"{which}: could not tell{more}"
+        if change.outcome == "not measured":
+            yield f"{which} was not measured in new"
+        if change.outcome == "withheld":
+            yield f"{which} is withheld: no limit can be held to it"
+    held = [change for change in found.changes if change.outcome]
+    if held and all(change.outcome == "kept" for change in held):
+        yield f"all {len(held)} limits are kept" if len(held) > 1 else "the limit is kept"
+
+
+def _changed(found: Comparison) -> str:
+    """What is shown to have changed, in a sentence."""
+    told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
+    shown = []
+    for one in told:
+        low, high = (one.change.low, one.change.high) if one.change else (None, None)
+        if (low is not None and low > 1) or (high is not None and high < 1):
+            shown.append(f"{one.case}: {NAMES[one.metric]} {fmt.ratio(one.change)}")
+    if not shown:
+        return f"No change is shown in any of {len(told)} figures."
+    rest = f"; no change is shown in the other {len(told) - len(shown)}" if len(told) > len(shown) else ""
+    return f"Changed, with 95 % intervals apart from 1: {'; '.join(shown[:6])}{rest}."
+
+
+def _shown(found: Comparison) -> list[Change]:
+    """Errors are shown where there were any, or where they were watched."""
+    return [
+        change
+        for change in found.changes
+        if change.metric != "errors"
+        or change.outcome
+        or any(side is not None and side.value > 0 for side in (change.base, change.new))
+    ]
+
+
+def _cells(change: Change) -> tuple[Cell, ...]:
+    write = _WRITTEN[change.metric]
+    return (
+        Cell(fmt.safe(change.case, 80)),
+        Cell(NAMES[change.metric]),
+        *(Cell(write(_value(side))) for side in (change.base, change.new)),
+        Cell(_change(change)),
+        Cell(change.outcome, _TONES.get(change.outcome, "plain")),
+    )
+
+
+def _change(change: Change) -> str:
+    if change.metric != "errors" or change.change is None:
+        return fmt.ratio(change.change)
+    sign = "+" if change.change.value > 0 else ""
+    return f"{sign}{fmt.significant(change.change.value * 100, 2)} points"
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value
+
+
+def _left_out(found: Comparison) -> Iterator[str]:
+    """Say which cases have nothing to be compared with."""
+    for side, cases in (("base", found.only_base), ("new", found.only_new)):
+        if cases:
+            yield f"only in {side}: {', '.join(cases)}"
+    if found.unmeasured:
+        yield f"measured in neither: {', '.join(found.unmeasured)}"

@@ -1,0 +1,106 @@
+"""Findings, grouped once: by rule, severity and what they do to the answer, which are values and no prose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from assay.report import format as fmt
+from assay.report.model.values import Group, Seen
+from assay.values.finding import Effect, Finding, Severity, Subject
+
+ORDER: tuple[Severity, ...] = ("withheld", "flagged", "note")
+_NAMED = 3
+"""How many subjects are named before a remedy that is theirs alone."""
+
+_ON_THROUGHPUT: dict[Effect, str] = {
+    "void": "its throughput is no result and has no place",
+    "at least": "its throughput is at least what was measured",
+    "at most": "its throughput is at most what was measured",
+    "wider": "its interval is wider",
+    "one way": "its throughput holds in one direction",
+    "unknown": "not known to this version: ranked with this mark",
+}
+_ON_COMPARISON: dict[Effect, str] = {
+    "void": "the two are not compared",
+    "one way": "the comparison holds in one direction: who sends more and is faster all the same, is faster",
+    "at least": "paired comparisons hold, as the least distance of the two",
+    "wider": "every ratio is widened by it",
+    "none": "paired comparisons hold",
+}
+
+
+def groups(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> tuple[Group, ...]:
+    """The findings of each rule that do the same, gravest first.
+
+    `name_of` turns a case's id into the name that the reader knows it by.
+    """
+    found: dict[tuple[object, ...], list[Finding]] = {}
+    for one in findings:
+        key = (one.severity, one.code, one.on_throughput, one.on_times, one.on_comparison)
+        found.setdefault(key, []).append(one)
+    made = [_group(each, name_of) for each in found.values()]
+    return tuple(sorted(made, key=lambda group: (ORDER.index(group.severity), group.code)))
+
+
+def _group(found: Sequence[Finding], name_of: Callable[[str], str]) -> Group:
+    first = found[0]
+    return Group(
+        code=first.code,
+        severity=first.severity,
+        title=fmt.safe(first.title),
+        effect=effect_words(found),
+        source=fmt.safe(first.source),
+        seen=tuple(_seen(one, name_of) for one in found),
+        meanings=_said([(one, one.meaning) for one in found], name_of),
+        remedies=_said([(one, one.remedy) for one in found], name_of),
+    )
+
+
+def _seen(one: Finding, name_of: Callable[[str], str]) -> Seen:
+    about = (one.subject.case, one.subject.other_case)
+    return Seen(
+        subject=fmt.safe(subject_words(one.subject, name_of), 200),
+        evidence=fmt.safe(one.evidence, 500),
+        cases=tuple(case for case in about if case is not None),
+    )
+
+
+def _said(told: Sequence[tuple[Finding, str]], name_of: Callable[[str], str]) -> tuple[str, ...]:
+    """Each text once; where there are several, each after those it is said of."""
+    texts: dict[str, list[str]] = {}
+    for one, text in told:
+        texts.setdefault(text, []).append(subject_words(one.subject, name_of))
+    if len(texts) == 1:
+        return (fmt.safe(told[0][1], 1000),)
+    return tuple(fmt.safe(_for(subjects) + text, 1200) for text, subjects in texts.items())
+
+
+def _for(subjects: Sequence[str]) -> str:
+    names = [subject for subject in dict.fromkeys(subjects) if subject]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{', '.join(names[:_NAMED])}{more}: " if names else ""
+
+
+def effect_words(found: Sequence[Finding]) -> str:
+    """What findings that do the same did to the answer."""
+    first = found[0]
+    said = [_ON_THROUGHPUT[first.on_throughput]] if first.on_throughput != "none" else []
+    factors = sorted({one.at_most_times for one in found if one.at_most_times is not None})
+    if factors:
+        most = " to ".join(dict.fromkeys(fmt.times(factor) for factor in (factors[0], factors[-1])))
+        said.append(f"and at most {most} times what was measured")
+    if first.on_comparison is not None:
+        said.append(_ON_COMPARISON.get(first.on_comparison, "what it does to comparisons is not known"))
+    if first.on_times != "none":
+        said.append("its times are " + ("not shown" if first.on_times == "void" else first.on_times))
+    return "; ".join(said).replace("; and at most", ", and at most") or "none: shown and marked"
+
+
+def subject_words(subject: Subject, name_of: Callable[[str], str] = str) -> str:
+    """Say what a finding is about; empty where it is about everything."""
+    words = name_of(subject.case) if subject.case is not None else ""
+    if subject.other_case is not None:
+        words = f"{words} against {name_of(subject.other_case)}"
+    if subject.trial is not None:
+        words = f"{words}, trial {subject.trial}".removeprefix(", ")
+    return words

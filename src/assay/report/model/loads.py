@@ -1,0 +1,53 @@
+"""What was offered, in words: the loop, its size and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from assay.report import format as fmt
+from assay.values.plan import Closed, LoadPlan, Open, StopAfter
+from assay.values.run import Run
+
+
+def shape(plan: LoadPlan) -> str:
+    """Say what was offered: the loop, its size and its end."""
+    if isinstance(plan.load, Closed):
+        loop = f"closed loop, {fmt.counted(plan.load.connections, 'connection')}"
+    else:
+        loop = f"{_open(plan.load)}, up to {fmt.rate(_top(plan.load))}"
+    return f"{loop}, {_size(plan)}"
+
+
+def shapes(run: Run) -> tuple[str, ...]:
+    """Each load of a run once; open loops that differ in their rates alone are one."""
+    plans = [trial.plan for trial in run.trials]
+    closed = [shape(plan) for plan in plans if isinstance(plan.load, Closed)]
+    return tuple(dict.fromkeys((*closed, *_opened(plans))))
+
+
+def _opened(plans: list[LoadPlan]) -> Iterator[str]:
+    opened = [(_open(plan.load), plan, _top(plan.load)) for plan in plans if isinstance(plan.load, Open)]
+    for loop, each in groupby(sorted(opened, key=lambda one: one[0]), key=lambda one: one[0]):
+        found = list(each)
+        rates = sorted({rate for _, _, rate in found})
+        if len(rates) == 1:
+            yield from (shape(plan) for _, plan, _ in found)
+            continue
+        sizes = list(dict.fromkeys(_size(plan) for _, plan, _ in found))
+        size = sizes[0] if len(sizes) == 1 else fmt.counted(found[0][1].threads, "thread")
+        yield f"{loop}, at {len(rates)} rates from {fmt.rate(rates[0])} to {fmt.rate(rates[-1])}, {size}"
+
+
+def _open(load: Open) -> str:
+    return f"open loop, {load.arrivals} arrivals"
+
+
+def _top(load: Open) -> float:
+    return max(max(stage.from_per_s, stage.to_per_s) for stage in load.stages)
+
+
+def _size(plan: LoadPlan) -> str:
+    stop = plan.stop
+    end = fmt.span(stop.ns / 1e9) if isinstance(stop, StopAfter) else fmt.counted(stop.count, "request")
+    return f"{fmt.counted(plan.threads, 'thread')}, {end}"

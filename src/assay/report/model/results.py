@@ -1,0 +1,84 @@
+"""The table of results of a section, and its ratios: the one place where a row becomes words."""
+
+from __future__ import annotations
+
+from assay.report import format as fmt
+from assay.report.model.rows import BEST, Row, Section, interval_words, relative_words, throughput_words
+from assay.report.model.values import Cell, Column, Line, Table, Tone, table
+from assay.values.estimate import Estimate
+
+_PLACE, _BEHAVIOUR = 0, 1
+
+COLUMNS = (
+    Column("tier", "tier", right=True, part=_PLACE),
+    Column("server", "server", key=True, part=_PLACE),
+    Column("throughput", "throughput", right=True, part=_PLACE),
+    Column("interval", "95 %", right=True, part=_PLACE),
+    Column("relative", "of the best", part=_PLACE),
+    Column("findings", "findings", part=_PLACE),
+    Column("p50", "p50", right=True, part=_BEHAVIOUR),
+    Column("p99", "p99", right=True, part=_BEHAVIOUR),
+    Column("errors", "errors", right=True, part=_BEHAVIOUR),
+    Column("cpu", "server CPU", right=True, part=_BEHAVIOUR),
+    Column("memory", "memory", right=True, part=_BEHAVIOUR),
+    Column("start", "start", right=True, part=_BEHAVIOUR),
+)
+"""What is told of a case, in the order of the page."""
+
+NAME_LENGTH = 80
+
+
+def results(section: Section) -> Table:
+    """The table of results: those that compete, best first, then the others."""
+    made = table(
+        f"Results: {fmt.safe(section.title)}" if section.title else "Results",
+        COLUMNS,
+        (_line(row) for row in (*section.candidates, *section.others)),
+    )
+    return Table(made.title, made.columns, made.lines, _note(made, section))
+
+
+def _note(made: Table, section: Section) -> str:
+    """How to read the columns that are there."""
+    names = {column.name for column in made.columns}
+    closed = all(row.closed_loop for row in section.rows)
+    clock = "service time of a closed loop, the queue that the client makes" if closed else "response time"
+    said = [f"p50 and p99 are {clock}"] if names & {"p50", "p99"} else []
+    said += ["CPU is the share of the server's cores"] if "cpu" in names else []
+    said += ["what stands apart does not compete"] if section.candidates and section.others else []
+    return "; ".join(said)
+
+
+def _line(row: Row) -> Line:
+    candidate = row.case.role == "candidate"
+    response = not row.closed_loop
+    bad = row.throughput is None and (row.withheld or row.failure is not None)
+    relative = fmt.safe(relative_words(row), 60)
+    cells = {
+        "tier": Cell(str(row.tier or fmt.UNKNOWN) if candidate else ""),
+        "server": Cell(fmt.safe(row.name, NAME_LENGTH)),
+        "throughput": Cell(throughput_words(row), "bad" if bad else "strong" if row.throughput else "plain"),
+        "interval": Cell(interval_words(row)),
+        "relative": Cell(relative, "good" if relative == BEST else "plain"),
+        "findings": Cell(" ".join(row.codes), _gravest(row)),
+        "p50": Cell(_time(row.response_p50_ns if response else row.service_p50_ns)),
+        "p99": Cell(_time(row.response_p99_ns if response else row.service_p99_ns)),
+        "errors": Cell(fmt.share(row.error_share)),
+        "cpu": Cell(fmt.share(row.cpu_share)),
+        "memory": Cell(fmt.size(_value(row.peak_memory_bytes))),
+        "start": Cell(_time(row.start_ns)),
+    }
+    return Line(tuple(cells[column.name] for column in COLUMNS), apart=not candidate)
+
+
+def _gravest(row: Row) -> Tone:
+    severities = {finding.severity for finding in row.findings}
+    return "bad" if "withheld" in severities else "warn" if "flagged" in severities else "plain"
+
+
+def _time(estimate: Estimate | None) -> str:
+    return fmt.time(_value(estimate))
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value

@@ -1,0 +1,229 @@
+"""A run is told once: every form of the report lays the same words and figures out."""
+
+from __future__ import annotations
+
+import html as markup
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+import sample_run
+from msgspec.structs import replace
+from test_run_output import rendered
+
+from assay import store
+from assay.report import comparison, html, markdown, model, terminal
+from assay.report.model.findings import groups
+from assay.report.model.rows import name_of_case
+from assay.report.model.values import Cell, Column, Line, Table, table
+from assay.report.tables import Folded
+from assay.values.design import ContestDesign, Rival
+from assay.values.finding import Finding
+from assay.values.run import Run
+
+RECORDS = Path(__file__).parent / "records"
+_FIGURE = re.compile(r"(?<![\d.,])\d[\d,]*(?:\.\d+)? ?(?:[kM]?/s\b|[nµm]?s\b|[kMGT]?B\b|%)")
+"""A quantity as anybody would write it."""
+
+
+def kept(name: str) -> Run:
+    return store.load(RECORDS / name / "run.jsonl")
+
+
+RUNS = ("sample", "format-1-capacity", "format-1-versus", "format-1-franklin", "format-2")
+
+
+def the_run(name: str) -> Run:
+    return sample_run.run() if name == "sample" else kept(name)
+
+
+def as_terminal(run: Run) -> str:
+    return " ".join(rendered(terminal.summary(run), 500).split())
+
+
+def as_markdown(run: Run) -> str:
+    return " ".join(re.sub(r"\\([\\`*_{}\[\]<>|#~$&])", r"\1", markdown.render(run)).split())
+
+
+def as_html(run: Run) -> str:
+    page = re.sub(r"<style>.*?</style>", "", html.render(run), flags=re.DOTALL)
+    return " ".join(markup.unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def told(report: model.Report) -> Iterator[str]:
+    """Every text of the report that all forms show."""
+    yield from (*report.answer.sentences, report.answer.standing)
+    for one in (*report.results, *report.tables, *filter(None, (report.claims,))):
+        yield from (cell.text for line in one.lines for cell in line.cells)
+    for group in report.findings:
+        yield from (group.title, *(seen.subject for seen in group.seen[:3]))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_figure_is_written_the_same_in_every_form(name: str) -> None:
+    run = the_run(name)
+    report = model.report(run)
+    for form in (as_terminal(run), as_markdown(run), as_html(run)):
+        assert [text for text in told(report) if " ".join(text.split()) not in form] == []
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_figure_of_one_form_is_a_figure_of_another(name: str) -> None:
+    """What the screen says in figures stands in the page and in Markdown, digit by digit."""
+    run = the_run(name)
+    shown = set(_FIGURE.findall(as_terminal(run)))
+    assert shown
+    for form in (as_markdown(run), as_html(run)):
+        assert shown - set(_FIGURE.findall(form)) == set()
+
+
+def test_new_findings_write_their_figures_as_tables_do() -> None:
+    """A rule's sentence beside a table: never 84,766/s beside 84.8 k/s."""
+    from assay.verdict import judge
+
+    run = kept("format-1-franklin")
+    told_anew = as_markdown(msgspec.structs.replace(run, judgement=judge(run, 0)))
+    assert re.search(r"\d/s", told_anew) is None
+    assert "k/s x " in told_anew
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_hallmark_is_told_once(name: str) -> None:
+    run = the_run(name)
+    assert as_terminal(run).count("hallmark") == 1
+    assert as_markdown(run).count("hallmark") == 1
+
+
+# --- findings -----------------------------------------------------------------------------
+
+
+def test_findings_are_one_group_by_what_they_do_and_not_by_their_prose() -> None:
+    def one(case: str, **changes: object) -> Finding:
+        return sample_run.finding("G1", "withheld", case, **({"on_throughput": "void"} | changes))
+
+    [group] = groups([one("a"), one("b", remedy="Stop the others."), one("c", title="in other words")])
+    assert [seen.subject for seen in group.seen] == ["a", "b", "c"]
+    assert group.remedies == (
+        "a, c: Measure for 10 s or longer: leave out --quick.",
+        "b: Stop the others.",
+    )
+    apart = groups([one("a"), one("b", on_throughput="at least", at_most_times=1.5)])
+    assert [group.effect for group in apart] == [
+        "its throughput is no result and has no place",
+        "its throughput is at least what was measured, and at most 1.50 times what was measured",
+    ]
+
+
+def test_bounds_of_several_cases_are_one_group_with_the_span_of_their_factors() -> None:
+    bounds = [
+        sample_run.finding("G1", "withheld", case, on_throughput="at least", at_most_times=times)
+        for case, times in (("a", 1.12), ("b", 1.95))
+    ]
+    [group] = groups(bounds)
+    assert group.effect.endswith("and at most 1.12 to 1.95 times what was measured")
+
+
+def test_both_runs_of_a_comparison_group_their_findings_alike() -> None:
+    from assay.compare import compare
+
+    run = sample_run.run()
+    text = comparison.as_markdown(compare(run, run, {}))
+    assert text.count("- base: S7 flagged: ") == text.count("- new: S7 flagged: ") == 1
+
+
+# --- tables -------------------------------------------------------------------------------
+
+
+def made(*rows: tuple[str, ...]) -> Table:
+    columns = [Column("name", "name", key=True)]
+    columns += [Column(f"c{n}", f"head {n}", right=True) for n in range(1, len(rows[0]))]
+    return table("T", columns, (Line(tuple(map(Cell, row))) for row in rows))
+
+
+def test_a_column_in_which_nothing_is_known_is_not_there() -> None:
+    found = made(("a", "–", "1", ""), ("b", "–", "–", ""))
+    assert [column.name for column in found.columns] == ["name", "c2"]
+    assert found.texts("c2") == ("1", "–")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_a_wide_table_is_folded_and_no_figure_is_cut(width: int) -> None:
+    found = made(*((f"server-{n}", *(f"{n}{c}.{c} k/s" for c in range(9))) for n in range(4)))
+    text = rendered(Folded(found), width)
+    assert max(map(len, text.splitlines())) <= width
+    for line in found.lines:
+        for cell in line.cells:
+            assert re.search(rf"(?<!\S){re.escape(cell.text)}(?!\S)", text), cell.text
+    assert text.count("server-2") == len(re.findall(r"^name", text, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_screen_shows_every_figure_of_the_results(name: str, width: int) -> None:
+    run = the_run(name)
+    text = rendered(terminal.summary(run), width)
+    assert max(map(len, text.splitlines())) <= width
+    for one in model.report(run).results:
+        for place in (place for place, column in enumerate(one.columns) if column.right):
+            missing = [line.cells[place].text for line in one.lines if line.cells[place].text not in text]
+            assert missing == []
+
+
+# --- how it was measured ------------------------------------------------------------------
+
+
+def stood(*cases: str) -> Run:
+    """The sample's run, where nobody started these servers."""
+    run = sample_run.run()
+    trials = tuple(replace(one, server=None) if one.case in cases else one for one in run.trials)
+    return replace(run, trials=trials)
+
+
+def how(run: Run) -> dict[str, str]:
+    return dict(model.report(run).circumstances)
+
+
+def test_of_servers_that_stood_nothing_is_said_that_nobody_saw() -> None:
+    every = [case.id for case in sample_run.CASES]
+    assert how(sample_run.run())["servers"] == "a fresh process for each trial"
+    some = how(stood("quotes/go"))
+    assert some["servers"].startswith("a fresh process for each trial, but of quotes/go, met at the URL")
+    alone = how(stood(*every))
+    assert alone["servers"] == "met at the URL where they stand: their start, CPU and memory are not known"
+    assert alone["machine"].endswith("client on core 0, the servers stood where they were")
+    names = {column.name for column in model.report(stood(*every)).results[0].columns}
+    assert not names & {"cpu", "memory", "start"} and {"throughput", "p50"} <= names
+
+
+def test_a_search_is_told_as_its_trials_and_not_as_blocks() -> None:
+    told = how(kept("format-1-capacity"))
+    assert told["order"] == "10 trials, each at the rate that those before it asked for"
+    assert re.fullmatch(r"open loop, poisson arrivals, at \d+ rates from 200 /s to 362 /s, .*", told["load"])
+
+
+def test_a_contest_says_how_many_blocks_it_took() -> None:
+    run = sample_run.run()
+    rivals = tuple(Rival(name=case.id, command="true") for case in sample_run.CASES)
+    design = ContestDesign(seed=7, budget_ns=1, sought=0.02, rivals=rivals)
+    told = how(replace(run, header=replace(run.header, design=design)))
+    assert told["order"] == "5 blocks, each with every case once, in an order drawn from seed 7"
+
+
+# --- what stays ---------------------------------------------------------------------------
+
+
+def test_a_withheld_row_keeps_what_its_finding_does_not_touch() -> None:
+    run = sample_run.run()
+    assert run.judgement is not None
+    taken = sample_run.finding("G1", "withheld", "quotes/go", on_throughput="void", on_times="void")
+    judged = replace(run, judgement=replace(run.judgement, findings=(taken,)))
+    [results] = model.report(judged).results
+    row = dict(zip(results.texts("server"), results.lines, strict=True))["quotes/go"]
+    told = {column.name: cell.text for column, cell in zip(results.columns, row.cells, strict=True)}
+    assert (told["throughput"], told["p99"]) == ("withheld", "–")
+    assert (told["memory"], told["start"], told["cpu"]) == ("18.4 MB", "9.40 ms", "98 %")
+    go = next(row for row in model.report(judged).figures[0].rows if row.name == "quotes/go")
+    assert go.throughput is None and go.measured is not None
+    assert name_of_case(run, go.case.id) == "quotes/go"
