@@ -100,3 +100,17 @@ def test_only_screens_and_reports_know_the_terminal() -> None:
         if name.split(".")[0] == "rich"
     }
     assert drawing <= {"report", "console", "cli", "dropin"}
+
+
+def test_what_a_report_says_knows_nothing_of_how_it_is_laid_out() -> None:
+    laid_out = {"rich", "jinja2", "markupsafe"}
+    laid_out |= {
+        f"assay.report.{name}" for name in ("terminal", "markdown", "html", "tables", "charts", "style")
+    }
+    told = {
+        name
+        for path in (ROOT / "report" / "model").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for name in modules(node)
+    }
+    assert {name for name in told for out in laid_out if f"{name}.".startswith(f"{out}.")} == set()
