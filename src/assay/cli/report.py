@@ -75,5 +75,5 @@ def show_json(run: Run) -> None:
     from assay.report.model import report
 
     told = report(run).answer
-    document = {"answer": told.sentences, "standing": told.standing, **msgspec.structs.asdict(run)}
+    document = {"answer": told.sentences, **msgspec.structs.asdict(run)}
     console.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
