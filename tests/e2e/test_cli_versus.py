@@ -69,7 +69,8 @@ def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> No
 
 def test_servers_that_stand_already_are_compared_at_their_urls(tmp_path: Path) -> None:
     with standing(tmp_path, *SLOW) as slow, standing(tmp_path) as fast:
-        urls = [f"http://127.0.0.1:{port(server)}/" for server in (slow, fast)]
+        ports = [port(server) for server in (slow, fast)]
+        urls = [f"http://127.0.0.1:{one}/" for one in ports]
         ended = subprocess.run(
             [*ASSAY, "versus", *urls, *QUICK, "--budget", "20s", "--no-control"],
             cwd=tmp_path,
@@ -84,7 +85,7 @@ def test_servers_that_stand_already_are_compared_at_their_urls(tmp_path: Path) -
         slow.terminate()
         fast.terminate()
     found = answer(stored(tmp_path))
-    assert found.best is not None and found.best.id == f"127.0.0.1:{port(fast)}"
+    assert found.best is not None and found.best.id == f"127.0.0.1:{ports[1]}"
     assert all(trial.server is None and trial.measurement for trial in stored(tmp_path).trials)
 
 

@@ -87,7 +87,8 @@ def test_a_sweep_of_connections_is_said_as_a_law_where_it_fits() -> None:
 
     sweep = {n: law(n) for n in (1, 4, 16, 64, 128)}
     (said,) = swept(sweep)
-    assert said.startswith("A scales with 5.0 % contention") and "peak of" in said and "31 connections" in said
+    assert said.startswith("A scales with 5.0 % contention")
+    assert "peak of" in said and "31 connections" in said
     assert swept({n: rate for n, rate in sweep.items() if n < 128}) == []  # four points
     assert swept(sweep | {16: 100.0}) == []  # nothing that fits
 
