@@ -203,6 +203,6 @@ def test_a_threshold_that_the_study_set_shows_also_where_nothing_is_found() -> N
     made = controlled(1.0)
     rules = {"W3": RuleSetting(thresholds={"bytes_difference": 0.05}, reason="dates differ in length")}
     shown = on_the_screen(redesigned(made, rules=rules))
-    assert "Threshold of W3 (unequal answers) set by the study" in shown
+    assert "Threshold of W3 (unequal answers) set by this run" in shown
     assert "bytes_difference 5 % instead of 2 %" in shown
     assert "dates differ in length" in shown

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from assay.report import format as fmt
 from assay.report.model import contest, order, search
-from assay.report.model.findings import ORDER, groups
+from assay.report.model.findings import ORDER
 from assay.report.model.remarks import remarks
 from assay.report.model.rows import Section, ordered_findings
 from assay.report.model.values import Answer
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign
-from assay.values.finding import Severity
+from assay.values.finding import Finding, Severity
 from assay.values.run import Run
 
 SENTENCES: dict[type[AnyDesign], Callable[[Run], Answer]] = {
@@ -84,9 +84,12 @@ def _remedies(run: Run) -> Iterator[str]:
     """What the gravest findings ask for; first of those that did something to the answer."""
     grave = [one for one in ordered_findings(run) if one.severity != "note"]
     told = [one for one in grave if not (one.on_throughput == one.on_times == "none") or one.on_comparison]
-    for group in groups(told or grave)[:_MOST_REMEDIES]:
-        remedy = group.remedies[0].rstrip(".")
-        yield f"To be surer: {remedy[:1].lower()}{remedy[1:]} ({group.code})."
+    firsts: dict[str, Finding] = {}
+    for one in sorted(told or grave, key=lambda one: (ORDER.index(one.severity), one.code)):
+        firsts.setdefault(one.code, one)
+    for one in list(firsts.values())[:_MOST_REMEDIES]:
+        remedy = one.remedy.rstrip(".")
+        yield f"To be surer: {remedy[:1].lower()}{remedy[1:]} ({one.code})."
 
 
 def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:

@@ -42,7 +42,7 @@ def _controls(run: Run) -> Iterator[str]:
 
 
 def _thresholds(run: Run) -> Iterator[str]:
-    """What the study changed of the rules, and why: also where no rule speaks."""
+    """What the run's design changed of the rules, and why: also where no rule speaks."""
     for code, setting in run.header.design.rules.items():
         rule = verdict.explain(code)
         changed = (
@@ -51,7 +51,7 @@ def _thresholds(run: Run) -> Iterator[str]:
             if (value := setting.thresholds.get(one.name)) is not None
         )
         words = f"{', '.join(changed)}: {setting.reason}"
-        yield f"Threshold of {code} ({rule.title}) set by the study: {words}."
+        yield f"Threshold of {code} ({rule.title}) set by this run: {words}."
 
 
 def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float) -> str:
@@ -64,7 +64,7 @@ def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float
         case "ratio":
             return fmt.times(value)
         case "count":
-            return fmt.significant(value)
+            return f"{value:g}"
 
 
 def _written(ratio: Estimate) -> str:
