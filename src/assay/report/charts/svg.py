@@ -40,11 +40,19 @@ def _em(character: str) -> float:
 
 
 def cut(text: str, width: float, size: float = SIZE, *, bold: bool = False) -> str:
-    """`text` in so many pixels: cut at its end where it is longer."""
+    """`text` in so many pixels: where longer, cut in its middle, for names often differ at their ends."""
     if width_of(text, size, bold=bold) <= width:
         return text
-    ends = accumulate(width_of(character, size, bold=bold) for character in f"…{text}")
-    return f"{text[: max(0, sum(end <= width for end in ends) - 1)].rstrip()}…"
+    room = width - width_of("…", size, bold=bold)
+    head = _fitting(text, room * 0.6, size * (_BOLD if bold else 1))
+    rest = room - width_of(text[:head], size, bold=bold)
+    tail = _fitting(text[:head:-1], rest, size * (_BOLD if bold else 1))
+    return f"{text[:head].rstrip()}…{text[len(text) - tail :].lstrip()}"
+
+
+def _fitting(text: str, width: float, size: float) -> int:
+    """How many characters from the beginning take no more than so many pixels."""
+    return sum(end <= width for end in accumulate(size * _em(character) for character in text))
 
 
 def wrapped(text: str, width: float, size: float = SIZE) -> list[str]:
