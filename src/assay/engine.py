@@ -7,6 +7,7 @@ live view; `result` is the `Measurement`. `start_woven(plan)` gives a `WovenRun`
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,15 +15,13 @@ from assay import _engine
 from assay.errors import EnvironmentLacks, InputError
 from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan
-from assay.values.weave import Turn, WovenMeasurement, WovenPlan, WovenSnapshot
+
+if TYPE_CHECKING:
+    from assay.values.weave import Turn, WovenMeasurement, WovenPlan, WovenSnapshot
 
 _encode = msgspec.json.Encoder().encode
 _decode_snapshot = msgspec.json.Decoder(Snapshot).decode
 _decode_measurement = msgspec.json.Decoder(Measurement).decode
-_decode_turn = msgspec.json.Decoder(Turn).decode
-_decode_turns = msgspec.json.Decoder(tuple[Turn, ...]).decode
-_decode_woven_snapshot = msgspec.json.Decoder(WovenSnapshot).decode
-_decode_woven_measurement = msgspec.json.Decoder(WovenMeasurement).decode
 
 
 class PlanRefused(InputError):
@@ -160,7 +159,13 @@ class WovenRun:
 
     def __init__(self, run: _engine.WovenRun) -> None:
         """Take over a run that has started."""
+        from assay.values import weave  # `assay load` starts without it
+
         self._run = run
+        self._decode_turn = msgspec.json.Decoder(weave.Turn).decode
+        self._decode_turns = msgspec.json.Decoder(tuple[weave.Turn, ...]).decode
+        self._decode_snapshot = msgspec.json.Decoder(weave.WovenSnapshot).decode
+        self._decode_measurement = msgspec.json.Decoder(weave.WovenMeasurement).decode
 
     def begin_measuring(self, lanes: Sequence[int] | None = None) -> None:
         """Let lanes measure; all of them where none is named."""
@@ -199,21 +204,21 @@ class WovenRun:
 
     def turns(self, first: int = 0) -> tuple[Turn, ...]:
         """Give the turns that are settled from one on: all past ones and the rest of the cycle under way."""
-        return _decode_turns(self._run.turns(first))
+        return self._decode_turns(self._run.turns(first))
 
     def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
         """Wait until the slice of a turn begins; None where the time passed or the run ended before."""
         found = self._run.wait_begin(turn, timeout_s)
-        return None if found is None else _decode_turn(found)
+        return None if found is None else self._decode_turn(found)
 
     def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
         """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
         found = self._run.wait_end(turn, timeout_s)
-        return None if found is None else _decode_turn(found)
+        return None if found is None else self._decode_turn(found)
 
     def snapshot(self) -> WovenSnapshot:
         """Give the live view of all lanes."""
-        return _decode_woven_snapshot(self._run.snapshot())
+        return self._decode_snapshot(self._run.snapshot())
 
     def result(self) -> WovenMeasurement:
         """Wait for the end and give the measurement of each lane.
@@ -221,6 +226,6 @@ class WovenRun:
         `RuntimeError` reports a defect of the engine: the books of a lane do not balance.
         """
         try:
-            return _decode_woven_measurement(self._run.result())
+            return self._decode_measurement(self._run.result())
         except _engine.RunError as error:
             raise RuntimeError(str(error)) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
@@ -64,11 +63,27 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"unknown flag {word!r}", remedy)
 
 
+_WIDTH = 80
+_FLAGS_WIDTH = 30
+
+
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Help in 80 columns, flags in a narrow column, examples as written."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30, width=min(80, shutil.get_terminal_size().columns))
+        super().__init__(prog, max_help_position=_FLAGS_WIDTH, width=_WIDTH)
+
+    def format_help(self) -> str:
+        """The help, in fewer columns where the terminal has fewer.
+
+        Every flag that is added makes a formatter: the terminal is asked, and `shutil` imported with all its
+        kinds of compression, only where there is something to show.
+        """
+        import shutil
+
+        self._width = min(_WIDTH, shutil.get_terminal_size().columns)
+        self._max_help_position = min(_FLAGS_WIDTH, max(self._width - 20, 2 * self._indent_increment))
+        return super().format_help()
 
     def add_usage(
         self,
