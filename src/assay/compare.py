@@ -24,7 +24,7 @@ from assay.verdict.pairs import Between, pair_of
 from assay.verdict.seen import CaseSeen
 
 Watched = Literal["throughput", "p99", "memory", "start", "errors"]
-Outcome = Literal["kept", "broken", "could not tell", "withheld", "not measured", ""]
+LimitVerdict = Literal["kept", "broken", "could not tell", "withheld", "not measured", ""]
 METRICS: tuple[Watched, ...] = ("throughput", "p99", "memory", "start", "errors")
 
 
@@ -42,13 +42,13 @@ class Change:
     base: Estimate | None
     new: Estimate | None
     change: Estimate | None
-    outcome: Outcome = ""
+    outcome: LimitVerdict = ""
     more_trials: int | None = None
     limits: tuple[Limit, ...] = ()
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     """Two runs against each other. `warnings` say what makes them hard to compare."""
 
     base: Run
@@ -77,7 +77,7 @@ def compare(
     new: Run,
     limits: Mapping[Watched, float],
     pairs: Sequence[tuple[str, str]] | None = None,
-) -> Comparison:
+) -> RunComparison:
     """Compare the cases that both runs have, or the given `pairs` (base case, new case).
 
     `limits` are shares: 0.05 of a throughput allows 5 % less, of any other metric 5 % more; of
@@ -88,7 +88,7 @@ def compare(
     compared = tuple(change for a, b in pairs for change in _case(base, new, a, b, limits))
     two_runs = base.header.run_id != new.header.run_id
     chosen_base, chosen_new = {a for a, _ in pairs}, {b for _, b in pairs}
-    return Comparison(
+    return RunComparison(
         base=base,
         new=new,
         changes=compared,
@@ -262,7 +262,7 @@ def _error_shares(trials: Sequence[Trial]) -> list[float]:
 def _held(change: Change, taken: bool, limit: float | None, a: Sequence[Trial], b: Sequence[Trial]) -> Change:
     """The change held against its limit."""
     if taken:
-        outcome: Outcome = "withheld" if limit is not None else ""
+        outcome: LimitVerdict = "withheld" if limit is not None else ""
         return Change(change.case, change.metric, None, None, None, outcome)
     if limit is None:
         return change
@@ -280,7 +280,7 @@ def _held(change: Change, taken: bool, limit: float | None, a: Sequence[Trial], 
     return replace(change, outcome=outcome, more_trials=needed)
 
 
-def _outcome(change: Estimate | None, edge: float, *, more_is_better: bool) -> Outcome:
+def _outcome(change: Estimate | None, edge: float, *, more_is_better: bool) -> LimitVerdict:
     """A change that is known from one side only can still decide a limit."""
     if change is None or change.n < 2:
         return "could not tell"

@@ -26,7 +26,7 @@ def test_an_objective_that_never_holds_even_at_the_lowest_rate(tmp_path: Path) -
     lines = records(tmp_path)
     assert lines[-1]["record"] == "judgement"
     found = answer_of(stored(tmp_path))
-    assert found.outcome == "below the range" and found.capacity is not None
+    assert found.state == "below the range" and found.capacity is not None
     assert (found.capacity.low, found.capacity.high) == (None, 50.0)
     assert "[ 1]" in ended.stderr and "missed (p50 3" in ended.stderr
     assert "missed     p50 3" in ended.stdout  # each trial is a row
@@ -41,7 +41,7 @@ def test_an_objective_that_always_holds_is_a_bound_from_below(tmp_path: Path) ->
     run = stored(tmp_path)
     assert f'"run_id": "{run.header.run_id}"' in ended.stdout
     found = answer_of(run)
-    assert found.outcome == "above the range" and found.capacity is not None
+    assert found.state == "above the range" and found.capacity is not None
     assert (found.capacity.low, found.capacity.high) == (60.0, None)
     assert all(isinstance(trial.plan.load, Open) for trial in run.trials)
     assert all(trial.measurement is not None and trial.measurement.response_time for trial in run.trials)

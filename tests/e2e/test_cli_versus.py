@@ -32,7 +32,7 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
     run = stored(tmp_path)
     found = answer(msgspec.structs.replace(run, judgement=None))  # as it was when the run ended
     assert found.best is not None and found.best.id == "fast"
-    assert [pair.outcome for pair in found.pairs] == ["different"]
+    assert [pair.settled for pair in found.pairs] == ["different"]
     assert found.settled and found.blocks >= 4
     blocks = [[trial.case for trial in run.trials if trial.block == block] for block in range(found.blocks)]
     assert all(sorted(block) == ["fast", "slow", "slow (again)"] for block in blocks)

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from sample_run import stored
 
 from assay.store import write_series
-from assay.values.series import Part, Series
+from assay.values.series import Series, SeriesPart
 
 PATIENCE_S = 120
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -197,7 +197,7 @@ def test_a_run_of_a_pair_is_shown_beside_the_other(page: Page, tmp_path: Path) -
         header = replace(of_profile, run_id=f"franklin-{profile}", series="series-1")
         stored(replace(run, header=header), tmp_path)
     parts = tuple(
-        Part(study="franklin", profile=profile, run=f"franklin-{profile}", state="ended")
+        SeriesPart(study="franklin", profile=profile, run=f"franklin-{profile}", state="ended")
         for profile in ("published", "fair")
     )
     write_series(tmp_path, Series(series_id="series-1", created_unix_ns=1, parts=parts))

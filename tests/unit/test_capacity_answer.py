@@ -18,7 +18,7 @@ from assay.values.plan import LoadPlan, Open, Stage
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial
 from assay.verdict import judge
-from assay.verdict.search import Answer, Step, answer, answer_of
+from assay.verdict.search import SearchAnswer, Step, answer, answer_of
 
 BOUNDS = Bounds(objective="p99<50ms", lowest_per_s=100, highest_per_s=10_000, resolution=0.05)
 
@@ -49,7 +49,7 @@ def searched(trials: list[Trial], bounds: Bounds = BOUNDS) -> Run:
     return msgspec.structs.replace(made, judgement=judge(made, 0))
 
 
-def search_with_truth(capacity_per_s: float, bounds: Bounds = BOUNDS) -> Answer:
+def search_with_truth(capacity_per_s: float, bounds: Bounds = BOUNDS) -> SearchAnswer:
     """A search of a server that turns over sharply."""
     found = answer(bounds, ())
     while (rate := found.search.ask()) is not None and len(found.steps) < 100:
@@ -127,7 +127,7 @@ def test_an_objective_is_held_to_what_was_measured(slo: str, made: Measurement, 
 @pytest.mark.parametrize("truth", [150.0, 1234.0, 8000.0])
 def test_a_capacity_within_the_range_is_found(truth: float) -> None:
     found = search_with_truth(truth)
-    assert found.outcome == "found" and found.capacity is not None
+    assert found.state == "found" and found.capacity is not None
     assert found.capacity.low is not None and found.capacity.high is not None
     assert found.capacity.low <= truth <= found.capacity.high
     assert found.capacity.high / found.capacity.low <= 1.05**2
@@ -147,7 +147,7 @@ def test_two_trials_that_the_generator_spoilt_bound_the_range() -> None:
     assert found.limited_per_s == 4000
     while (rate := found.search.ask()) is not None:
         found = answer(BOUNDS, (*found.steps, Step(rate_per_s=rate, held=True, why="")))
-    assert found.outcome == "above the range"
+    assert found.state == "above the range"
     assert found.capacity is not None and found.capacity.high is None
 
 
@@ -190,7 +190,7 @@ def found_run() -> Run:
 def test_the_answer_is_in_the_record_alone() -> None:
     made = found_run()
     found = answer_of(made)
-    assert found.outcome == "found"
+    assert found.state == "found"
     assert made.judgement is not None
     assert made.judgement.ranking[0].throughput == found.capacity
     [said] = search.told(made).said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -114,3 +115,16 @@ def test_what_a_report_says_knows_nothing_of_how_it_is_laid_out() -> None:
         for name in modules(node)
     }
     assert {name for name in told for out in laid_out if f"{name}.".startswith(f"{out}.")} == set()
+
+
+def test_a_word_of_the_glossary_names_one_type() -> None:
+    """A type that only its own file sees may say it again, with an underscore before it."""
+    glossary = (ROOT.parents[1] / "GLOSSARY.md").read_text(encoding="utf-8")
+    terms = set(re.findall(r"\*\*([a-z]+)\*\*", glossary))
+    named: dict[str, list[str]] = defaultdict(list)
+    ours = [path for path in sorted(ROOT.rglob("*.py")) if path.parent.name != "example"]  # the user's
+    for path in ours:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and node.name.lower() in terms:
+                named[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}

@@ -34,7 +34,7 @@ def test_the_interval_holds_the_truth(spread: float, lapse: float) -> None:
         assert found.low is not None and found.high is not None
         covered += found.low <= capacity <= found.high
         trials.append(len(state.answers))
-        if state.outcome == "found":
+        if state.state == "found":
             assert found.high / found.low <= 1.1**2 + 1e-9
     assert covered / 60 >= 0.93 - 0.05  # 93 %, and what sixty searches may lack by chance
     assert np.median(trials) <= 30
@@ -45,7 +45,7 @@ def test_one_unlucky_trial_does_not_lead_astray() -> None:
     state = state.tell(1000, False)  # the capacity is 20,000: a hiccup
     while (rate := state.ask()) is not None and len(state.answers) < 80:
         state = state.tell(rate, rate <= 20_000)
-    assert state.outcome == "found"
+    assert state.state == "found"
     assert state.capacity.value == pytest.approx(20_000, rel=0.05)
 
 
@@ -55,7 +55,7 @@ def test_a_capacity_beyond_the_range_is_said(held: bool, outcome: str) -> None:
     while (rate := state.ask()) is not None:
         assert LOW <= rate <= HIGH
         state = state.tell(rate, held)
-    assert state.outcome == outcome and len(state.answers) < 20
+    assert state.state == outcome and len(state.answers) < 20
 
 
 def test_it_starts_where_it_is_told_and_refuses_no_range() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 import assay.stats as stats
-from assay.stats.pairing import ABOVE, Pair, Side, Slack, pair
+from assay.stats.pairing import ABOVE, PairedRatio, Side, Slack, pair
 
 BLOCKS = range(8)
 NOISE = (0.004, -0.006, 0.009, -0.008, 0.003, -0.002, 0.007, -0.005)
@@ -25,7 +25,7 @@ def case(level: float, shift: int, spread: float = 1.0) -> dict[int, float]:
 Cases = dict[str, dict[int, float]]
 
 
-def pairs(cases: Cases, bias: float = 0.0) -> dict[tuple[str, str], Pair]:
+def pairs(cases: Cases, bias: float = 0.0) -> dict[tuple[str, str], PairedRatio]:
     """Every two cases against each other, as a ranking does it."""
     made = {
         (a, b): pair(Side(cases[a]), Side(cases[b]), bias=bias) for a, b in itertools.combinations(cases, 2)

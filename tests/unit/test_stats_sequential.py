@@ -14,7 +14,7 @@ from scipy import integrate
 from scipy import stats as scipy_stats
 
 from assay.stats import sequential, shown_faster
-from assay.stats.pairing import Pair, Side, pair
+from assay.stats.pairing import PairedRatio, Side, pair
 from assay.stats.pairing import settled as settled_pair
 from assay.stats.sequential import always_valid_ratio, blocks_to_settle, detectable_by_now, per_pair
 
@@ -70,7 +70,7 @@ def test_the_likelihood_ratio_is_the_integral_it_claims_to_be() -> None:
     assert mixture / scipy_stats.t.pdf(t, n - 1) == pytest.approx(20, rel=1e-4)
 
 
-def looked_at(logs: list[float], alpha: float = 0.05) -> Pair | None:
+def looked_at(logs: list[float], alpha: float = 0.05) -> PairedRatio | None:
     """These log ratios as a comparison that is looked at after every block."""
     values = {block: math.exp(value) for block, value in enumerate(logs)}
     return pair(Side(values), Side(dict.fromkeys(values, 1.0)), manner="looked at", alpha=alpha)

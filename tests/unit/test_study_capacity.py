@@ -108,7 +108,7 @@ def test_a_server_too_slow_for_the_objective_says_so(made: ResolvedRun) -> None:
 def test_a_known_truth_is_found_and_ends_the_search_early() -> None:
     made = searched({"a": 7_000})
     found = answers_of(made)["a@capacity"]
-    assert found is not None and found.outcome == "found"
+    assert found is not None and found.state == "found"
     assert found.capacity is not None and found.capacity.low is not None and found.capacity.high is not None
     assert found.capacity.low <= 7_000 <= found.capacity.high
     assert len(found.steps) < SEARCH.trials * 6

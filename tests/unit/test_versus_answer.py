@@ -54,7 +54,7 @@ def test_a_clear_difference_is_a_sentence_to_quote() -> None:
     made = compared({"B": 10_000, "A": 13_100}, control=True)
     found = answer(made)
     assert found.best is not None and found.best.id == "A"
-    assert [pair.outcome for pair in found.pairs] == ["different"]
+    assert [pair.settled for pair in found.pairs] == ["different"]
     assert made.judgement is not None and made.judgement.hallmark
     told = contest.told(made)
     assert told.said == ("A serves 1.315 times (95 % 1.305-1.325) the requests of B.",)
@@ -76,7 +76,7 @@ def test_the_interval_is_the_one_that_allows_for_looking() -> None:
 def test_alike_says_what_was_excluded_and_what_would_have_been_seen() -> None:
     made = compared({"A": 10_010, "B": 10_000}, blocks=10)
     found = answer(made)
-    assert found.settled and found.pairs[0].outcome == "alike"
+    assert found.settled and found.pairs[0].settled == "alike"
     [said] = contest.told(made).said
     assert said.startswith(
         "no difference between B and A shown: they are alike to within 2.0 % (95 % 0.997-1"
@@ -98,8 +98,8 @@ def test_too_noisy_to_settle_says_what_would() -> None:
 
 def test_the_a_a_control_raises_the_floor() -> None:
     quiet, loud = (compared({"A": 10_300, "B": 10_000}, control=True, noise=noise) for noise in (0.2, 3.0))
-    assert answer(quiet).pairs[0].outcome == "different"
-    assert answer(loud).pairs[0].outcome is None
+    assert answer(quiet).pairs[0].settled == "different"
+    assert answer(loud).pairs[0].settled is None
 
 
 def test_several_rivals_share_the_error() -> None:

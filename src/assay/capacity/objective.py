@@ -26,7 +26,7 @@ _DEVIATIONS = 3.0
 
 
 @dataclass(frozen=True)
-class Limit:
+class ObjectiveLimit:
     """`figure` (p99, mean, max: times in ns; errors: a share) stays below `most`."""
 
     figure: str
@@ -51,7 +51,7 @@ class Told:
 class Objective:
     """Limits that must all hold."""
 
-    limits: tuple[Limit, ...]
+    limits: tuple[ObjectiveLimit, ...]
 
     @property
     def text(self) -> str:
@@ -80,7 +80,7 @@ class Objective:
 
 def parse(word: str) -> Objective:
     """The objective that a word of the command line means. ValueError says what would be right."""
-    limits: list[Limit] = []
+    limits: list[ObjectiveLimit] = []
     for part in word.split(","):
         text = "".join(part.split())
         found = _LIMIT.fullmatch(text)
@@ -89,7 +89,7 @@ def parse(word: str) -> Objective:
                 f"{part.strip()!r} is not an objective such as p99<50ms, mean<5ms or errors<0.1%"
             )
         most = float(found[2]) / 100 if found[3] == "%" else float(found[2]) * _NS[found[3]]
-        limit = Limit(found[1], most, text.replace("<=", "<"))
+        limit = ObjectiveLimit(found[1], most, text.replace("<=", "<"))
         if limit.quantile is not None and not 0 < limit.quantile < 1:
             raise ValueError(f"{found[1]!r} is not a percentile between p0 and p100")
         if most <= 0 or any(other.figure == limit.figure for other in limits):
@@ -112,7 +112,7 @@ def _behind(plan: LoadPlan, measured: Measurement) -> str:
     return ""
 
 
-def _missing(limits: tuple[Limit, ...], measured: Measurement) -> str:
+def _missing(limits: tuple[ObjectiveLimit, ...], measured: Measurement) -> str:
     """Requests that found no free connection have no response time, and had they one, it would be long:
     they may be no more than the strictest percentile leaves beyond itself."""
     beyond = min([1 - p for limit in limits if (p := limit.quantile) is not None], default=1.0)
@@ -122,21 +122,21 @@ def _missing(limits: tuple[Limit, ...], measured: Measurement) -> str:
     return f"{counted(measured.missed_starts, 'request')} found no free connection"
 
 
-def _broken(limit: Limit, measured: Measurement, times: Histogram) -> str:
+def _broken(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> str:
     value = figure_of(limit, measured, times)
     if value is None:
         return f"too few right answers for {limit.figure} ({count(times.count)})"
     return "" if value < limit.most else _seen(limit, measured, times)
 
 
-def _seen(limit: Limit, measured: Measurement, times: Histogram) -> str:
+def _seen(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> str:
     value = figure_of(limit, measured, times)
     if limit.figure == "errors":
         return f"errors {share(value or 0)}"
     return f"{limit.figure} {time(value or 0)}"
 
 
-def figure_of(limit: Limit, measured: Measurement, times: Histogram) -> float | None:
+def figure_of(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> float | None:
     """What was measured of the figure that `limit` bounds; None where too few answers tell it."""
     if limit.figure == "errors":
         failed = measured.failed + measured.missed_starts

@@ -11,7 +11,7 @@ from assay.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE, InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.compare import Comparison, Watched
+    from assay.compare import RunComparison, Watched
     from assay.settings import Settings
     from assay.values.run import Run
 
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_WITHHELD if found.withheld else EXIT_OK
 
 
-def _write(found: Comparison, args: argparse.Namespace) -> None:
+def _write(found: RunComparison, args: argparse.Namespace) -> None:
     from assay.cli.output import OutputFile
     from assay.report import comparison as shown
     from assay.report import pages

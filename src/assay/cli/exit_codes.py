@@ -47,6 +47,6 @@ def _found(run: Run) -> bool:
     from assay import verdict
     from assay.verdict.search import answer_of
 
-    if answer_of(run).outcome not in ("found", "above the range") or run.judgement is None:
+    if answer_of(run).state not in ("found", "above the range") or run.judgement is None:
         return False
     return not verdict.withheld(run.judgement.findings, run.header.cases[0].id, "times")

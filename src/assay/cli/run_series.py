@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.sut.manifest import Requirement
     from assay.values.design import Choices
     from assay.values.run import Run
-    from assay.values.series import Part, Series
+    from assay.values.series import Series, SeriesPart
     from assay.values.trial import Trial
 
 
@@ -29,7 +29,7 @@ class _Coming:
     study: ResolvedRun
     to_do: int
 
-    def expected(self, part: Part, missing: Set[Requirement]) -> Expected:
+    def expected(self, part: SeriesPart, missing: Set[Requirement]) -> Expected:
         """What it is likely to take. A server that lacks something here is a row that costs no time."""
         from assay.report.series import Expected
 
@@ -47,14 +47,14 @@ def start(
 ) -> int:
     """Run each study under each profile, the rest as `choices` say. InputError where none can be run."""
     from assay import store
-    from assay.values.series import Part, Series
+    from assay.values.series import Series, SeriesPart
 
     now_ns = time.time_ns()
     series = Series(
         series_id=store.new_run_id("series", now_ns),
         created_unix_ns=now_ns,
         choices=choices,
-        parts=tuple(Part(study=name, profile=profile) for name in names for profile in profiles),
+        parts=tuple(SeriesPart(study=name, profile=profile) for name in names for profile in profiles),
     )
     return _Runs(series, settings, as_json).run()
 
@@ -108,7 +108,7 @@ class _Runs:
                 except AssayError as problem:
                     yield place, problem
 
-    def _resolved(self, part: Part) -> _Coming:
+    def _resolved(self, part: SeriesPart) -> _Coming:
         import msgspec
 
         from assay.study import load_study, resolve
@@ -117,7 +117,7 @@ class _Runs:
         study = resolve(load_study(part.study, self._settings), self._settings, choices)
         return _Coming(study, study.trials - len(self._done(part)))
 
-    def _done(self, part: Part) -> Sequence[Trial]:
+    def _done(self, part: SeriesPart) -> Sequence[Trial]:
         """The trials of a part that was cut off."""
         from assay import store
 

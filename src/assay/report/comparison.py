@@ -7,7 +7,7 @@ from rich.console import Group as Together
 from rich.console import RenderableType
 from rich.text import Text
 
-from assay.compare import Comparison
+from assay.compare import RunComparison
 from assay.report import markdown
 from assay.report.model.compared import by_case, compared
 from assay.report.model.values import Group
@@ -15,7 +15,7 @@ from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import drawn
 
 
-def summary(comparison: Comparison) -> RenderableType:
+def summary(comparison: RunComparison) -> RenderableType:
     """Render for a terminal: what the limits came to first, then a table a case."""
     told = compared(comparison)
     parts: list[RenderableType] = [
@@ -32,7 +32,7 @@ def summary(comparison: Comparison) -> RenderableType:
     return Together(*parts)
 
 
-def as_markdown(comparison: Comparison) -> str:
+def as_markdown(comparison: RunComparison) -> str:
     """Write for a pull request or the summary of a CI step."""
     told = compared(comparison)
     lines = [f"# {markdown.escape(told.title)}", ""]
@@ -48,7 +48,7 @@ def as_markdown(comparison: Comparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(comparison: Comparison) -> str:
+def as_json(comparison: RunComparison) -> str:
     """The comparison as data."""
     document = {
         "format": 1,

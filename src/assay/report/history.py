@@ -15,12 +15,12 @@ from assay.report.load import bar
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.tables import plain_table
 from assay.stats.changes import level_changes
-from assay.store.index import Entry, Point
+from assay.store.index import ListedRun, Point
 
 _BAR_WIDTH = 24
 
 
-def listing(entries: Sequence[Entry], most: int) -> RenderableType:
+def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
     """The runs in a table, newest first."""
     readable = [entry for entry in entries if entry.problem is None]
     if not entries:
@@ -89,7 +89,7 @@ def trend(case: str, points: Sequence[Point]) -> RenderableType:
     return Group(*lines)
 
 
-def as_json(entries: Sequence[Entry] | Sequence[Point]) -> str:
+def as_json(entries: Sequence[ListedRun] | Sequence[Point]) -> str:
     """The list or the trend as data."""
     return msgspec.json.format(msgspec.json.encode(entries), indent=2).decode()
 
@@ -107,7 +107,7 @@ def _changes(points: Sequence[Point]) -> dict[int, str]:
     return said
 
 
-def _verdict(entry: Entry) -> Text:
+def _verdict(entry: ListedRun) -> Text:
     if entry.hallmark:
         return Text("hallmark", GOOD)
     if entry.withheld:

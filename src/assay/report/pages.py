@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from assay.compare import Comparison
+from assay.compare import RunComparison
 from assay.report import format as fmt
 from assay.report import html, model
 from assay.report.charts import hues
 from assay.report.charts.changes import changes
 from assay.report.history import damage
 from assay.report.model.compared import compared
-from assay.store.index import Entry, Filter
+from assay.store.index import Filter, ListedRun
 from assay.values.run import Run
 
 
@@ -22,7 +22,7 @@ from assay.values.run import Run
 class Listed:
     """A run in the list; `going_on` says that it has neither ended nor been judged."""
 
-    entry: Entry
+    entry: ListedRun
     going_on: bool
 
 
@@ -75,7 +75,7 @@ def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
     )
 
 
-def side_by_side(found: Comparison, base: str | None) -> str:
+def side_by_side(found: RunComparison, base: str | None) -> str:
     """Two runs side by side; without `base` a file of its own."""
     told, drawn = compared(found), changes(found)
     sides = (

@@ -14,14 +14,14 @@ from assay.report.model import answer
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.tables import plain_table
 from assay.values.run import Run
-from assay.values.series import Part, Series
+from assay.values.series import Series, SeriesPart
 
 
 @dataclass(frozen=True)
 class Expected:
     """How long a run is likely to take, in seconds; `lacking` names the servers that cannot run here."""
 
-    part: Part
+    part: SeriesPart
     cases: int
     blocks: int
     least_s: float
@@ -29,7 +29,7 @@ class Expected:
     lacking: tuple[str, ...]
 
 
-def estimate(expected: Sequence[Expected], refused: Sequence[tuple[Part, str]]) -> RenderableType:
+def estimate(expected: Sequence[Expected], refused: Sequence[tuple[SeriesPart, str]]) -> RenderableType:
     """Say before it starts what is to be done and for how long."""
     least, most = sum(one.least_s for one in expected), sum(one.most_s for one in expected)
     number = f"{len(expected)} run{'' if len(expected) == 1 else 's'}"
@@ -72,7 +72,7 @@ def summary(series: Series, runs: Mapping[str, Run]) -> RenderableType:
 _UNSHOWN = {False: "not run", True: "its record cannot be read"}
 
 
-def _name(part: Part) -> str:
+def _name(part: SeriesPart) -> str:
     return fmt.safe(part.study, 40)
 
 

@@ -39,7 +39,7 @@ SURE_AT_THE_EDGE = 3
 _FLAT = 37.0
 """e^-37 is below the rounding of 1: from there on the logistic curve is as flat as it gets."""
 
-Outcome = Literal["searching", "found", "below the range", "above the range"]
+SearchState = Literal["searching", "found", "below the range", "above the range"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class CapacitySearch:
 
     def ask(self) -> float | None:
         """The rate of the next trial; None when the search is over."""
-        if self.outcome != "searching":
+        if self.state != "searching":
             return None
         if not self.answers and self.first_per_s is not None:
             return min(max(self.first_per_s, self.lowest_per_s), self.highest_per_s)
@@ -79,7 +79,7 @@ class CapacitySearch:
         return self.lowest_per_s if rate < self.lowest_per_s * near else rate
 
     @property
-    def outcome(self) -> Outcome:
+    def state(self) -> SearchState:
         """How the search stands."""
         if self._only(self.highest_per_s, held=True):
             return "above the range"

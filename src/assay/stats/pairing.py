@@ -76,7 +76,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairedRatio:
     """a over b. `ratio` is as measured; `low` and `high` are what is known of the truth, None where open.
 
     `p_above` and `p_below` are the chances of such values if the truth were not above, or not below, 1:
@@ -110,7 +110,7 @@ def pair(
     bias: float = 0.0,
     extra: Slack = EXACT,
     squeezed: bool = False,
-) -> Pair | None:
+) -> PairedRatio | None:
     """a over b; None where they have nothing in common to compare.
 
     `bias` is a share by which the run finds a server to differ from itself: a difference within it is none.
@@ -138,10 +138,10 @@ def pair(
         right = None if ratio.high is None else ratio.high * slack.up * (1 + bias)
         above = 0.0 if enough and left is not None and left > 1 else 1.0
         below = 0.0 if enough and right is not None and right < 1 else 1.0
-    return Pair(logs, ratio, low, high, least, most, above, below)
+    return PairedRatio(logs, ratio, low, high, least, most, above, below)
 
 
-def settled(one: Pair | None, sought: float, floor: float) -> Literal["different", "alike"] | None:
+def settled(one: PairedRatio | None, sought: float, floor: float) -> Literal["different", "alike"] | None:
     """Whether the question is settled, looked at after every block: different, alike to within `sought`, or
     not yet (None).
 

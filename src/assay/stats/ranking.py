@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from assay.stats.pairing import Pair
+from assay.stats.pairing import PairedRatio
 from assay.stats.ratios import NOISE_FLOOR
 
 SIGNIFICANCE = 0.05
@@ -26,7 +26,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def shown_faster(
-    pairs: Mapping[tuple[str, str], Pair], noise_floor: float = NOISE_FLOOR
+    pairs: Mapping[tuple[str, str], PairedRatio], noise_floor: float = NOISE_FLOOR
 ) -> set[tuple[str, str]]:
     """The pairs (faster, slower) whose order is shown, of pairs (a, b) of a over b.
 

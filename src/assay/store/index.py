@@ -42,7 +42,7 @@ create index figure_case on figure(case_id);
 """
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run as listed. `problem` says why a file could not be read; its other fields are then empty.
     So many lines of it are `damaged`: it then has no figures until it is judged anew."""
 
@@ -110,17 +110,17 @@ class Index:
         """Close the index."""
         self._db.close()
 
-    def runs(self, chosen: Filter) -> list[Entry]:
+    def runs(self, chosen: Filter) -> list[ListedRun]:
         """The runs, newest first; those that could not be read come last."""
         found = self._db.execute(
-            f"""select {", ".join(Entry.__struct_fields__)} from run
+            f"""select {", ".join(ListedRun.__struct_fields__)} from run
                 where problem is not null or ({_CHOSEN}
                   and (:server = '' or exists (select 1 from figure
                        where figure.folder = run.folder and instr(case_id, :server) > 0)))
                 order by problem is not null, created_unix_ns desc, folder""",
             _bound(chosen),
         )
-        return [_as(Entry, row) for row in found]
+        return [_as(ListedRun, row) for row in found]
 
     def trend(self, case: str, chosen: Filter) -> list[Point]:
         """The throughput of a case over the runs, oldest first; withheld figures are left out."""
@@ -158,7 +158,7 @@ class Index:
                     _insert(self._db, self._results / name, stamp)
 
 
-_T = TypeVar("_T", Entry, Point)
+_T = TypeVar("_T", ListedRun, Point)
 _OPTIONAL = frozenset({"git_commit", "low", "high", "problem"})
 _CHOSEN = """(
     (:study = '' or study = :study)

@@ -9,7 +9,7 @@ from pathlib import Path
 from assay import tomlfile
 from assay.errors import InputError, Unknown
 from assay.settings import Settings
-from assay.study.schema import Load, StudyFile
+from assay.study.schema import LoadSetting, StudyFile
 from assay.sut.contract import Contract, read_contract
 from assay.sut.manifest import Server, find_server
 from assay.tomlfile import Document, KeyPath, nearest
@@ -144,12 +144,12 @@ def _check_rules(study: Study) -> None:
                 raise study.document.error((*at, code), error.message, error.remedy) from error
 
 
-def load_names(load: Load) -> list[str]:
+def load_names(load: LoadSetting) -> list[str]:
     """The names of the loads that a swept load stands for, in the order of `expand`."""
     return [name for name, *_ in expand(load)]
 
 
-def expand(load: Load) -> list[tuple[str, int, int | None, float | None]]:
+def expand(load: LoadSetting) -> list[tuple[str, int, int | None, float | None]]:
     """Each load of a sweep: its name, connections, threads, rate.
 
     A load is called by its name, and by what is swept of it: c64, t5-c500, peak-c64.

@@ -18,7 +18,15 @@ from assay.study.capacity import CAPACITY, capacity_cases
 from assay.study.control import AGAIN, control_for
 from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
-from assay.study.schema import Entry, Load, Profile, ProfileName, ServiceSetting, StudyComparison, Workload
+from assay.study.schema import (
+    Entry,
+    LoadSetting,
+    Profile,
+    ProfileName,
+    ServiceSetting,
+    StudyComparison,
+    Workload,
+)
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit, split_cores
 from assay.sut.manifest import Places
@@ -145,7 +153,7 @@ class _Matrix:
         workload: Workload,
         contract: Contract,
         routes: tuple[Route, ...],
-        load: Load,
+        load: LoadSetting,
         load_name: str,
         point: tuple[int, int | None, float | None],
     ) -> ResolvedCase:
@@ -187,7 +195,7 @@ class _Matrix:
         facts = {"same_input_of": same, "bottleneck": workload.bottleneck}
         return {name: value for name, value in facts.items() if value}
 
-    def _warm_up(self, load: Load, ceiling: bool) -> WarmUp:
+    def _warm_up(self, load: LoadSetting, ceiling: bool) -> WarmUp:
         """The null server has no compiler, collector or cache to warm: the least time does."""
         bounds = [load.warm_up_max_s]
         bounds += [self.profile.quick.warm_up_max_s] if self.choices.quick else []
@@ -200,7 +208,7 @@ class _Matrix:
         workload: Workload,
         contract: Contract,
         routes: tuple[Route, ...],
-        load: Load,
+        load: LoadSetting,
         point: tuple[int, int | None, float | None],
         warm_up: WarmUp,
         ceiling: bool,
@@ -226,7 +234,7 @@ class _Matrix:
             seed=self.seed,
         )
 
-    def _stop(self, load: Load, ceiling: bool) -> StopAfter | StopAtCount:
+    def _stop(self, load: LoadSetting, ceiling: bool) -> StopAfter | StopAtCount:
         quick, profile = self.profile.quick, self.profile
         if load.requests is not None:
             share = quick.requests_share if self.choices.quick else 1.0
@@ -246,7 +254,9 @@ def _guess_per_s(entry: Entry, load: str) -> float:
     return next(iter((*same, *(rate for _, rate in known))), REQUESTS_GUESS_PER_S)
 
 
-def _open(load: Load, connections: int, rate: float, stop: StopAfter | StopAtCount, warm_up: WarmUp) -> Open:
+def _open(
+    load: LoadSetting, connections: int, rate: float, stop: StopAfter | StopAtCount, warm_up: WarmUp
+) -> Open:
     """A constant rate that lasts for warm-up and measured phase together."""
     measured_ns = stop.ns if isinstance(stop, StopAfter) else round(stop.count / rate * _S)
     length_ns = measured_ns + warm_up.engine_bound_ns

@@ -63,7 +63,7 @@ class Workload(Value, frozen=True, kw_only=True):
             raise ValueError("give one weight for each route, or none")
 
 
-class Load(Value, frozen=True, kw_only=True):
+class LoadSetting(Value, frozen=True, kw_only=True):
     """How it is offered; lists are swept.
 
     With `rate_per_s` an open loop on at most `connections`, else a closed loop of `connections`.
@@ -131,7 +131,7 @@ class Profile(Value, frozen=True, kw_only=True):
     """
 
     blocks: int = 10
-    loads: tuple[Load, ...]
+    loads: tuple[LoadSetting, ...]
     ceiling_s: float | None = None
     control_blocks: int | None = None
     latency_blocks: int = 3

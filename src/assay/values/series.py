@@ -13,7 +13,7 @@ FORMAT = 2
 State = Literal["to do", "begun", "ended", "failed"]
 
 
-class Part(Value, frozen=True, kw_only=True):
+class SeriesPart(Value, frozen=True, kw_only=True):
     """One run of a series. `run` is its id once it has begun, `problem` why it could not end."""
 
     study: str
@@ -34,4 +34,4 @@ class Series(Value, frozen=True, kw_only=True):
     series_id: str
     created_unix_ns: int
     choices: Choices = Choices()
-    parts: tuple[Part, ...]
+    parts: tuple[SeriesPart, ...]

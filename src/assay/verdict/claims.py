@@ -23,7 +23,7 @@ from typing import NamedTuple
 import msgspec
 
 from assay.quantities import share, times
-from assay.stats.pairing import LEAST_BLOCKS, Pair
+from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
 from assay.values.claim import Claim, Comparison
 from assay.values.estimate import ClaimVerdict, Estimate, Limit, Verdict
 from assay.values.finding import Finding
@@ -136,7 +136,7 @@ def _lacking(pair: Comparison, ratio: Estimate | None) -> str:
     return f"{ratio.n if ratio else 0} blocks hold both cases; {LEAST_BLOCKS} are needed"
 
 
-def _verdict(pair: Comparison, one: Pair, floor: float) -> Verdict:
+def _verdict(pair: Comparison, one: PairedRatio, floor: float) -> Verdict:
     low = 0.0 if one.low is None else one.low
     high = math.inf if one.high is None else one.high
     if pair.relation == "equal":
@@ -151,7 +151,7 @@ def _verdict(pair: Comparison, one: Pair, floor: float) -> Verdict:
     return "supported" if claimed else "contradicted" if against else "inconclusive"
 
 
-def _reason(pair: Comparison, verdict: Verdict, one: Pair, floor: float) -> str:
+def _reason(pair: Comparison, verdict: Verdict, one: PairedRatio, floor: float) -> str:
     what = _known(one.low, one.high)
     if pair.relation == "equal":
         within = f"a factor of {times(1 + pair.margin)}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.stats import by_block
-from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, Pair, Side, Slack, pair
+from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, PairedRatio, Side, Slack, pair
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.claim import Metric
 from assay.values.estimate import Compared, Estimate, Known, Limit
@@ -20,7 +20,7 @@ from assay.verdict.seen import CaseSeen, RunSeen
 class Between:
     """a over b: the pair, None where `void` rules forbid it or no block holds both; and what limits it."""
 
-    pair: Pair | None
+    pair: PairedRatio | None
     void: tuple[str, ...] = ()
     limits: tuple[Limit, ...] = ()
 

@@ -17,7 +17,7 @@ from assay.capacity.plans import range_of
 from assay.capacity.record import objective_of
 from assay.errors import InputError
 from assay.stats import rate_per_s
-from assay.stats.capacity import CapacitySearch, Outcome
+from assay.stats.capacity import CapacitySearch, SearchState
 from assay.values.design import Bounds, SearchDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Environment, Run
@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SearchAnswer:
     """The search as it stands; `limited_per_s` is where the generator reached its limit, if it did."""
 
     bounds: Bounds
@@ -51,9 +51,9 @@ class Answer:
     limited_per_s: float | None
 
     @property
-    def outcome(self) -> Outcome:
+    def state(self) -> SearchState:
         """How it stands. A search that the generator's limit cut off knows the capacity from below only."""
-        found = self.search.outcome
+        found = self.search.state
         capped = self.limited_per_s is not None and found == "found"
         top = self.search.highest_per_s * _BELOW_LIMIT
         return "above the range" if capped and (self.search.capacity.high or top) >= top else found
@@ -64,10 +64,10 @@ class Answer:
         if not any(step.held is not None for step in self.steps):
             return None
         found = self.search.capacity
-        if self.outcome == "above the range":
-            sure = self.search.highest_per_s if self.search.outcome == self.outcome else found.low
+        if self.state == "above the range":
+            sure = self.search.highest_per_s if self.search.state == self.state else found.low
             return msgspec.structs.replace(found, value=sure or found.value, low=sure, high=None)
-        if self.outcome == "below the range":
+        if self.state == "below the range":
             low = self.search.lowest_per_s
             return msgspec.structs.replace(found, value=low, low=None, high=low)
         return found
@@ -78,7 +78,7 @@ class Answer:
         return tuple(step for step in self.steps if step.died)
 
 
-def answer_of(run: Run) -> Answer:
+def answer_of(run: Run) -> SearchAnswer:
     """The answer of the trials of the record of a search. InputError where its objective is not readable."""
     assert isinstance(run.header.design, SearchDesign)  # the caller chose it for that
     bounds = run.header.design.bounds
@@ -86,7 +86,7 @@ def answer_of(run: Run) -> Answer:
     return answer(bounds, [step_of(trial, objective, run.header.environment) for trial in run.trials])
 
 
-def answer_in_study(case: Case, trials: Sequence[Trial], environment: Environment) -> Answer | None:
+def answer_in_study(case: Case, trials: Sequence[Trial], environment: Environment) -> SearchAnswer | None:
     """Where a study's search stands after these trials of all its cases; None where its closed loop has
     not been measured yet. InputError where the objective cannot be told of a server as slow as that."""
     search = case.search
@@ -104,21 +104,21 @@ def answer_in_study(case: Case, trials: Sequence[Trial], environment: Environmen
     )
 
 
-def answers_of(run: Run) -> dict[str, Answer | None]:
+def answers_of(run: Run) -> dict[str, SearchAnswer | None]:
     """The answer of every case that is a search, in a record of either kind; None where nothing is known."""
     if isinstance(run.header.design, SearchDesign):
         return {case.id: answer_of(run) for case in run.header.cases}
     return {case.id: _told(case, run) for case in run.header.cases if case.search}
 
 
-def _told(case: Case, run: Run) -> Answer | None:
+def _told(case: Case, run: Run) -> SearchAnswer | None:
     try:
         return answer_in_study(case, run.trials, run.header.environment)
     except InputError:  # there is no range to search: its trials say so
         return None
 
 
-def answer(bounds: Bounds, steps: Sequence[Step]) -> Answer:
+def answer(bounds: Bounds, steps: Sequence[Step]) -> SearchAnswer:
     """The answer of these trials."""
     limited = sorted(step.rate_per_s for step in steps if step.limited)
     top, limit = bounds.highest_per_s, None
@@ -132,7 +132,7 @@ def answer(bounds: Bounds, steps: Sequence[Step]) -> Answer:
         first_per_s=bounds.first_per_s,
         answers=tuple((step.rate_per_s, step.held) for step in steps if step.held is not None),
     )
-    return Answer(bounds=bounds, steps=tuple(steps), search=search, limited_per_s=limit)
+    return SearchAnswer(bounds=bounds, steps=tuple(steps), search=search, limited_per_s=limit)
 
 
 def step_of(trial: Trial, objective: Objective, environment: Environment) -> Step:

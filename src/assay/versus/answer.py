@@ -25,7 +25,7 @@ from assay.verdict.seen import CaseSeen, RunSeen
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class RivalRatio:
     """The best against one other: `ratio` is best/other, with the ends that are known after `limits`.
 
     `void` names the rules that forbid the comparison. `detectable` is the ratio that this run would
@@ -34,7 +34,7 @@ class Pair:
 
     other: Case
     ratio: Estimate | None
-    outcome: Literal["different", "alike"] | None
+    settled: Literal["different", "alike"] | None
     detectable: float | None
     blocks_needed: int | None
     limits: tuple[Limit, ...] = ()
@@ -42,11 +42,11 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ContestAnswer:
     """The comparison as it stands. `best` is None where fewer than two rivals were measured."""
 
     best: Case | None
-    pairs: tuple[Pair, ...]
+    pairs: tuple[RivalRatio, ...]
     unmeasured: tuple[Case, ...]
     blocks: int
     load_s: float
@@ -55,10 +55,10 @@ class Answer:
     @property
     def settled(self) -> bool:
         """Whether every question is answered."""
-        return bool(self.pairs) and all(pair.outcome for pair in self.pairs)
+        return bool(self.pairs) and all(pair.settled for pair in self.pairs)
 
 
-def answer(run: Run) -> Answer:
+def answer(run: Run) -> ContestAnswer:
     """The answer of the trials so far; with what was found about them, where they have been judged."""
     seen = _see(run)
     findings = run.judgement.findings if run.judgement else _of_the_control(seen)
@@ -75,7 +75,7 @@ def answer(run: Run) -> Answer:
                 found = pair_of(seen, findings, first, other, cases=len(measured))
                 pairs.append(_pair(other.case, found, sought, floor, alpha))
     blocks = {trial.block for trial in run.trials}
-    return Answer(
+    return ContestAnswer(
         best=best,
         pairs=tuple(pairs),
         unmeasured=tuple(one.case for one in rivals if one not in measured),
@@ -106,12 +106,12 @@ def _of_the_control(seen: RunSeen) -> tuple[Finding, ...]:
     return tuple(D1.finding(subject, hit) for subject, hit in D1.check(seen, D1.limits))
 
 
-def _pair(other: Case, found: Between, sought: float, floor: float, alpha: float) -> Pair:
+def _pair(other: Case, found: Between, sought: float, floor: float, alpha: float) -> RivalRatio:
     logs = found.pair.logs if found.pair else ()
-    return Pair(
+    return RivalRatio(
         other=other,
         ratio=found.bounded,
-        outcome=settled(found.pair, sought, floor),
+        settled=settled(found.pair, sought, floor),
         detectable=detectable_by_now(logs, floor, alpha),
         blocks_needed=blocks_to_settle(logs, sought, alpha),
         limits=found.limits,

@@ -34,14 +34,14 @@ class Failures:
 
 
 @dataclass(frozen=True)
-class Books:
+class AbBooks:
     """The failures, and the length in bytes that every document should have."""
 
     failures: Failures
     document_bytes: int
 
 
-def books(table: Requests, outcomes: Mapping[str, int], *, variable_length: bool) -> Books:
+def books(table: Requests, outcomes: Mapping[str, int], *, variable_length: bool) -> AbBooks:
     """Count each failed request once. The first document that is complete sets the length."""
     lengths = [
         length for length, failure in zip(table.body_bytes, table.failure, strict=True) if failure == 0
@@ -55,10 +55,10 @@ def books(table: Requests, outcomes: Mapping[str, int], *, variable_length: bool
         length=differing + sum(outcomes.get(kind, 0) for kind in _LENGTH),
         exceptions=sum(count for kind, count in outcomes.items() if kind not in known),
     )
-    return Books(failures, document_bytes)
+    return AbBooks(failures, document_bytes)
 
 
-def books_of_ab(table: Requests, *, variable_length: bool, tls: bool) -> Books:
+def books_of_ab(table: Requests, *, variable_length: bool, tls: bool) -> AbBooks:
     """Keep the books as ab keeps them (`close_connection` and the loop around it in httpd's ab.c).
 
     An answer that ends early is a document like any other. A connection that breaks is counted when
@@ -82,5 +82,5 @@ def books_of_ab(table: Requests, *, variable_length: bool, tls: bool) -> Books:
             length += 1
     told = (refused + 1) // 2
     if tls:
-        return Books(Failures(0, 0, length, told), document_bytes)
-    return Books(Failures(0, broken + 2 * told, length, broken + told), document_bytes)
+        return AbBooks(Failures(0, 0, length, told), document_bytes)
+    return AbBooks(Failures(0, broken + 2 * told, length, broken + told), document_bytes)

@@ -16,7 +16,7 @@ from assay.report.model.rows import Row, Section, failure_words, name_of_case
 from assay.values.design import SearchDesign
 from assay.values.estimate import Estimate, Known
 from assay.values.run import Run
-from assay.verdict.search import Answer, answer_of
+from assay.verdict.search import SearchAnswer, answer_of
 
 _MANY = 30
 """Rows from which the trials are no longer drawn."""
@@ -141,7 +141,7 @@ def _word(held: bool | None, died: bool) -> str:
     return "died" if died else {True: "held", False: "missed", None: "no answer"}[held]
 
 
-def _steps(found: Answer, capacity: Estimate | None, width: float) -> Drawing:
+def _steps(found: SearchAnswer, capacity: Estimate | None, width: float) -> Drawing:
     phone = width < 560
     words = 0.0 if phone else min(0.45 * width, 12 + max(svg.width_of(step.why, 11) for step in found.steps))
     rates = [step.rate_per_s for step in found.steps]

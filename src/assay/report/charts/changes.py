@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.compare import Comparison
+from assay.compare import RunComparison
 from assay.report import format as fmt
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.hues import hues
@@ -12,7 +12,7 @@ from assay.report.model import compared as told
 from assay.report.model.rows import short_name
 
 
-def changes(found: Comparison) -> Chart | None:
+def changes(found: RunComparison) -> Chart | None:
     """A strip a figure of each case both have; None where nothing can be set against anything."""
     shown = [one for one in found.changes if one.change is not None and one.metric != "errors"]
     places = hues(found.new.header.cases)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from assay.capacity.objective import Limit, figure_of, rate_of
+from assay.capacity.objective import ObjectiveLimit, figure_of, rate_of
 from assay.capacity.record import objectives as readable
 from assay.errors import InputError
 from assay.report import format as fmt
@@ -59,7 +59,7 @@ def objectives(run: Run) -> Iterator[Chart | None]:
         wanted = readable(run.header)
     except InputError:  # said elsewhere in the report
         return
-    limits: dict[tuple[str, Limit], dict[str, list[Place]]] = {}
+    limits: dict[tuple[str, ObjectiveLimit], dict[str, list[Place]]] = {}
     trials = trials_by_case(run.trials)
     for case in (case for case in run.header.cases if case.id in wanted):
         for limit in wanted[case.id].limits:
@@ -78,7 +78,7 @@ def objectives(run: Run) -> Iterator[Chart | None]:
         )  # fmt: skip
 
 
-def _tried(trials: Iterable[Trial], limit: Limit) -> Iterator[Place]:
+def _tried(trials: Iterable[Trial], limit: ObjectiveLimit) -> Iterator[Place]:
     for trial in trials:
         seen = trial.measurement
         value = figure_of(limit, seen, seen.response_time or seen.service_time) if seen else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from assay import verdict
-from assay.compare import Change, Comparison, Watched, environment_differences
+from assay.compare import Change, RunComparison, Watched, environment_differences
 from assay.report import format as fmt
 from assay.report.model.answer import standing
 from assay.report.model.findings import groups
@@ -45,7 +45,7 @@ _TONES: dict[str, Tone] = {
 }
 
 
-def compared(found: Comparison) -> Beside:
+def compared(found: RunComparison) -> Beside:
     """The comparison as every form of it shows it."""
     sides = (("base", found.base), ("new", found.new))
     changed = environment_differences(found.base.header.environment, found.new.header.environment)
@@ -81,12 +81,12 @@ def by_case(made: Table) -> tuple[Table, ...]:
     )
 
 
-def _findings(found: Comparison, side: str, run: Run) -> Iterator[tuple[str, Group]]:
+def _findings(found: RunComparison, side: str, run: Run) -> Iterator[tuple[str, Group]]:
     about = (one for which, one in found.findings if which == side)
     yield from ((side, group) for group in groups(about, lambda case: name_of_case(run, case)))
 
 
-def _conclusion(found: Comparison) -> Iterator[str]:
+def _conclusion(found: RunComparison) -> Iterator[str]:
     """What the limits came to, gravest first; nothing where no limit was set."""
     for change in found.changes:
         if change.outcome == "broken":
@@ -107,7 +107,7 @@ def _conclusion(found: Comparison) -> Iterator[str]:
         yield f"all {len(held)} limits are kept" if len(held) > 1 else "the limit is kept"
 
 
-def _changed(found: Comparison) -> str:
+def _changed(found: RunComparison) -> str:
     """What is shown to have changed, in a sentence."""
     told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
     shown = []
@@ -121,7 +121,7 @@ def _changed(found: Comparison) -> str:
     return f"Changed, with 95 % intervals apart from 1: {'; '.join(shown[:6])}{rest}."
 
 
-def _shown(found: Comparison) -> list[Change]:
+def _shown(found: RunComparison) -> list[Change]:
     """Errors are shown where there were any, or where they were watched."""
     return [
         change
@@ -154,7 +154,7 @@ def _value(estimate: Estimate | None) -> float | None:
     return None if estimate is None else estimate.value
 
 
-def _left_out(found: Comparison) -> Iterator[str]:
+def _left_out(found: RunComparison) -> Iterator[str]:
     """Say which cases have nothing to be compared with."""
     for side, cases in (("base", found.only_base), ("new", found.only_new)):
         if cases:

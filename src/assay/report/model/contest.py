@@ -10,8 +10,7 @@ from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
 from assay.values.estimate import Estimate
 from assay.values.run import Run
-from assay.versus.answer import Answer as Contest
-from assay.versus.answer import Pair, answer, load_ns
+from assay.versus.answer import ContestAnswer, RivalRatio, answer, load_ns
 
 _NARROW = 1.03
 
@@ -20,7 +19,7 @@ def told(run: Run) -> Answer:
     """One sentence for each rival against the best, how sure they are, and what would settle what is open."""
     found = answer(run)
     # No number of blocks narrows what a rule has opened.
-    narrow = any(pair.outcome is None and not pair.void and not pair.limits for pair in found.pairs)
+    narrow = any(pair.settled is None and not pair.void and not pair.limits for pair in found.pairs)
     return Answer(
         said=tuple(_sentences(run, found)),
         sure=(_sure(found),) if any(pair.ratio for pair in found.pairs) else (),
@@ -37,7 +36,7 @@ def standing(run: Run) -> str:
     best = name_of_case(run, found.best.id)
     pairs = ", ".join(
         f"{fmt.safe(best, 40)} / {fmt.safe(name_of_case(run, pair.other.id), 40)} {fmt.ratio(pair.ratio)}"
-        + (f" ({pair.outcome})" if pair.outcome else "")
+        + (f" ({pair.settled})" if pair.settled else "")
         for pair in found.pairs
     )
     return f"{size}: {pairs}"
@@ -48,7 +47,7 @@ def load_s(run: Run) -> float:
     return load_ns(run) / 1e9
 
 
-def _sentences(run: Run, found: Contest) -> Iterator[str]:
+def _sentences(run: Run, found: ContestAnswer) -> Iterator[str]:
     for case in found.unmeasured:
         yield f"{name_of_case(run, case.id)} was not measured."
     if found.best is None:
@@ -58,7 +57,7 @@ def _sentences(run: Run, found: Contest) -> Iterator[str]:
         yield f"{_pair(run, found, pair)}."
 
 
-def _sure(found: Contest) -> str:
+def _sure(found: ContestAnswer) -> str:
     """Where the intervals come from: they are looked at after every block, and allow for it."""
     blocks = fmt.counted(found.blocks, "block")
     return (
@@ -67,7 +66,7 @@ def _sure(found: Contest) -> str:
     )
 
 
-def _pair(run: Run, found: Contest, pair: Pair) -> str:
+def _pair(run: Run, found: ContestAnswer, pair: RivalRatio) -> str:
     assert found.best is not None  # the caller asked
     best, other = name_of_case(run, found.best.id), name_of_case(run, pair.other.id)
     if pair.void:
@@ -77,16 +76,16 @@ def _pair(run: Run, found: Contest, pair: Pair) -> str:
         return f"{best} and {other} share no block"
     if pair.limits:
         return _bounded(best, other, pair, ratio)
-    if pair.outcome == "different":
+    if pair.settled == "different":
         return f"{best} serves {_fine(ratio.value, ratio)} times{_interval(ratio)} the requests of {other}"
     seen = "" if pair.detectable is None else f"; this run would have seen {fmt.share(pair.detectable - 1)}"
-    if pair.outcome == "alike":
+    if pair.settled == "alike":
         within = f"they are alike to within {fmt.share(found.sought)}"
         return f"no difference between {best} and {other} shown: {within}{_interval(ratio)}{seen}"
     return f"no difference between {best} and {other} shown{_interval(ratio)}{seen}"
 
 
-def _bounded(best: str, other: str, pair: Pair, ratio: Estimate) -> str:
+def _bounded(best: str, other: str, pair: RivalRatio, ratio: Estimate) -> str:
     """What is left of a ratio that something limits."""
     why = verdict.words_of(pair.limits)
     if ratio.low is None and ratio.high is None:
@@ -98,12 +97,12 @@ def _bounded(best: str, other: str, pair: Pair, ratio: Estimate) -> str:
     else:
         edge = f"at most {_fine(ratio.high or 0.0, ratio)} times"
     told = f"{best} serves {edge} the requests of {other} ({why})"
-    return told if pair.outcome == "different" else f"no difference shown: {told}"
+    return told if pair.settled == "different" else f"no difference shown: {told}"
 
 
-def _what_would_settle(found: Contest) -> str:
+def _what_would_settle(found: ContestAnswer) -> str:
     """Said of the comparison that needs most."""
-    needs = [pair.blocks_needed for pair in found.pairs if pair.outcome is None]
+    needs = [pair.blocks_needed for pair in found.pairs if pair.settled is None]
     known = [need for need in needs if need is not None]
     if not found.blocks or not known or len(known) < len(needs):
         return "Not settled: this machine is too noisy to say how many more blocks would do."

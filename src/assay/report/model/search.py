@@ -10,8 +10,7 @@ from assay.report.model.rows import name_of_case, ordered_findings
 from assay.report.model.values import Answer, Cell, Column, Line, Table, table
 from assay.values.estimate import Estimate
 from assay.values.run import Run
-from assay.verdict.search import Answer as Searched
-from assay.verdict.search import Step, answer_of
+from assay.verdict.search import SearchAnswer, Step, answer_of
 
 _COLUMNS = (
     Column("trial", "trial", right=True, key=True),
@@ -25,7 +24,7 @@ def told(run: Run) -> Answer:
     """What was found, how sure that is, and what the server did not survive."""
     found = answer_of(run)
     more = "To settle it: give it a larger --budget, or a wider --within."
-    searching = found.capacity is not None and found.outcome == "searching" and not _withheld(run)
+    searching = found.capacity is not None and found.state == "searching" and not _withheld(run)
     return Answer(said=tuple(_sentences(run, found)), surer=(more,) * searching)
 
 
@@ -45,7 +44,7 @@ def steps(run: Run) -> Table:
     return table("Trials of the search", _COLUMNS, lines)
 
 
-def line(found: Searched) -> str:
+def line(found: SearchAnswer) -> str:
     """The last trial and where the search stands, in a line."""
     step = found.steps[-1]
     said = f"[{len(found.steps):>2}] {fmt.rate(step.rate_per_s)}: {_held(step)} ({fmt.safe(step.why, 120)})"
@@ -58,7 +57,7 @@ def _held(step: Step) -> str:
     return {True: "held", False: "missed", None: "no answer"}[step.held]
 
 
-def _sentences(run: Run, found: Searched) -> Iterator[str]:
+def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
     name = name_of_case(run, run.header.cases[0].id)
     objective = found.bounds.objective
     trials = fmt.counted(len(found.steps), "trial")
@@ -68,15 +67,15 @@ def _sentences(run: Run, found: Searched) -> Iterator[str]:
     elif capacity is None:
         why = found.steps[-1].why if found.steps else "no trial ended"
         yield f"Nothing is known of {name}: {why}."
-    elif found.outcome == "found":
+    elif found.state == "found":
         assert capacity.low is not None and capacity.high is not None  # an interval ended the search
         sure = f"95 % sure: {rate(capacity.low)} to {rate(capacity.high)}, {trials}"
         yield f"{name} holds {objective} up to {rate(capacity.value)} ({sure})."
-    elif found.outcome == "below the range":
+    elif found.state == "below the range":
         last = next(step for step in reversed(found.steps) if step.held is False)
         at = f"{rate(capacity.value)}, the lowest that was asked"
         yield f"{name} does not hold {objective} even at {at} ({trials}): {last.why}."
-    elif found.outcome == "above the range":
+    elif found.state == "above the range":
         yield f"{name} holds {objective} at {rate(capacity.value)}, {_top(found)} ({trials})."
     else:
         yield f"Not settled after {trials}: {name} holds {objective} up to {between(capacity)}."
@@ -91,7 +90,7 @@ def _withheld(run: Run) -> bool:
     return verdict.withheld(ordered_findings(run), run.header.cases[0].id, "times")
 
 
-def _top(found: Searched) -> str:
+def _top(found: SearchAnswer) -> str:
     if found.limited_per_s is not None:
         return f"and the generator reached its own limit at {fmt.rate(found.limited_per_s)}"
     return "the highest that was asked: give --to a higher rate"
