@@ -32,12 +32,19 @@ class GoingLoad(Protocol):
 class Generator(Protocol):
     """Offers one load after the other."""
 
+    def planned(self, plan: LoadPlan) -> LoadPlan:
+        """Give the plan with as many workers as it has for them."""
+
     def start(self, plan: LoadPlan) -> GoingLoad:
         """Start a load. PlanRefused where the plan is wrong, EnvironmentLacks where it cannot be offered."""
 
 
 class ThisProcess:
     """The engine in this process."""
+
+    def planned(self, plan: LoadPlan) -> LoadPlan:
+        """Give the plan as it is: it was made for this machine."""
+        return plan
 
     def start(self, plan: LoadPlan) -> GoingLoad:
         """Start the load on threads of this process."""

@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING
 
 from assay import console, engine, reach
-from assay.cli import address, load_flags, words
+from assay.cli import address, load_flags, ray_flags
 from assay.cli.parser import Parser
-from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, InputError
+from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +29,7 @@ _LINE_EVERY_S = 2.0
 def configure(parser: Parser) -> None:
     """Add the flags."""
     load_flags.add_to(parser)
-    many = parser.add_argument_group("many machines")
-    many.add_argument(
-        "--ray", metavar="HOST:PORT", help="offer the load from the generators of a Ray cluster"
-    )
-    many.add_argument("--generators", type=words.whole, metavar="N",
-                      help="from so many of them [all that there are]")  # fmt: skip
+    ray_flags.add_to(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the whole result as JSON on standard output")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
@@ -66,8 +61,7 @@ def run(args: argparse.Namespace) -> int:
     plan = load_flags.plan_from(args)
     address.host_and_port(plan.url)
     engine.check(plan)
-    if args.generators and not args.ray:
-        raise InputError("--generators are those of a cluster", "add --ray HOST:PORT")
+    ray_flags.check(args)
     plan = address.settled(plan, allowed=args.yes)
     if args.ray:
         return _from_cluster(plan, args)

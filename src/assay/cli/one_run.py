@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.resolved import ResolvedRun
     from assay.settings import Settings
     from assay.trial import Resumed
+    from assay.trial.where import Where
     from assay.values.run import Run
 
 Show = Callable[["Run", Path], None]
@@ -39,6 +40,7 @@ def begin(
     *,
     series: str = "",
     begun: Callable[[str], None] = lambda run_id: None,
+    where: Where | None = None,
 ) -> Ended:
     """Make a new run; `begun` is told its id once its record lies on the disk.
 
@@ -50,7 +52,9 @@ def begin(
         console.note(text)
     command = credentials.command()
     return _watched(
-        lambda view: trial.begin(resolved, settings, view, command=command, series=series, begun=begun),
+        lambda view: trial.begin(
+            resolved, settings, view, command=command, series=series, begun=begun, where=where or trial.HERE
+        ),
         lambda run: show(run, settings.results / run.header.run_id),
     )
 

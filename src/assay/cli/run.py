@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from assay import console
-from assay.cli import one_run, words
+from assay.cli import one_run, ray_flags, words
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def configure(parser: Parser) -> None:
     how.add_argument("--no-control", action="store_true",
                      help="do not measure one server a second time (A/A)")  # fmt: skip
     how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
+    ray_flags.add_to(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     output.add_argument("--json", action="store_true", help="each whole run as JSON on standard output")
@@ -42,6 +43,7 @@ def configure(parser: Parser) -> None:
         ("assay run franklin --profile published", "as published, flaws included"),
         ("assay run heroes --profile both", "both, and what the flaws did to the ranking"),
         ("assay run franklin --server quotes/go --blocks 3", "one server, three trials"),
+        ("assay run franklin --ray 10.0.0.1:6379", "servers and generators on the machines of a cluster"),
         ("assay run --all", "every study, with a time estimate first"),
         ("assay run --resume latest", "go on where a run, or a series of runs, was cut off"),
     )
@@ -60,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
         return _start(names[0], args, settings)
     from assay.cli import run_series
 
+    if args.ray:
+        raise InputError("--ray takes one study under one profile", "run them one after the other")
     if args.server and len(names) > 1:
         raise InputError("--server names servers of one study", "name one study, or leave --server out")
     profiles = ("published", "fair") if args.profile == "both" else (args.profile or "fair",)
@@ -102,8 +106,9 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
     from assay.trial import machine_lock
 
     study = resolve(load_study(name, settings), settings, _choices(args))
-    with machine_lock(settings):
-        return one_run.begin(study, settings, one_run.shown(as_json=args.json)).code
+    show = one_run.shown(as_json=args.json)
+    with machine_lock(settings), ray_flags.somewhere(args, study, settings) as (study, where):
+        return one_run.begin(study, settings, show, where=where).code
 
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:

@@ -36,8 +36,9 @@ _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 class NodeAgent:
     """What every node can be asked."""
 
-    def __init__(self) -> None:
-        """Watch the driver from now on."""
+    def __init__(self, address: str) -> None:
+        """Watch the driver from now on. `address` is this node's."""
+        self._address = address
         self._heard_s = time.monotonic()
         self._sinks: list[link.Sink] = []
         threading.Thread(target=self._watch, name="driver-watch", daemon=True).start()
@@ -96,9 +97,9 @@ class NodeAgent:
 class GeneratorAgent(NodeAgent):
     """Offers its part of a load, with the same engine as everywhere."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
         """No load goes on yet."""
-        super().__init__()
+        super().__init__(address)
         self._load: engine.EngineRun | None = None
         self._cores = CoreSplit((), (), os.cpu_count() or 1)
         self._watched = Watch(self._cores)

@@ -114,7 +114,8 @@ def nodes() -> tuple[Node, ...]:
 
 
 def place(kind: type, role: Role | None, chosen: Sequence[Node]) -> tuple[Agent, ...]:
-    """An agent on each of these nodes, there and answering; it holds the node's `role`, if that is given.
+    """An agent on each of these nodes, told its address, there and answering; it holds the node's `role`, if
+    that is given.
 
     NodeLost where one cannot be had.
     """
@@ -131,7 +132,7 @@ def place(kind: type, role: Role | None, chosen: Sequence[Node]) -> tuple[Agent,
                 max_restarts=0,
                 max_concurrency=_THREADS,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
-            ).remote(),
+            ).remote(node.address),
         )
         for node in chosen
     )

@@ -20,7 +20,7 @@ from assay.cluster.calls import Agent, NodeLost
 from assay.cluster.clocks import Reading, clock_of
 from assay.cluster.merge import NotOneLoad, merged
 from assay.engine import check
-from assay.errors import AssayError, EnvironmentLacks
+from assay.errors import AssayError, EnvironmentLacks, InputError
 from assay.values.cluster import About
 from assay.values.measurement import Measurement, Snapshot, Window
 from assay.values.plan import LoadPlan, Part
@@ -61,6 +61,21 @@ def dealt(threads: int, members: int) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.workers)
 
 
+def dealt_out(plan: LoadPlan, members: Sequence[Member]) -> LoadPlan:
+    """The plan with workers for all generators: as many on each as the smallest has cores.
+
+    Where the plan names cores, it means the threads of one machine, and each generator has as many.
+    """
+    each = min(len(member.cpus) or member.about.cores for member in members)
+    connections = getattr(plan.load, "connections", 0) or getattr(plan.load, "max_connections", 0)
+    if connections < len(members):
+        raise InputError(
+            f"{connections} connections cannot be dealt to {len(members)} generators",
+            "ask for more connections, or fewer generators",
+        )
+    return replace(plan, threads=min(connections, each * len(members)), cpus=())
+
+
 @dataclass(frozen=True)
 class Fleet:
     """Generators on a cluster; a `Generator` as this process is one."""
@@ -68,6 +83,10 @@ class Fleet:
     members: tuple[Member, ...]
     allowed: bool = False
     """Whether the driver has leave to load what is not on a private network."""
+
+    def planned(self, plan: LoadPlan) -> LoadPlan:
+        """The plan with workers for all of them."""
+        return dealt_out(plan, self.members)
 
     def start(self, plan: LoadPlan) -> FleetRun:
         """Start a load on all of them. Nothing goes on where one cannot."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import msgspec
 
@@ -15,15 +14,18 @@ from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent, NodeAgent, first_hops
 from assay.cluster.calls import Agent, Node
 from assay.cluster.fleet import Fleet, Member
+from assay.cluster.server_agent import ServerAgent
+from assay.cluster.site import FarSite
 from assay.errors import EnvironmentLacks, InputError
 from assay.reach import outsiders
+from assay.settings import Settings
+from assay.sut.cores import CoreSplit
+from assay.trial.where import Where
 from assay.values.cluster import About, Role
 from assay.values.plan import LoadPlan
 
 LINK_S = 0.2
 _LINK_ANSWER_S = 10.0
-
-A = TypeVar("A", bound=NodeAgent)
 
 
 @dataclass(frozen=True)
@@ -81,22 +83,32 @@ def fleet(address: str, count: int | None, plan: LoadPlan) -> Iterator[tuple[Fle
         members = tuple(Member(one.agent, one.about) for one in chosen)
         _reachable(members, plan)
         made = Fleet(members, allowed=bool(outsiders(first_hops(plan))))
-        yield made, dealt_out(plan, members)
+        yield made, made.planned(plan)
 
 
-def dealt_out(plan: LoadPlan, members: Sequence[Member]) -> LoadPlan:
-    """The plan with workers for all generators: as many on each as the smallest has cores.
-
-    Where the plan names cores, it means the threads of one machine, and each generator has as many.
-    """
-    each = min(len(member.cpus) or member.about.cores for member in members)
-    connections = getattr(plan.load, "connections", 0) or getattr(plan.load, "max_connections", 0)
-    if connections < len(members):
-        raise InputError(
-            f"{connections} connections cannot be dealt to {len(members)} generators",
-            "ask for more connections, or fewer generators",
+@contextlib.contextmanager
+def whereabouts(address: str, count: int | None, settings: Settings) -> Iterator[tuple[Where, CoreSplit]]:
+    """Where a run with servers of its own takes place: a server node and generators, and its cores."""
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(calls.joined(address))
+        [node] = with_role(address, "server", 1)
+        [server] = opened.enter_context(agents(ServerAgent, "server", [node]))
+        nodes = with_role(address, "generator", count)
+        chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
+        members = with_links([Member(one.agent, one.about) for one in chosen], server)
+        site = FarSite(server.agent)
+        site.send(settings)
+        both = node in nodes
+        cpus = server.about.server_cpus if both else server.about.cpus
+        rates = [member.link_bytes_per_s or 0.0 for member in members]
+        where = Where(
+            generator=Fleet(members),
+            site=site,
+            same_machine=any(member.same_machine for member in members),
+            link_bytes_per_s=sum(rates),
+            nodes=(node.address, *(member.agent.node.address for member in members)),
         )
-    return msgspec.structs.replace(plan, threads=min(connections, each * len(members)), cpus=())
+        yield where, CoreSplit(client=(), server=cpus, cores=server.about.cores)
 
 
 def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:

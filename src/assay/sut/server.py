@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -31,10 +32,10 @@ _PATIENCE_S = 1.0
 PickPort = Callable[[], int]
 
 
-def free_port() -> int:
+def free_port(host: str = HOST) -> int:
     """A port that nobody listens on now. The system does not soon give the same one twice."""
     with socket.socket() as listener:
-        listener.bind((HOST, 0))
+        listener.bind((host, 0))
         port: int = listener.getsockname()[1]
         return port
 
@@ -54,7 +55,7 @@ class RunningServer:
     @property
     def url(self) -> str:
         """Its address, without a path."""
-        return f"http://{HOST}:{self.port}/"
+        return f"http://{self.host}:{self.port}/"
 
     def died(self) -> ServerFailed | None:
         """The failure, if the program has ended by itself."""
@@ -70,7 +71,7 @@ class RunningServer:
     def stop(self) -> None:
         """End it and all it started. ServerFailed (stage "stop") where its port stays taken."""
         self.kept.stop()
-        if _listens(self.port):
+        if _listens(self.host, self.port):
             raise ServerFailed("stop", f"port {self.port} is still listened on after the server's end")
 
 
@@ -82,20 +83,23 @@ def start(
     cpus: tuple[int, ...],
     log: Path,
     env: Mapping[str, str] | None = None,
-    pick_port: PickPort = free_port,
+    pick_port: PickPort | None = None,
+    host: str = HOST,
 ) -> RunningServer:
-    """Start a server and wait until it answers `route` rightly.
+    """Start a server and wait until it answers `route` rightly, on this machine's address `host`.
 
     A port that was taken in the meantime is tried once more with another, unless the server insists on it.
     ServerFailed with stage "start"
     (it ended, or never listened) or "contract" (it listens and answers wrongly), with its log's end.
     """
+    pick = pick_port or partial(free_port, host)
+    order = partial(_start_on, host, prepared, contract, route, cpus, log, env or {})
     if prepared.only_port is not None:
-        return _start_on(prepared.only_port, prepared, contract, route, cpus, log, env or {})
+        return order(prepared.only_port)
     try:
-        return _start_on(pick_port(), prepared, contract, route, cpus, log, env or {})
+        return order(pick())
     except _PortTaken:
-        return _start_on(pick_port(), prepared, contract, route, cpus, log, env or {})
+        return order(pick())
 
 
 class _PortTaken(ServerFailed):
@@ -103,17 +107,18 @@ class _PortTaken(ServerFailed):
 
 
 def _start_on(
-    port: int,
+    host: str,
     prepared: Prepared,
     contract: Contract,
     route: Route,
     cpus: tuple[int, ...],
     log: Path,
     env: Mapping[str, str],
+    port: int,
 ) -> RunningServer:
     spec = prepared.spec
-    places: Places = replace(prepared.places, port=port, host=HOST)
-    if _listens(port):
+    places: Places = replace(prepared.places, port=port, host=host)
+    if _listens(host, port):
         raise _PortTaken("start", f"port {port} is taken by another program")
     order = Order(
         command=places.fill_all(spec.command),
@@ -125,22 +130,25 @@ def _start_on(
     )
     kept = Kept(order)
     try:
-        ready_ns = _wait_until_ready(kept, contract, route, port, spec.ready_timeout_s)
+        ready_ns = _wait_until_ready(kept, contract, route, (host, port), spec.ready_timeout_s)
         _check_owner(kept, port)
         sampler = Sampler(kept.keeper_pid)
     except BaseException:
         kept.stop()
         raise
-    return RunningServer(prepared, port, cpus, kept, sampler, ready_ns - kept.started_ns)
+    return RunningServer(prepared, port, cpus, kept, sampler, ready_ns - kept.started_ns, host)
 
 
-def _wait_until_ready(kept: Kept, contract: Contract, route: Route, port: int, timeout_s: float) -> int:
+def _wait_until_ready(
+    kept: Kept, contract: Contract, route: Route, at: tuple[str, int], timeout_s: float
+) -> int:
     """The moment (monotonic ns) at which the first right answer was in."""
+    host, port = at
     begin = time.monotonic()
     problem, listening = "it does not listen", False
     while True:
         try:
-            response = probe.ask(contract, route, HOST, port, timeout_s=max(1.0, timeout_s))
+            response = probe.ask(contract, route, host, port, timeout_s=max(1.0, timeout_s))
             problem, listening = probe.wrong(contract, route, response), True
             if not problem:
                 return time.monotonic_ns()
@@ -158,7 +166,7 @@ def _wait_until_ready(kept: Kept, contract: Contract, route: Route, port: int, t
         said = f"no right answer to {route.method} {route.target} within {timeout_s:g} s: {problem}"
         raise ServerFailed("contract", said, kept.log_tail())
     elsewhere = _elsewhere(kept)
-    said = f"the server did not listen on {HOST}:{port} within {timeout_s:g} s"
+    said = f"the server did not listen on {host}:{port} within {timeout_s:g} s"
     if elsewhere:
         said += f", but on {', '.join(elsewhere)}: it has to take the port that it is given (PORT)"
     raise ServerFailed("start", said, kept.log_tail())
@@ -203,7 +211,7 @@ def _listened_on(kept: Kept) -> set[str]:
     return found
 
 
-def _listens(port: int) -> bool:
+def _listens(host: str, port: int) -> bool:
     with socket.socket() as caller:
         caller.settimeout(1.0)
-        return caller.connect_ex((HOST, port)) == 0
+        return caller.connect_ex((host, port)) == 0

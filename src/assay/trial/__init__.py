@@ -17,8 +17,10 @@ from assay.trial.controller import begin, go_on
 from assay.trial.header import Resumed, resume
 from assay.trial.lock import machine_lock
 from assay.trial.observer import CutShort, Interrupted, Observer, Silent
+from assay.trial.where import HERE
 
 __all__ = [
+    "HERE",
     "CutShort",
     "Interrupted",
     "Observer",

@@ -17,6 +17,7 @@ from assay.sut.cores import CoreSplit
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.trial.observer import Observer
+from assay.trial.where import HERE, Where
 from assay.values.design import Commands, RivalsDesign
 
 
@@ -31,10 +32,13 @@ class Bench:
     services: Services
     hooks: Hooks
     loopback_bytes_per_s: float | None = None
+    where: Where = HERE
 
 
 @contextlib.contextmanager
-def open_bench(run: ResolvedRun, settings: Settings, observer: Observer) -> Iterator[Bench]:
+def open_bench(
+    run: ResolvedRun, settings: Settings, observer: Observer, where: Where = HERE
+) -> Iterator[Bench]:
     """The bench of a run: the harness keeps off the servers' cores, and each rival is set up.
 
     Leaving it ends every process and runs the clean-ups, whatever has happened. InputError where a command
@@ -53,7 +57,13 @@ def open_bench(run: ResolvedRun, settings: Settings, observer: Observer) -> Iter
         hooks.before_first(design.rivals if isinstance(design, RivalsDesign) else ())
         none = Services((), settings, run.split, logs)
         yield Bench(
-            settings=settings, split=run.split, logs=logs, observer=observer, services=none, hooks=hooks
+            settings=settings,
+            split=run.split,
+            logs=logs,
+            observer=observer,
+            services=none,
+            hooks=hooks,
+            where=where,
         )
 
 

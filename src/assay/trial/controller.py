@@ -28,6 +28,7 @@ from assay.trial.observer import CutShort, Interrupted, Observer, Silent
 from assay.trial.one_trial import failure_of, run_trial
 from assay.trial.prepare import prepare_all
 from assay.trial.warmup import preload
+from assay.trial.where import HERE, Where
 from assay.values.run import Run, TrialDone
 from assay.values.trial import Trial
 from assay.verdict import judge
@@ -43,6 +44,7 @@ def begin(
     command: Sequence[str],
     series: str = "",
     begun: Callable[[str], None] = lambda run_id: None,
+    where: Where = HERE,
 ) -> Run:
     """A new run to its end, judged; the machine must be held (`machine_lock`).
 
@@ -51,9 +53,9 @@ def begin(
     was measured, on Ctrl-C. EnvironmentLacks where a trial cannot be stored. Whatever happens, no process is
     left.
     """
-    with open_bench(resolved, settings, observer or Silent()) as bench:
+    with open_bench(resolved, settings, observer or Silent(), where) as bench:
         resolved = first_look(resolved, bench)
-        header = header_for(resolved, command, series)
+        header = header_for(resolved, command, series, where)
         with store.create(settings.results, header) as run_file:
             begun(header.run_id)
             return _to_its_end(resolved, Run(header=header, trials=(), judgement=None), run_file, bench)
@@ -74,7 +76,8 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
         observer.run_started(run, _expected_s(resolved))
         servers = _prepared(resolved, bench)
         preload()
-        with Services(resolved.services, bench.settings, bench.split, run_file.logs) as services:
+        run_services = Services(resolved.services, bench.settings, bench.split, run_file.logs)
+        with bench.where.site.services(run_services) as services:
             loopback = run.header.environment.loopback_bytes_per_s
             bench = replace(bench, logs=run_file.logs, services=services, loopback_bytes_per_s=loopback)
             while (due := next_trial(run)) is not None:
@@ -112,7 +115,9 @@ def _raise(ending: BaseException | None, run: Run) -> None:
 def _prepared(resolved: ResolvedRun, bench: Bench) -> Mapping[str, Ready]:
     """Each case's server, ready or with why it is not."""
     to_prepare = [case.server for case in resolved.cases if case.ready is None]
-    made = prepare_all(to_prepare, bench.settings, bench.split.server_cores, bench.observer)
+    made = prepare_all(
+        to_prepare, bench.settings, bench.split.server_cores, bench.observer, site=bench.where.site
+    )
 
     def of(case: ResolvedCase) -> Ready:
         return case.ready or next(server for spec, server in made if spec == case.server)

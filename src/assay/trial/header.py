@@ -20,21 +20,22 @@ from assay.settings import Settings
 from assay.store import RunFile
 from assay.study import load_study, resolve
 from assay.sut.requires import check_all
+from assay.trial.where import HERE, Where
 from assay.values.design import Design, RivalsDesign, StudyDesign
 from assay.values.run import FORMAT, Header, Run
 
 
-def header_for(run: ResolvedRun, command: Sequence[str], series: str = "") -> Header:
+def header_for(run: ResolvedRun, command: Sequence[str], series: str = "", where: Where = HERE) -> Header:
     """All that is settled before the first trial. `command` is the command line as given.
 
     InputError where a plan is not one that the engine can execute.
     """
     for case in run.cases:
         engine.check(case.plan)
-    environment = msgspec.structs.replace(
-        host.environment(run.split, _tool_versions(run)),
-        loopback_bytes_per_s=loopback.bytes_per_s(run.split),
-    )
+    environment = where.site.environment(run.split, _tool_versions(run))
+    if not where.nodes:
+        carried = loopback.bytes_per_s(run.split)
+        environment = msgspec.structs.replace(environment, loopback_bytes_per_s=carried)
     design = without_credentials(run.design) if isinstance(run.design, RivalsDesign) else run.design
     now_ns = time.time_ns()
     return Header(
@@ -47,6 +48,7 @@ def header_for(run: ResolvedRun, command: Sequence[str], series: str = "") -> He
         cases=tuple(case.case for case in run.cases),
         environment=environment,
         series=series,
+        nodes=where.nodes,
     )
 
 
@@ -83,6 +85,11 @@ def resume(path: Path, settings: Settings) -> Resumed:
     could not be put beside what is there.
     """
     header = store.load(path).header
+    if header.nodes:
+        raise InputError(
+            f"run {header.run_id} was made on the nodes {', '.join(header.nodes)}",
+            "a run on a cluster cannot be gone on with yet: make a new one",
+        )
     resolved = _resolved(header, settings)
     _check_same(header, resolved)
     run_file, stored = store.reopen(path)

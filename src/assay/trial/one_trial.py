@@ -8,15 +8,17 @@ from dataclasses import dataclass
 
 import msgspec
 
-from assay import engine, host, reach
+from assay import reach
 from assay.design import Due
 from assay.errors import EnvironmentLacks, ServerFailed
+from assay.generator import generators_of
 from assay.resolved import ResolvedCase
-from assay.sut import probe, server
+from assay.sut import probe
 from assay.sut.build import Prepared
 from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
 from assay.sut.server import RunningServer
+from assay.sut.site import Watched
 from assay.sut.standing import Standing, StandingServer
 from assay.trial.bench import Bench
 from assay.trial.warmup import warmed_up
@@ -25,6 +27,7 @@ from assay.values.plan import LoadPlan
 from assay.values.trial import (
     ContractSeen,
     Failure,
+    GeneratorSeen,
     HostSeen,
     Link,
     ServerSeen,
@@ -50,6 +53,7 @@ class _Loaded:
     host: HostSeen
     services: tuple[ServiceSeen, ...]
     warm_up: WarmUpSeen | None
+    generators: tuple[GeneratorSeen, ...]
 
 
 def run_trial(
@@ -79,7 +83,7 @@ def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: 
         bench.hooks.before_start(case.rival)
     if isinstance(prepared, Standing):
         return prepared.meet(case.contract, case.routes[0])
-    return server.start(
+    return bench.where.site.start(
         prepared,
         case.contract,
         case.routes[0],
@@ -129,6 +133,7 @@ def _measured(
         services=loaded.services,
         warm_up=loaded.warm_up,
         link=_link(running, bench),
+        generators=loaded.generators,
     )
 
 
@@ -136,6 +141,8 @@ def _link(running: Running, bench: Bench) -> Link:
     """A server that we start is on this machine; of one that stands its address tells."""
     if isinstance(running, StandingServer) and not reach.is_this_machine((running.host,)):
         return Link(same_machine=False)
+    if bench.where.nodes:
+        return Link(same_machine=bench.where.same_machine, bytes_per_s=bench.where.link_bytes_per_s)
     return Link(same_machine=True, bytes_per_s=bench.loopback_bytes_per_s)
 
 
@@ -147,7 +154,8 @@ def _tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
 
 
 def _plan(due: Due, bench: Bench, url: str) -> LoadPlan:
-    return msgspec.structs.replace(due.plan, url=url, cpus=bench.split.client)
+    whole = msgspec.structs.replace(due.plan, url=url, cpus=bench.split.client)
+    return bench.where.generator.planned(whole)
 
 
 def _wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
@@ -161,11 +169,11 @@ class _Edge:
 
     server_ns: int
     services_ns: dict[str, int]
-    watch: host.Watch
+    watch: Watched
 
 
 def _edge(running: Running, bench: Bench) -> _Edge:
-    return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), host.Watch(bench.split))
+    return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), bench.where.site.watch(bench.split))
 
 
 def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
@@ -173,7 +181,7 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
     observer, slot = bench.observer, due.slot
     warm_up = warmed_up((), due.warm_up)
     begin = _edge(running, bench)
-    load = engine.start(plan)
+    load = bench.where.generator.start(plan)
     try:
         observer.phase(slot, "warm-up" if warm_up is None else "measure")
         sampled_s = time.monotonic()
@@ -192,7 +200,8 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
         running.sampler.sample()
         measured = load.result()
         services = bench.services.seen(begin.services_ns, end.services_ns, measured.measured_ns)
-        return _Loaded(measured, end.server_ns - begin.server_ns, seen, services, warm_up)
+        used_ns = end.server_ns - begin.server_ns
+        return _Loaded(measured, used_ns, seen, services, warm_up, generators_of(load))
     except BaseException:
         load.stop()
         while not load.wait(_LOOK_S):

@@ -10,15 +10,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 from assay.errors import ServerFailed
 from assay.settings import Settings
-from assay.sut.build import Prepared, prepare
+from assay.sut.build import Prepared
 from assay.sut.manifest import ServerSpec
+from assay.sut.site import Site, ThisMachine
 from assay.trial.observer import Observer
 
 Ready = tuple[ServerSpec, Prepared | ServerFailed]
 
 
 def prepare_all(
-    specs: Sequence[ServerSpec], settings: Settings, cores: int, observer: Observer, jobs: int | None = None
+    specs: Sequence[ServerSpec],
+    settings: Settings,
+    cores: int,
+    observer: Observer,
+    jobs: int | None = None,
+    site: Site | None = None,
 ) -> list[Ready]:
     """Each server once, in order, ready or with why it is not; as many at a time as there are cores.
 
@@ -30,7 +36,8 @@ def prepare_all(
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="prepare") as pool:
         try:
             futures = [
-                pool.submit(_one, spec, settings, cores, observer, events, cancel) for spec in distinct
+                pool.submit(_one, spec, settings, cores, observer, events, cancel, site or ThisMachine())
+                for spec in distinct
             ]
             for future in futures:
                 future.add_done_callback(lambda done: events.put(_nothing))
@@ -50,6 +57,7 @@ def _one(
     observer: Observer,
     events: queue.SimpleQueue[Callable[[], None]],
     cancel: threading.Event,
+    site: Site,
 ) -> Prepared | ServerFailed:
     """Prepare one server in this thread; what there is to tell goes through the queue."""
 
@@ -58,7 +66,7 @@ def _one(
 
     name = spec.name
     try:
-        ready = prepare(spec, settings, cores, say, cancel)
+        ready = site.prepare(spec, settings, cores, say, cancel)
     except ServerFailed as failed:
         told = failed  # the name `failed` ends with its block
         events.put(lambda: observer.server_failed(name, told.message))

@@ -59,6 +59,7 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
     cases: tuple[Case, ...]
     environment: Environment
     series: str = ""
+    nodes: tuple[str, ...] = ()
 
     @property
     def study(self) -> StudyDesign | None:

@@ -1,0 +1,50 @@
+"""The flags by which a verb goes to a cluster, and the way there."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from assay.cli import words
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+    from assay.resolved import ResolvedRun
+    from assay.settings import Settings
+    from assay.trial.where import Where
+
+
+def add_to(parser: Parser) -> None:
+    """Add the flags."""
+    many = parser.add_argument_group("many machines")
+    many.add_argument("--ray", metavar="HOST:PORT",
+                      help="on the machines of a Ray cluster, by the address of its head")  # fmt: skip
+    many.add_argument("--generators", type=words.whole, metavar="N",
+                      help="load from so many of them [all that there are]")  # fmt: skip
+
+
+def check(args: argparse.Namespace) -> None:
+    """InputError where a number of generators is given and no cluster."""
+    if args.generators and not args.ray:
+        raise InputError("--generators are those of a cluster", "add --ray HOST:PORT")
+
+
+@contextlib.contextmanager
+def somewhere(
+    args: argparse.Namespace, run: ResolvedRun, settings: Settings
+) -> Iterator[tuple[ResolvedRun, Where]]:
+    """Where the run takes place, and the run with the cores of that place."""
+    check(args)
+    if not args.ray:
+        from assay.trial import HERE
+
+        yield run, HERE
+        return
+    from assay.cluster import session
+
+    with session.whereabouts(args.ray, args.generators, settings) as (where, split):
+        yield dataclasses.replace(run, split=split), where

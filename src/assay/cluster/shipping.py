@@ -1,0 +1,85 @@
+"""Sources on their way to a server node: folders as one archive, and paths that move with them.
+
+A node needs Assay and the toolchains, and no checkout: what it builds is what the driver has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import tarfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar, cast
+
+import msgspec
+
+_LEFT_OUT = {"node_modules", "target", "__pycache__", ".git", "build", "bin", "obj", "vendor"}
+_MOST_BYTES = 64 * 1024 * 1024
+
+T = TypeVar("T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Parcel:
+    """Folders as a tar archive, one below a number each; `digest` names what is in it."""
+
+    folders: tuple[Path, ...]
+    content: bytes
+    digest: str
+
+
+def packed(folders: Sequence[Path]) -> Parcel:
+    """Those of the folders that are there. What tools leave behind in them stays here."""
+    there = tuple(folder for folder in folders if folder.is_dir())
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        for number, folder in enumerate(there):
+            for path in sorted(folder.rglob("*")):
+                name = path.relative_to(folder)
+                if path.is_file() and not _LEFT_OUT & set(name.parts[:-1]):
+                    archive.addfile(_entry(path, f"{number}/{name}"), io.BytesIO(path.read_bytes()))
+    content = buffer.getvalue()
+    return Parcel(there, content, hashlib.sha256(content).hexdigest()[:16])
+
+
+def _entry(path: Path, name: str) -> tarfile.TarInfo:
+    """An entry that is the same for the same content: no owner, no time."""
+    entry = tarfile.TarInfo(name)
+    entry.size = path.stat().st_size
+    entry.mode = path.stat().st_mode & 0o777
+    return entry
+
+
+def unpack(content: bytes, folder: Path) -> None:
+    """Put the parcel's folders below `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+        archive.extractall(folder, filter="data")
+
+
+def moved(value: T, moves: Sequence[tuple[Path, Path]]) -> T:
+    """The value with every path in it that lies below a folder that has moved where that now is."""
+    return cast(T, _moved(value, moves))
+
+
+def _moved(value: object, moves: Sequence[tuple[Path, Path]]) -> object:
+    if isinstance(value, Path):
+        return next((to / value.relative_to(of) for of, to in moves if value.is_relative_to(of)), value)
+    if isinstance(value, tuple) and not hasattr(value, "_fields"):
+        return tuple(_moved(one, moves) for one in value)
+    if isinstance(value, Mapping):
+        return {key: _moved(one, moves) for key, one in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        changes = {
+            field.name: _moved(getattr(value, field.name), moves)
+            for field in dataclasses.fields(value)
+            if field.init
+        }
+        return dataclasses.replace(value, **changes)
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(
+            value, **{name: _moved(getattr(value, name), moves) for name in value.__struct_fields__}
+        )
+    return value

@@ -1,0 +1,224 @@
+"""A server node as a trial sees it: the same as this machine, over an agent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from assay.cluster import calls, shipping
+from assay.cluster.calls import Agent
+from assay.errors import AssayError, EnvironmentLacks, ServerFailed
+from assay.settings import Settings
+from assay.sut.build import Prepared
+from assay.sut.contract import Contract, Route
+from assay.sut.cores import CoreSplit
+from assay.sut.manifest import ServerSpec
+from assay.sut.server import RunningServer
+from assay.sut.services import Services
+from assay.values.run import Environment
+from assay.values.trial import HostSeen, ServiceSeen
+
+_LOOK_S = 0.5
+_SHIP_S = 120.0
+_GRACE_S = 20.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """The server's program there."""
+
+    pid: int
+
+
+@dataclass
+class FarSampler:
+    """What the sampler on the node saw."""
+
+    agent: Agent
+    peak_rss_bytes: int = 0
+    threads: int = 0
+
+    def cpu_ns(self) -> int:
+        """CPU time that the tree has used so far."""
+        return int(calls.ask(self.agent, "cpu_ns"))
+
+    def sample(self) -> None:
+        """Take memory and threads into the peaks."""
+        self.peak_rss_bytes, self.threads = calls.ask(self.agent, "sample")
+
+
+@dataclass
+class FarServer:
+    """A server on the node that has given its first right answer."""
+
+    agent: Agent
+    prepared: Prepared
+    port: int
+    cpus: tuple[int, ...]
+    kept: Program
+    sampler: FarSampler
+    start_ns: int
+    host: str
+
+    @property
+    def url(self) -> str:
+        """Its address, without a path."""
+        return f"http://{self.host}:{self.port}/"
+
+    def died(self) -> ServerFailed | None:
+        """The failure, if the program, or a service, has ended by itself."""
+        try:
+            gone = calls.ask(self.agent, "state")
+        except ServerFailed as failed:
+            return failed
+        return ServerFailed("service", f"{gone} under load") if gone else None
+
+    def log_tail(self) -> str:
+        """The last lines that it wrote."""
+        try:
+            return str(calls.ask(self.agent, "log_tail"))
+        except AssayError:
+            return ""
+
+    def stop(self) -> None:
+        """End it and all it started. A node that is lost has ended it, or does so once it knows."""
+        try:
+            calls.ask(self.agent, "stop_server", within_s=_GRACE_S)
+        except EnvironmentLacks:
+            return
+
+
+@dataclass
+class FarServices(Services):
+    """The services of a run on the node, where its servers find them."""
+
+    agent: Agent | None = None
+
+    def ensure(self, say: Callable[[str, str], None] = lambda name, step: None) -> None:
+        """Start what does not run there."""
+        if self.specs and self.agent is not None:
+            for name, step in patiently(self.agent, "ensure_services"):
+                say(name, step)
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What the node itself tells its servers."""
+        return {}
+
+    def died(self) -> str:
+        """Nothing: a server's own state tells of its services too."""
+        return ""
+
+    def cpu_ns(self) -> dict[str, int]:
+        """CPU time used so far, by service."""
+        return cast(dict[str, int], calls.ask(self.agent, "services_cpu_ns") if self.agent else {})
+
+    def seen(
+        self, begin_ns: Mapping[str, int], end_ns: Mapping[str, int], wall_ns: int
+    ) -> tuple[ServiceSeen, ...]:
+        """What the services used between two readings."""
+        if self.agent is None:
+            return ()
+        answer = calls.ask(self.agent, "services_seen", dict(begin_ns), dict(end_ns), wall_ns)
+        return msgspec.json.decode(answer, type=tuple[ServiceSeen, ...])
+
+    def stop(self) -> None:
+        """Stop all; a node that is lost does so itself."""
+        if self.agent is not None:
+            with suppress(EnvironmentLacks):
+                calls.ask(self.agent, "stop_services", within_s=_GRACE_S)
+
+
+@dataclass(frozen=True)
+class FarWatch:
+    """The node looked at since a moment."""
+
+    agent: Agent
+    number: int
+
+    def seen(self) -> HostSeen:
+        """The node since then."""
+        return msgspec.json.decode(calls.ask(self.agent, "watched", self.number), type=HostSeen)
+
+
+@dataclass(frozen=True)
+class FarSite:
+    """A server node of a cluster; a `Site` as this machine is one."""
+
+    agent: Agent
+
+    def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
+        """The node's."""
+        answer = calls.ask(self.agent, "environment", split, dict(tool_versions))
+        return msgspec.json.decode(answer, type=Environment)
+
+    def send(self, settings: Settings) -> None:
+        """Give the node the sources of all servers."""
+        parcel = shipping.packed(settings.server_folders)
+        calls.ask(self.agent, "receive", parcel.folders, parcel.content, parcel.digest, within_s=_SHIP_S)
+
+    def prepare(
+        self,
+        spec: ServerSpec,
+        settings: Settings,
+        cores: int,
+        say: Callable[[str], None],
+        cancel: threading.Event,
+    ) -> Prepared:
+        """Build a server there. ServerFailed names the node where it lacks something."""
+        say(f"on {self.agent.node.address}")
+        try:
+            return cast(Prepared, patiently(self.agent, "prepare", spec, cores, cancel=cancel))
+        except ServerFailed as failed:
+            where = f"node {self.agent.node.address}: {failed.message}"
+            raise ServerFailed(failed.stage, where, failed.log_tail) from failed
+        except EnvironmentLacks as lost:
+            raise ServerFailed("build", str(lost)) from lost
+
+    @contextmanager
+    def services(self, run: Services) -> Iterator[Services]:
+        """The services of a run, on the node."""
+        calls.ask(self.agent, "open_services", tuple(run.specs), run.split)
+        far = FarServices(run.specs, run.settings, run.split, run.logs, agent=self.agent)
+        try:
+            yield far
+        finally:
+            far.stop()
+
+    def start(
+        self,
+        prepared: Prepared,
+        contract: Contract,
+        route: Route,
+        *,
+        cpus: tuple[int, ...],
+        log: Path,
+        env: Mapping[str, str],
+    ) -> RunningServer:
+        """Start a server there."""
+        port, pid, start_ns = patiently(self.agent, "start", prepared, contract, route, cpus, log.name)
+        far = FarServer(
+            self.agent, prepared, port, cpus, Program(pid), FarSampler(self.agent), start_ns,
+            self.agent.node.address,
+        )  # fmt: skip
+        return cast(RunningServer, far)  # it is one to whoever does not look at its process
+
+    def watch(self, split: CoreSplit) -> FarWatch:
+        """Look at the node from now on."""
+        return FarWatch(self.agent, calls.ask(self.agent, "watch", split))
+
+
+def patiently(agent: Agent, what: str, *given: object, cancel: threading.Event | None = None) -> Any:  # noqa: ANN401 - whatever the agent gives
+    """The answer to what may take minutes. The agent is asked meanwhile whether it is still there."""
+    reference = calls.begin(agent, what, *given)
+    while not calls.ended([reference], _LOOK_S):
+        calls.ask(agent, "hello")
+        if cancel is not None and cancel.is_set():
+            raise ServerFailed("build", "the build was cancelled")
+    return calls.collect(agent, reference)

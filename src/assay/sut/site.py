@@ -1,0 +1,103 @@
+"""Where servers run: on this machine, or on another that does the same for us. A trial cannot tell which."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Protocol
+
+from assay import host
+from assay.settings import Settings
+from assay.sut import build, server
+from assay.sut.build import Prepared
+from assay.sut.contract import Contract, Route
+from assay.sut.cores import CoreSplit
+from assay.sut.manifest import ServerSpec
+from assay.sut.server import RunningServer
+from assay.sut.services import Services
+from assay.values.run import Environment
+from assay.values.trial import HostSeen
+
+
+class Watched(Protocol):
+    """A host that is looked at since a moment."""
+
+    def seen(self) -> HostSeen:
+        """The host since then."""
+
+
+class Site(Protocol):
+    """A machine that servers are built, started and looked at on."""
+
+    def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
+        """What the figures of its servers belong to."""
+
+    def prepare(
+        self,
+        spec: ServerSpec,
+        settings: Settings,
+        cores: int,
+        say: Callable[[str], None],
+        cancel: threading.Event,
+    ) -> Prepared:
+        """Build a server there. ServerFailed as `build.prepare`."""
+
+    def services(self, run: Services) -> AbstractContextManager[Services]:
+        """The services of a run, there."""
+
+    def start(
+        self,
+        prepared: Prepared,
+        contract: Contract,
+        route: Route,
+        *,
+        cpus: tuple[int, ...],
+        log: Path,
+        env: Mapping[str, str],
+    ) -> RunningServer:
+        """Start a server there. ServerFailed as `server.start`."""
+
+    def watch(self, split: CoreSplit) -> Watched:
+        """Look at the machine from now on."""
+
+
+class ThisMachine:
+    """This machine."""
+
+    def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
+        """This machine's."""
+        return host.environment(split, tool_versions)
+
+    def prepare(
+        self,
+        spec: ServerSpec,
+        settings: Settings,
+        cores: int,
+        say: Callable[[str], None],
+        cancel: threading.Event,
+    ) -> Prepared:
+        """Build a server here."""
+        return build.prepare(spec, settings, cores, say, cancel)
+
+    def services(self, run: Services) -> AbstractContextManager[Services]:
+        """The services, here."""
+        return run
+
+    def start(
+        self,
+        prepared: Prepared,
+        contract: Contract,
+        route: Route,
+        *,
+        cpus: tuple[int, ...],
+        log: Path,
+        env: Mapping[str, str],
+    ) -> RunningServer:
+        """Start a server here."""
+        return server.start(prepared, contract, route, cpus=cpus, log=log, env=env)
+
+    def watch(self, split: CoreSplit) -> Watched:
+        """Look at this machine."""
+        return host.Watch(split)
