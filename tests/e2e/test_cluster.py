@@ -8,11 +8,15 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import made_studies
 import pytest
 import three_hosts
 from three_hosts import BIN, Cluster
+
+from assay import store
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'assay-http[ray]'")
 PROBLEM = three_hosts.why_not()
@@ -194,3 +198,57 @@ def test_ctrl_c_keeps_what_was_measured(cluster: Cluster, url: str) -> None:
     measured = json.loads(out)["measurement"]
     assert measured["interrupted"]
     until(lambda: not agents(cluster))
+
+
+def small_study(tmp_path: Path, modes: list[str], *, blocks: int, measure_s: float) -> dict[str, str]:
+    """A study of small servers, and the environment in which Assay finds it and keeps its record."""
+    made_studies.write(tmp_path, modes, blocks=blocks, measure_s=measure_s)
+    return {
+        "ASSAY_STUDIES": str(tmp_path / "studies"),
+        "ASSAY_SERVERS": str(tmp_path / "servers"),
+        "ASSAY_RESULTS": str(tmp_path / "results"),
+    }
+
+
+def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> None:
+    env = small_study(tmp_path, ["right", "dies"], blocks=1, measure_s=0.5)
+    done = assay(cluster, "run", "small", "--ray", cluster.address, "--no-control", **env)
+    assert done.returncode in (0, 1), done.stderr
+    run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
+    assert run.header.nodes == ("10.231.7.3", "10.231.7.1", "10.231.7.2")
+    whole = next(trial for trial in run.trials if trial.case.endswith("right"))
+    failed = next(trial for trial in run.trials if trial.case.endswith("dies"))
+    assert whole.plan.url.startswith("http://10.231.7.3:")
+    assert whole.server is not None
+    assert whole.server.cpu_ns > 0
+    assert whole.server.peak_rss_bytes > 0
+    assert whole.link is not None
+    assert whole.link.bytes_per_s
+    assert whole.measurement is not None
+    parts = [one.measurement for one in whole.generators]
+    assert sum(part.books.started for part in parts) == whole.measurement.books.started
+    assert failed.failure is not None
+    assert "ended with exit code 3" in failed.failure.reason
+    assert "a fatal mistake" in failed.failure.log_tail
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+
+
+def test_a_lost_server_agent_fails_its_trial_and_the_record_stands(cluster: Cluster, tmp_path: Path) -> None:
+    env = small_study(tmp_path, ["right"], blocks=2, measure_s=30)
+    head = cluster.hosts[0]
+    begun = subprocess.Popen(
+        head.command(ASSAY, "run", "small", "--ray", cluster.address, "--no-control"),
+        env=head.env | env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until(lambda: cluster.hosts[1].processes("GeneratorAgent.finish"))
+    [victim] = cluster.hosts[2].processes("ray::ServerAgent")
+    os.kill(victim, 9)
+    _, err = begun.communicate(timeout=40)
+    assert begun.returncode == 1, err
+    run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
+    assert [trial.failure is not None for trial in run.trials] == [True, True]
+    assert "10.231.7.3" in str(run.trials[0].failure)
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
