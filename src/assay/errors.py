@@ -59,6 +59,9 @@ class Unknown(InputError):
 class EnvironmentLacks(AssayError):
     """The machine lacks something: a tool, a package, descriptors, room on the disk."""
 
+    stage = "load"
+    """The stage of a trial that this ended."""
+
 
 class ServerFailed(AssayError):
     """A server could not be built, started, trusted or stopped. A row, not the end of a study."""

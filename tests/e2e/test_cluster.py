@@ -251,4 +251,18 @@ def test_a_lost_server_agent_fails_its_trial_and_the_record_stands(cluster: Clus
     run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
     assert [trial.failure is not None for trial in run.trials] == [True, True]
     assert "10.231.7.3" in str(run.trials[0].failure)
+    assert run.judgement is not None
+    assert "G9" in {finding.code for finding in run.judgement.findings}
     until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+
+
+def test_a_far_generator_is_found_out(cluster: Cluster, url: str) -> None:
+    device = cluster.hosts[1].device
+    cluster.hosts[1].tc("qdisc", "add", "dev", device, "root", "netem", "delay", "40ms")
+    try:
+        result = load(cluster, url, "-c", "8", "-d", "1s")
+    finally:
+        cluster.hosts[1].tc("qdisc", "del", "dev", device, "root")
+    findings = {one["code"]: one["evidence"] for one in result["findings"]}
+    assert findings["G10"].startswith("generator 10.231.7.2 had ")
+    assert findings["G11"].startswith("generator 10.231.7.2 began ")

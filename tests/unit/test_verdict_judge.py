@@ -337,7 +337,7 @@ class TestRegistry:
     def test_explain_takes_any_case_and_names_the_nearest(self) -> None:
         assert explain("w3").title == "unequal answers"
         with pytest.raises(InputError, match="G1"):
-            explain("G11")
+            explain("G111")
 
     @pytest.mark.parametrize(
         "setting",

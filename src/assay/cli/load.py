@@ -161,7 +161,14 @@ def _report(
 ) -> int:
     from assay.verdict import judge_load
 
-    findings = judge_load(plan, measurement, cores=os.cpu_count() or 1, same_machine=same_machine, host=host)
+    findings = judge_load(
+        plan,
+        measurement,
+        cores=os.cpu_count() or 1,
+        same_machine=same_machine,
+        host=host,
+        generators=generators,
+    )
     if as_json:
         from assay.report.load_json import encode
 

@@ -38,6 +38,8 @@ _START = "`ray start --head` starts one; docs/many-machines.md says how"
 class NodeLost(EnvironmentLacks):
     """A node of the cluster, or Assay's agent on it, does not answer any more."""
 
+    stage = "cluster"
+
 
 @dataclass(frozen=True)
 class Node:

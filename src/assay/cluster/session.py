@@ -50,7 +50,7 @@ def agents(kind: type[NodeAgent], role: Role, nodes: Sequence[Node]) -> Iterator
             for agent, answer in zip(placed, told, strict=True)
         )
         for one in chosen:
-            _same_version(one)
+            refuse_other_versions(one)
         yield chosen
     finally:
         calls.dismiss(placed)
@@ -133,7 +133,8 @@ def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:
     )
 
 
-def _same_version(one: Chosen) -> None:
+def refuse_other_versions(one: Chosen) -> None:
+    """EnvironmentLacks where the node's Assay or engine is not ours."""
     ours = (assay.version(), engine.version())
     theirs = (one.about.assay_version, one.about.engine_version)
     if ours != theirs:

@@ -13,12 +13,12 @@ from assay.design import Due
 from assay.errors import EnvironmentLacks, ServerFailed
 from assay.generator import generators_of
 from assay.resolved import ResolvedCase
+from assay.site import Watched
 from assay.sut import probe
 from assay.sut.build import Prepared
 from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
 from assay.sut.server import RunningServer
-from assay.sut.site import Watched
 from assay.sut.standing import Standing, StandingServer
 from assay.trial.bench import Bench
 from assay.trial.warmup import warmed_up
@@ -66,7 +66,7 @@ def run_trial(
     except ServerFailed as failed:
         return msgspec.structs.replace(trial, failure=failure_of(failed))
     except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others of the run it can
-        return msgspec.structs.replace(trial, failure=Failure(stage="load", reason=str(lacking)))
+        return msgspec.structs.replace(trial, failure=Failure(stage=lacking.stage, reason=str(lacking)))
 
 
 def failure_of(failed: ServerFailed) -> Failure:

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from assay.errors import ServerFailed
 from assay.settings import Settings
+from assay.site import Site, ThisMachine
 from assay.sut.build import Prepared
 from assay.sut.manifest import ServerSpec
-from assay.sut.site import Site, ThisMachine
 from assay.trial.observer import Observer
 
 Ready = tuple[ServerSpec, Prepared | ServerFailed]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.generator import Generator, ThisProcess
-from assay.sut.site import Site, ThisMachine
+from assay.site import Site, ThisMachine
 
 
 @dataclass(frozen=True)

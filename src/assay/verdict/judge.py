@@ -17,15 +17,15 @@ from assay.values.finding import Finding, Severity, Subject
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
 from assay.values.run import Judgement, Run
-from assay.values.trial import HostSeen, Link
+from assay.values.trial import GeneratorSeen, HostSeen, Link
 from assay.verdict.claims import judge_claim
 from assay.verdict.effects import noise_floor, withheld
-from assay.verdict.load import Machine
+from assay.verdict.load import Load, Machine
 from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, Thresholds
 from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule, TrialsRule
 from assay.verdict.search import answers_of
-from assay.verdict.see import see_load
+from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
 from assay.verdict.seen import RunSeen
 
@@ -112,6 +112,7 @@ def judge_load(
     cores: int,
     same_machine: bool,
     host: HostSeen | None = None,
+    generators: tuple[GeneratorSeen, ...] = (),
 ) -> tuple[Finding, ...]:
     """The findings about one load of `assay load`, gravest first.
 
@@ -119,11 +120,13 @@ def judge_load(
     """
     link = Link(same_machine=same_machine)
     machine = Machine(cores=cores, client_cpus=plan.cpus, link=link, host=host)
-    load = replace(see_load(plan, measurement, machine), follows=True)
+    parts = see_parts(plan, generators)
+    seen = see_load(plan, measurement, machine)
+    load = replace(seen, follows=True, generators=generators, parts=parts)
     hits: list[tuple[Rule, Hit | None]] = []
     for rule in RULES.values():
         if isinstance(rule, LoadRule):
-            hits.append((rule, rule.check(load, rule.limits)))
+            hits.append((rule, _hit(rule, load, rule.limits)))
         elif isinstance(rule, TrialsRule):
             hits.append((rule, rule.check((load,), rule.limits)))
     return _sorted(rule.finding(Subject(), hit) for rule, hit in hits if hit is not None)
@@ -157,7 +160,7 @@ def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Fi
     found: list[Finding] = []
     for seen in run.cases:
         if seen.case.role not in rule.exempt:
-            hits = [rule.check(load, limits) for load in seen.loads]
+            hits = [_hit(rule, load, limits) for load in seen.loads]
             found.extend(_merged(rule, Subject(case=seen.case.id), hits))
     yield from _shared(rule, found, {seen.case.id: seen.name for seen in run.cases if seen.loads})
 
@@ -172,6 +175,22 @@ def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, limits: Limits) -
             hit = rule.check(seen, run, limits)
         if hit is not None:
             yield rule.finding(Subject(case=seen.case.id), hit, len(seen.loads))
+
+
+def _hit(rule: LoadRule, load: Load, limits: Limits) -> Hit | None:
+    """What the rule finds in a load; of several generators, the gravest of what it finds in their parts, and
+    on the server's machine, where it looks at that too."""
+    if not (rule.by_generator and load.parts):
+        return rule.check(load, limits)
+    parts = (replace(part, of_run=load.of_run) for part in load.parts)
+    hits = [
+        replace(hit, evidence=f"generator {seen.node}: {hit.evidence}")
+        for seen, part in zip(load.generators, parts, strict=True)
+        if (hit := rule.check(part, limits)) is not None
+    ]
+    if rule.of_server_too and (hit := rule.check(replace(load, workers=()), limits)) is not None:
+        hits.append(replace(hit, evidence=f"the server's machine: {hit.evidence}"))
+    return max(hits, key=lambda hit: (_GRAVEST[hit.severity], hit.gravity), default=None)
 
 
 def _apply_to_pairs(rule: PairRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:

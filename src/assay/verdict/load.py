@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from assay.values.measurement import Books, Connections, Outcome, Stray, Window, Worker
 from assay.values.plan import Closed, Open
 from assay.values.run import Environment
-from assay.values.trial import ContractSeen, HostSeen, Link, ServerSeen, ServiceSeen, WarmUpSeen
+from assay.values.trial import (
+    ContractSeen,
+    GeneratorSeen,
+    HostSeen,
+    Link,
+    ServerSeen,
+    ServiceSeen,
+    WarmUpSeen,
+)
 
 _LEFT_OVER_SHARE = 0.01
 """Missed starts, of all, from which an open loop's pool was too small."""
@@ -157,7 +165,8 @@ class OfRun:
 @dataclass(frozen=True, kw_only=True)
 class Load:
     """One load as it was offered and answered. `books` and `connections` are of the whole run, warm-up
-    included; `windows` and `workers` of the measured time."""
+    included; `windows` and `workers` of the measured time. Where several `generators` offered it, `parts` are
+    what each of them had of it, in the same order."""
 
     asked: Asked
     counts: Counts
@@ -174,6 +183,8 @@ class Load:
     contract: ContractSeen | None = None
     warm_up: WarmUpSeen | None = None
     of_run: OfRun | None = None
+    generators: tuple[GeneratorSeen, ...] = ()
+    parts: tuple[Load, ...] = ()
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""

@@ -12,6 +12,7 @@ from assay.verdict.rule import Limits, Rule
 from assay.verdict.rules import (
     design,
     fairness,
+    fleet,
     generator,
     host,
     loops,
@@ -31,6 +32,10 @@ _ALL: tuple[Rule, ...] = (
     generator.G6,
     generator.G7,
     offered.G8,
+    fleet.G9,
+    fleet.G10,
+    fleet.G11,
+    fleet.G12,
     model.M1,
     model.M2,
     model.M3,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+
 from assay.stats import quantiles, rate_per_s
 from assay.values.measurement import Histogram, Measurement
-from assay.values.plan import LoadPlan
+from assay.values.plan import Closed, LoadPlan
 from assay.values.run import Environment
-from assay.values.trial import Link, Trial
+from assay.values.trial import GeneratorSeen, HostSeen, Link, ServerSeen, Trial
 from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, Times
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -73,7 +75,43 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         services=trial.services,
         contract=trial.contract,
         warm_up=trial.warm_up,
+        generators=trial.generators,
+        parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
+
+
+def see_parts(
+    plan: LoadPlan,
+    generators: tuple[GeneratorSeen, ...],
+    environment: Environment | None = None,
+    server: ServerSeen | None = None,
+    server_host: HostSeen | None = None,
+) -> tuple[Load, ...]:
+    """What each of several generators had of a load, on its own machine."""
+    idle = server_host.server_cpus_idle_share if server_host is not None else None
+
+    def part(seen: GeneratorSeen) -> Load:
+        machine = Machine(
+            cores=seen.cores,
+            client_cpus=seen.cpus,
+            server_cpus=server.cpus if server is not None and seen.same_machine else (),
+            link=Link(same_machine=seen.same_machine, bytes_per_s=seen.link_bytes_per_s),
+            environment=environment if seen.same_machine else None,
+            host=msgspec.structs.replace(seen.host, server_cpus_idle_share=idle),
+        )
+        return replace(see_load(_part_of(plan, seen), seen.measurement, machine), server=server)
+
+    return tuple(map(part, generators))
+
+
+def _part_of(plan: LoadPlan, seen: GeneratorSeen) -> LoadPlan:
+    asked, loop = seen.measurement.connections.asked, plan.load
+    own = (
+        msgspec.structs.replace(loop, connections=asked)
+        if isinstance(loop, Closed)
+        else msgspec.structs.replace(loop, max_connections=asked)
+    )
+    return msgspec.structs.replace(plan, load=own, threads=len(seen.measurement.workers))
 
 
 def _link_of(trial: Trial, environment: Environment) -> Link:

@@ -124,6 +124,7 @@ G1 = LoadRule(
         "at most 1.95 times. The same client in front of a server whose core is full: a result."
     ),
     exempt=frozenset({"ceiling"}),
+    by_generator=True,
     check=generator_saturated,
 )
 
@@ -172,6 +173,7 @@ G2 = LoadRule(
     ),
     source="Hyperfoil's jitter watchdog",
     example="A virtual machine whose host took the core away for 300 ms in the middle of a trial.",
+    by_generator=True,
     check=generator_stalled,
 )
 
@@ -237,9 +239,10 @@ def link_full(load: Load, limits: Limits) -> Hit | None:
     per_s = load.counts.bytes_read / (load.counts.duration_ns / 1e9)
     if per_s < limits["link"] * ceiling:
         return None
+    way = "link" if load.generators else "loopback"
     return Hit(
         "withheld",
-        f"{per_s / 1e6:,.0f} MB/s of the {ceiling / 1e6:,.0f} MB/s that the loopback carries here",
+        f"{per_s / 1e6:,.0f} MB/s of the {ceiling / 1e6:,.0f} MB/s that the {way} carries here",
         {"bytes_per_s": per_s, "ceiling_bytes_per_s": ceiling},
         gravity=per_s,
     )

@@ -45,6 +45,7 @@ H1 = LoadRule(
     source="the published franklin (12 threads) and frameworks (10 against 5 threads) studies, on 4 cores",
     example="wrk -t12 on 4 cores that the server under test uses too.",
     shared=True,
+    by_generator=True,
     check=cores_shared,
 )
 
@@ -87,10 +88,13 @@ def _others(load: Load) -> float | None:
     kernel's own network work may count as nobody's, which is why a fifth of a core says nothing.
     """
     machine, host, duration_ns = load.machine, load.machine.host, load.counts.duration_ns
-    if host is None or host.busy_cores is None or load.server is None or not duration_ns:
+    here = machine.link is None or machine.link.same_machine
+    if host is None or host.busy_cores is None or (load.server is None and here) or not duration_ns:
         return None
     client = max(sum(load.busy_shares), (host.own_cpu_ns or 0) / duration_ns)
-    server = (load.server.cpu_ns + sum(service.cpu_ns for service in load.services)) / duration_ns
+    served = load.server is not None and (here or not load.workers)
+    used_ns = load.server.cpu_ns if load.server is not None and served else 0
+    server = (used_ns + sum(service.cpu_ns for service in load.services)) / duration_ns
     if not machine.cores_apart or host.server_cpus_idle_share is None:
         return host.busy_cores - client - server
     on_client = len(machine.client_cpus) * (1 - host.client_cpus_idle_share)
@@ -121,6 +125,8 @@ H2 = LoadRule(
     example="A shared virtual machine whose neighbour woke up for three of ten trials.",
     shared=True,
     passing=True,
+    by_generator=True,
+    of_server_too=True,
     check=machine_disturbed,
 )
 

@@ -1,0 +1,115 @@
+"""The rules on several generators: what each catches and leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+from judged import QUIET, changed, findings_of, found
+from made_runs import case, measurement, plan, run, trial
+from msgspec.structs import replace
+
+from assay.cluster import session
+from assay.cluster.calls import Agent, Node
+from assay.errors import EnvironmentLacks
+from assay.values.cluster import About
+from assay.values.measurement import Measurement
+from assay.values.trial import ClockSeen, Failure, GeneratorSeen, HostSeen, Link
+
+CLOCK = ClockSeen(offset_ns=0, uncertainty_ns=400_000, round_trip_ns=800_000)
+
+
+def generator(number: int, made: Measurement | None = None, **changes: object) -> GeneratorSeen:
+    """One of several, on a machine of its own."""
+    fields: dict[str, object] = {
+        "node": f"10.0.0.{number}",
+        "cores": 4,
+        "cpus": (0, 1, 2, 3),
+        "first_worker": 0,
+        "clock": CLOCK,
+        "started_late_ns": 5_000,
+        "measurement": made or measurement(),
+        "host": QUIET,
+    }
+    return GeneratorSeen(**(fields | changes))  # type: ignore[arg-type]  # each is of its field's type
+
+
+def on_cluster(*generators: GeneratorSeen, host: HostSeen = QUIET) -> dict[str, str]:
+    """What is found about a load of these generators: evidence by code."""
+    findings = found(measurement(), generators=generators, link=Link(same_machine=False), host=host)
+    return {code: finding.evidence for code, finding in findings.items()}
+
+
+def test_alike_generators_are_left_alone() -> None:
+    assert on_cluster(generator(1), generator(2)) == {}
+
+
+def test_one_that_did_less_than_its_part_is_named() -> None:
+    slow = changed(completed=measurement().completed // 2)
+    evidence = on_cluster(generator(1), generator(2), generator(3, slow))["G10"]
+    assert evidence.startswith("generator 10.0.0.3 had 60 %")
+    near = changed(completed=int(measurement().completed * 0.8))
+    assert "G10" not in on_cluster(generator(1), generator(2), generator(3, near))
+
+
+def test_a_late_start_and_an_unknown_clock_are_told() -> None:
+    unsure = ClockSeen(offset_ns=0, uncertainty_ns=20_000_000, round_trip_ns=40_000_000)
+    assert "its clock is known to 20" in on_cluster(generator(1), generator(2, clock=unsure))["G11"]
+    assert "G11" in on_cluster(generator(1), generator(2, started_late_ns=11_000_000))
+    assert "G11" not in on_cluster(generator(1), generator(2, started_late_ns=9_000_000))
+
+
+def test_a_generator_that_stalls_or_has_no_time_is_named() -> None:
+    workers = measurement().workers
+    stalled = changed(workers=tuple(replace(one, largest_stall_ns=300_000_000) for one in workers))
+    assert on_cluster(generator(1), generator(2, stalled))["G2"].startswith("generator 10.0.0.2: ")
+    busy = changed(workers=tuple(replace(one, cpu_ns=one.wall_ns) for one in workers))
+    assert on_cluster(generator(1), generator(2, busy))["G1"].startswith("generator 10.0.0.2: ")
+
+
+def test_cores_and_disturbances_are_looked_at_machine_by_machine() -> None:
+    crowded = changed(workers=measurement().workers * 2)
+    assert on_cluster(generator(1), generator(2, crowded, cpus=(0,)))["H1"].startswith("generator 10.0.0.2: ")
+    stolen = replace(QUIET, steal_share=0.05)
+    assert on_cluster(generator(1, host=stolen), generator(2))["H2"].startswith("generator 10.0.0.1: ")
+    there = on_cluster(generator(1), generator(2), host=stolen)["H2"]
+    assert there.startswith("the server's machine: 5.0 % of the CPU time was stolen")
+
+
+def test_several_versions_are_no_one_load() -> None:
+    other = changed(engine_version="9.9")
+    assert "9.9" in on_cluster(generator(1), generator(2, other))["G12"]
+
+
+def test_a_trial_that_lost_a_machine_is_told() -> None:
+    lost = Failure(stage="cluster", reason="node 10.0.0.2 is lost: its Ray node is gone")
+    trials = [trial("a", block, lost if block == 1 else None) for block in range(6)]
+    evidence = findings_of(run([case("a")], trials))["G9"].evidence
+    assert evidence == "1 trial of 6 ended so: node 10.0.0.2 is lost: its Ray node is gone"
+    elsewhere = Failure(stage="start", reason="no")
+    other = [trial("a", block, elsewhere if block == 1 else None) for block in range(6)]
+    assert "G9" not in findings_of(run([case("a")], other))
+
+
+def test_a_node_of_another_version_is_refused() -> None:
+    about = About(
+        hostname="far",
+        os="",
+        kernel="",
+        cpu_model="",
+        cores=1,
+        cpus=(0,),
+        client_cpus=(0,),
+        server_cpus=(0,),
+        kernel_id="",
+        assay_version="0.0.1",
+        engine_version="0.0.1",
+        python="3.11",
+    )
+    node = Node("id", "10.0.0.9", ("generator",))
+    with pytest.raises(EnvironmentLacks, match=r"node 10\.0\.0\.9 has Assay 0\.0\.1 .*same version"):
+        session.refuse_other_versions(session.Chosen(Agent(node, None), about))
+
+
+def test_the_link_takes_the_place_of_the_loopback() -> None:
+    full = Link(same_machine=False, bytes_per_s=measurement().bytes_read / 10)
+    findings = found(measurement(), plan(), generators=(generator(1), generator(2)), link=full)
+    assert "that the link carries here" in findings["G6"].evidence
