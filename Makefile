@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
 RUN ?= latest
-.PHONY: help run setup setup-dev test lint bench studies pictures wheel clean
+.PHONY: help run setup setup-dev test lint bench cluster studies pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ lint: setup-dev ## ruff, mypy, clippy, rustfmt
 
 bench: setup-dev ## measure Assay itself (ARGS="--only engine")
 	@scripts/bench.sh $(ARGS)
+
+cluster: setup-dev ## three hosts of network namespaces, a Ray cluster in them, and a study over it (root; STUDY=franklin)
+	@.venv/bin/python tests/support/three_hosts.py .venv/bin/assay run $(STUDY) --ray {ray} $(ARGS)
 
 studies: setup ## measure every study under both profiles into docs/studies/ (hours; ARGS="--quick heroes")
 	@scripts/measure-studies.sh $(ARGS)
