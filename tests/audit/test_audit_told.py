@@ -130,7 +130,8 @@ def test_a_table_is_of_the_command_just_above_it() -> None:
     table = "| server | req/s | Slowest |\n|---|---|---|\n| foo | 9,000 | 0.1 |\n| bar | 8,000 | 0.2 |\n\n"
     text = f"`hey -c 50 http://h/`\n\n{table}`wrk -c 512 -t 8 http://h/`\n\n{table}"
     found = audited(text).seen.rows
-    assert [row.get("connections").value.middle for row in found] == [50, 50, 512, 512]  # type: ignore[union-attr]
+    told = [one.get("connections") for one in found]
+    assert [one.value.middle for one in told if one is not None] == [50, 50, 512, 512]
     assert (
         len([one for one in audited(text).remarks if one.code == "M5"])
         + len(next(one for one in audited(text).remarks if one.code == "M5").also)
@@ -290,6 +291,73 @@ def test_words_beside_results_that_say_nothing_of_them(words: str) -> None:
     text = f"{output('foo')}{output('bar', 90_000.0)}"
     assert codes(f"{text}\n{words}\n") == codes(text)
     assert len(results(f"{text}\n{words}\n")) == 2
+
+
+ROWS = "| {head} | RPS | Avg (ms) |\n|---|---|---|\n| {a} | 12,000 | 8 |\n| {b} | 9,000 | 9 |\n"
+
+
+@pytest.mark.parametrize("head", ["Scenario", "Endpoint", "Concurrency", "VUs", "Route", "Phase"])
+def test_rows_that_are_loads_of_one_thing_are_not_compared(head: str) -> None:
+    assert not {"R4", "R5", "W6"} & codes("By k6.\n\n" + ROWS.format(head=head, a="first", b="second"))
+    assert {"R4", "R5"} <= codes("By k6.\n\n" + ROWS.format(head="Server", a="first", b="second"))
+
+
+def test_servers_in_columns_are_compared_though_the_rows_are_loads() -> None:
+    text = "`ab -n 9 http://h/`\n\n| Concurrency | Foo | Bar |\n|---|---|---|\n"
+    text += "| 1 | 4300 | 4100 |\n| 2 | 5300 | 9500 |\n"
+    assert "R5" in codes(text)
+
+
+def test_a_column_of_numbers_in_order_is_no_name() -> None:
+    text = "By wrk.\n\n| (index) | Framework | Requests/sec | Total Duration | Transfer Total | Latency |"
+    text += " Latency Stdev |\n|---|---|---|---|---|---|---|\n"
+    text += "| 0 | express | 20498 | 10.05s | 34.59MB | 49.69ms | 8.54ms |\n"
+    text += "| 1 | koa | 19091 | 10.10s | 22.27MB | 53.01ms | 39.93ms |\n"
+    first, second = results(text)
+    assert (first.label, second.label) == ("express", "koa")
+    assert first.figures["duration"].value.middle == pytest.approx(10.05)
+    assert first.figures["bytes"].value.middle == pytest.approx(34.59e6)
+    assert [one.line for one in audited(text).remarks if one.code == "S2"] == [6]
+
+
+def test_runs_may_stand_side_by_side() -> None:
+    text = "By wrk.\n\n| server | Requests/sec #1 | Requests/sec #2 |\n|---|---|---|\n"
+    told = codes(text + "| foo | 9,000 | 9,100 |\n| bar | 8,000 | 8,100 |\n")
+    assert "S5" in told and "R5" not in told
+    assert "S5" in codes("`wrk -c 9 http://h:3000` * 2\n\n" + ROWS.format(head="Server", a="foo", b="bar"))
+
+
+def test_a_number_of_times_is_no_version() -> None:
+    text = ROWS.format(head="Server", a="foo", b="bar")
+    assert "R4" in codes(f"{text}\nThat makes Go 14 times faster.\n")
+    assert "R4" not in codes(f"{text}\nThat is Go 14 on Linux.\n")
+
+
+def test_every_factor_of_a_sentence_is_weighed() -> None:
+    text = "| server | req/s |\n|---|---|\n| alder | 90,000 |\n| birch | 80,000 |\n| cedar | 40,000 |\n\n"
+    told = audited(text + "birch is 2x faster than cedar, and alder is 4x faster than cedar.\n").conclusions
+    assert [one.verdict for one in told] == ["direction", "contradicted"]
+
+
+def test_what_a_factor_is_of_may_stand_behind_it() -> None:
+    text = "| server | req/s | latency |\n|---|---|---|\n"
+    text += "| alder | 90,000 | 1 ms |\n| birch | 30,000 | 4 ms |\n\n"
+    told = audited(text + "alder has 3x the throughput and 4x lower latency than birch.\n").conclusions
+    assert [one.conclusion.metric for one in told] == ["rate", "times"]
+    assert "contradicted" not in [one.verdict for one in told]
+
+
+def test_names_of_two_words_are_heard() -> None:
+    text = "Measured with wrk. The Go service handled about 45,000 requests per second, while the Python one "
+    first, second = results(text + "managed only 3,200 requests per second.\n")
+    assert (first.label, second.label) == ("Go service", "Python one")
+
+
+def test_signs_written_as_entities_are_read() -> None:
+    (found, _) = results(
+        "| server | ok | req/s |\n|---|---|---|\n| foo | &#10003; | 9 |\n| bar | &#10003; | 8 |\n"
+    )
+    assert "&" not in found.label
 
 
 WORDS = st.sampled_from(

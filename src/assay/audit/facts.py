@@ -40,7 +40,8 @@ _VERSION = re.compile(
     r"|\b(?:version|release|commit|revision|node(?:\.?js)?|python|ruby|php|go|golang|java|jdk"
     r"|openjdk|rust|rustc|elixir|erlang|otp|nginx|\.net|dotnet"
     r"|django|rails|express|spring(?: boot)?|kotlin|scala|haskell|ghc|perl|bun|deno"
-    r"|pypy)[\s:=/@`_-]{1,3}v?(?:\d{1,3}(?:\.\d{1,4}){1,3}|\d{1,2}\b(?!\s?(?:req|ms|%|k\b)))",
+    r"|pypy)[\s:=/@`_-]{1,3}v?(?:\d{1,3}(?:\.\d{1,4}){1,3}|\d{1,2}\b(?!\s?(?:req|ms|%|k\b"
+    r"|times|[x×]\b|s\b|sec|min|hour|day|core|cpu|thread|worker|process|connection|server|service|client)))",
     re.IGNORECASE,
 )
 _DATE = re.compile(
@@ -88,6 +89,9 @@ _RUNS = (
         rf"\b{_COUNT}\s(?:iterations|rounds|passes)\sof\s(?:the\s|each\s|every\s)?(?:benchmark|test"
         rf"|measurement)",
         re.I,
+    ),
+    re.compile(
+        r"(?:https?://\S{1,200}|\blocalhost\S{0,80})\s?[`\"']?\s?[*×x]\s?(?P<n>\d{1,2})\b(?!\d|\s?[a-z/])"
     ),
     re.compile(
         r"\b(?:ran|run|repeated|executed|performed|tested|measured|benchmarked"
@@ -312,7 +316,7 @@ _WARM_UP = re.compile(r"warm", re.IGNORECASE)
 
 def _runs(number: int, text: str) -> list[Said]:
     if not re.search(
-        r"run|times|trial|best|average|median|mean|iteration|round|repet|twice|taking|taken",
+        r"run|times|trial|best|average|median|mean|iteration|round|repet|twice|taking|taken|\s[*×]\s?\d",
         text,
         re.IGNORECASE,
     ):

@@ -42,8 +42,14 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "ratio",
         re.compile(
-            r"\bvs\b|relative|speed-?up|ratio|\bdiff|faster|slower|\bgain|improve|overhead|compar"
+            r"\bvs\b|relative|speed-?up|\bratio\b|\bdiff|faster|slower|\bgain|improve|overhead|compar"
             r"|(?<!\d)%\s?(?:of|to)\b|\brank|delta|Δ|factor"
+        ),
+    ),
+    (
+        "bytes",
+        re.compile(
+            r"(?:transfer(?:red)?|data|bytes)(?: read)? total|total (?:transfer|data|bytes)|data read"
         ),
     ),
     (
@@ -205,7 +211,7 @@ def _seconds(unit: str) -> float:
 
 
 def _unit_of(figure: str, words: str) -> float:
-    if figure in ("memory", "transfer"):
+    if figure in ("memory", "transfer", "bytes"):
         found = _SIZE_UNIT.search(words)
         return {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}[found[1]] if found else 0.0
     if figure in ("error_share", "cpu"):

@@ -49,7 +49,8 @@ uncached root index health echo hello world connections connection concurrency c
 client users user threads thread req s sec requests request keep-alive keepalive pipeline pipelining
 total average avg mean min max stdev p endpoint route path body payload size read write reads writes
 list create search db database login upload download simple heavy light warm cold scenario case k m
-x workers worker cores core no yes before after metric value
+x workers worker cores core no yes before after metric value smoke stress spike soak endurance ramp
+burst normal peak idle low high
 """
 _SCENARIO = frozenset(_SCENARIOS.split())
 """Words that name a workload or a load, not what is measured."""

@@ -102,7 +102,7 @@ class Seen:
             for grid in self.grids
             if len(grid.results) <= 60
             for a, b in combinations(grid.results, 2)
-            if a.group == b.group and distinct(a.label, b.label)
+            if a.group == b.group and distinct(a.label, b.label) and not _of_one(grid, a, b)
         ]
         if len(self.outputs) > 60:
             return tuple(pairs)
@@ -124,6 +124,20 @@ _PIPELINED = re.compile(
     r"|requests? pipelined|\bpipelined requests",
     re.IGNORECASE,
 )
+
+
+def _of_one(grid: Grid, a: Reported, b: Reported) -> bool:
+    """Whether two rows of a table are two loads of one thing, as the heading above their names says."""
+    return a.line != b.line and bool(grid.table.head) and _WORKLOADS.search(grid.table.head[0]) is not None
+
+
+_WORKLOADS = re.compile(
+    r"scenario|endpoint|\broute|\burl\b|\bpath|\bmethod|concurren|connection|\busers?\b|\bvus?\b|^load$|clients\b"
+    r"|threads?\b|payload|\bsize\b|\bphase|\bstage|\bstep|\blevel|\bruns?\b|iteration|\bdate\b|operation|\bapi\b"
+    r"|^requests?$|\bquery\b|\bpage\b|\bcase\b|use case|workload",
+    re.IGNORECASE,
+)
+"""First headings of tables whose rows are loads or requests of one thing."""
 _NO_SERVER = re.compile(
     r"usage|example|output|install|option|feature|report|command|quick|getting started|how to"
     r"|tutorial|about|overview"

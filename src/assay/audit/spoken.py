@@ -24,7 +24,8 @@ _VERB = (
 )
 _NAMED = re.compile(
     rf"(?P<name>[A-Za-z@][\w@.+#/-]{{0,30}}(?:\s[\w@.+#/()-]{{1,30}}){{0,3}}?)(?:['’]s)?"
-    rf"\s?(?:\s(?:\w{{1,12}}\s){{0,2}}?(?:{_VERB})\b|\s(?:at|with)\b|:|=|\(|\s[-–—]\s|,|\s$)[^.;]{{0,40}}$",
+    rf"\s?(?:\s(?:(?:only|also|just|even|easily|consistently|still|then|has|have|is|was|can|to|average)\s){{0,2}}?"
+    rf"(?:{_VERB})\b|\s(?:at|with)\b|:|=|\(|\s[-–—]\s|,|\s$)[^.;]{{0,40}}$",
     re.IGNORECASE,
 )
 _LEAD = re.compile(

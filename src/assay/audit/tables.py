@@ -130,7 +130,8 @@ def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator
     names = [
         at
         for at, head in enumerate(heads)
-        if (head is None and not _timed(table, at)) or (head is not None and head.figure in _NAMING)
+        if (head is None and not _timed(table, at) and not _INDEX.fullmatch(table.head[at].strip()))
+        or (head is not None and head.figure in _NAMING)
     ]
     repeated = next((at for at in columns.values() if len(at) == turns > 1), None)
     for row in table.rows[:MOST_ROWS]:
@@ -139,7 +140,7 @@ def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator
             figures: dict[str, Figure] = {}
             percentiles: dict[float, Figure] = {}
             for at in columns.values():
-                own = at[turn] if len(at) == turns else at[0] if len(at) == 1 else None
+                own = at[turn] if len(at) == turns else at[0] if 1 in (len(at), turns) else None
                 head = heads[own] if own is not None else None
                 if turns > 1 and len(at) == 1 and head is not None and head.figure not in _SHARED:
                     continue  # one column of errors or bytes beside two of rates: whose is it?
@@ -151,6 +152,7 @@ def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator
                 yield _result(table, row.number, label, group, figures, percentiles)
 
 
+_INDEX = re.compile(r"\(?index\)?|#|№|no\.?|rank|place|position", re.IGNORECASE)
 _NAMING = ("version", "workers")
 
 
@@ -372,7 +374,7 @@ def _value(head: Heading, cell: str, european: bool) -> Interval | None:
             else head.unit
         )
         return number.times(scale) if scale else None
-    if head.figure in ("memory", "transfer"):
+    if head.figure in ("memory", "transfer", "bytes"):
         size = _SIZE.match((found["multiple"] or "") + rest)
         plain = printed(found["number"], european=european)
         scale = _SIZES[size[1].lower()] if size else head.unit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from html import unescape
 
 from assay.audit.document import Line
 from assay.errors import InputError
@@ -48,9 +49,8 @@ def lines_of(text: str, first: int = 1) -> list[Line]:
 
 _LINK = re.compile(r"!?\[([^\[\]]{0,300})\](?:\([^()\s]{0,500}(?:\s\"[^\"]{0,200}\")?\)|\[[^\[\]]{0,100}\])")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,500}>")
-_MARKS = re.compile(r"\*{1,3}|`{1,3}|~~|(?<![A-Za-z0-9])_{1,2}|_{1,2}(?![A-Za-z0-9])")
+_MARKS = re.compile(r"(?<=\S)\*{1,3}|\*{1,3}(?=\S)|`{1,3}|~~|(?<![A-Za-z0-9])_{1,2}|_{1,2}(?![A-Za-z0-9])")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_ENTITIES = {"&nbsp;": " ", "&amp;": "&", "&lt;": "<", "&gt;": ">", "&times;": "×", "&micro;": "µ"}
 
 
 def unmarked(text: str) -> str:
@@ -60,7 +60,6 @@ def unmarked(text: str) -> str:
     if "<" in text:
         text = _TAG.sub("", text)
     if "&" in text:
-        for entity, sign in _ENTITIES.items():
-            text = text.replace(entity, sign)
+        text = unescape(text).replace("\u00a0", " ")
     text = _MARKS.sub("", text)
     return _ESCAPED.sub(r"\1", text) if "\\" in text else text

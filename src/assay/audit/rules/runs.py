@@ -13,6 +13,8 @@ from assay.audit.seen import Seen
 from assay.audit.words import number
 
 _FEW = 5
+_NUMBERED = re.compile(r"\b(?:run|round|attempt|try|trial|iteration|pass|test)\s?#?\d|#\d", re.IGNORECASE)
+"""Headings of repeated runs."""
 
 
 def compares(seen: Seen) -> bool:
@@ -28,6 +30,10 @@ def few(seen: Seen) -> Iterator[Hit]:
         if 1 <= said.number <= _FEW:
             runs = "run" if said.number == 1 else "runs"
             yield Hit(said.line, said.quote, f"{number(said.number)} {runs} a side; a ranking takes six")
+    for grid in seen.grids:
+        groups = {row.group for row in grid.results if _NUMBERED.search(row.group)}
+        if 1 < len(groups) <= _FEW:
+            yield Hit(grid.table.number, min(groups), f"{len(groups)} runs a side; a ranking takes six")
 
 
 S5 = AuditRule(
@@ -118,8 +124,6 @@ def _repeats(seen: Seen) -> bool:
     return False
 
 
-_NUMBERED = re.compile(r"\b(?:run|round|attempt|try|trial|iteration|pass|test)\s?#?\d|#\d", re.IGNORECASE)
-"""Headings above repeated runs."""
 _WORDS = 14
 """Words of prose between two outputs that are more than "and again"."""
 
@@ -135,7 +139,7 @@ def untold(seen: Seen) -> Iterator[Hit]:
     facts = seen.facts
     if not compares(seen) or not facts.whole or facts.runs or facts.repeated or facts.spread:
         return
-    if _repeats(seen):
+    if _repeats(seen) or any(_NUMBERED.search(row.group) for row in seen.rows):
         return
     if any(
         name.endswith("_spread") or name in ("rate_stdev", "runs")

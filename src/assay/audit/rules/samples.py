@@ -146,7 +146,8 @@ def unsteady(seen: Seen) -> Iterator[Hit]:
         yield from _wide(result, mean, result.figures.get("stdev"), "note")
         yield from _wide(result, rate, spread, "flagged")
     for row in seen.rows:
-        yield from _wide(row, row.figures.get("mean"), row.figures.get("stdev"), "note")
+        mean = row.figures.get("mean") or row.figures.get("time")  # a deviation beside it says that it is one
+        yield from _wide(row, mean, row.figures.get("stdev"), "note")
         for name in ("rate", "mean"):
             spread = row.figures.get(f"{name}_spread") or (
                 row.figures.get("rate_stdev") if name == "rate" else None
