@@ -131,7 +131,7 @@ def pair(
     by_blocks = manner == "paired" and a.found is None
     if by_blocks:
         above = _p_value(logs, math.log(slack.down / (1 + bias)) if slack.down else -math.inf)
-        below = _p_value([-one for one in logs], -math.log(slack.up * (1 + bias)))
+        below = _p_value([-log for log in logs], -math.log(slack.up * (1 + bias)))
     else:
         enough = manner != "looked at" or ratio.n >= FEWEST_BLOCKS
         left = None if ratio.low is None else ratio.low * slack.down / (1 + bias)
@@ -141,20 +141,20 @@ def pair(
     return PairedRatio(logs, ratio, low, high, least, most, above, below)
 
 
-def settled(one: PairedRatio | None, sought: float, floor: float) -> Literal["different", "alike"] | None:
+def settled(known: PairedRatio | None, sought: float, floor: float) -> Literal["different", "alike"] | None:
     """Whether the question is settled, looked at after every block: different, alike to within `sought`, or
     not yet (None).
 
     Different: what is left of the interval excludes 1, and of the effect exceeds the noise floor. Alike: what
     is left lies within a factor of 1 + `sought` of 1, so a difference that large is excluded.
     """
-    if one is None or one.ratio.n < FEWEST_BLOCKS:
+    if known is None or known.ratio.n < FEWEST_BLOCKS:
         return None
-    if (one.p_above < ALPHA and one.above(floor)) or (one.p_below < ALPHA and one.below(floor)):
+    if (known.p_above < ALPHA and known.above(floor)) or (known.p_below < ALPHA and known.below(floor)):
         return "different"
-    if one.low is None or one.high is None:
+    if known.low is None or known.high is None:
         return None
-    return "alike" if 1 / (1 + sought) < one.low and one.high < 1 + sought else None
+    return "alike" if 1 / (1 + sought) < known.low and known.high < 1 + sought else None
 
 
 def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float) -> Estimate | None:

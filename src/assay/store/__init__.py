@@ -37,10 +37,10 @@ def json_schema() -> dict[str, object]:
     from assay.values.run import Header, Judgement, TrialDone
 
     schema = msgspec.json.schema(Header | TrialDone | Judgement)
-    told = "CRC-32 of the line's bytes after its first comma, line end left out"
+    recipe = "CRC-32 of the line's bytes after its first comma, line end left out"
     for kind in (Header, TrialDone, Judgement):
         line = schema["$defs"][kind.__name__]
-        seal = {"type": "string", "pattern": "^[0-9a-f]{8}$", "description": told}
+        seal = {"type": "string", "pattern": "^[0-9a-f]{8}$", "description": recipe}
         line["properties"] = {"crc32": seal, **line["properties"]}
         line["required"] = ["crc32", *line["required"]]
     return schema

@@ -36,13 +36,13 @@ def find(results: Path, word: str, note: Callable[[str], None] = lambda text: No
         )
     if word == "latest":
         return _readable(runs, note)
-    found = [run for run in runs if run.parent.name.startswith(word)]
-    exact = [run for run in found if run.parent.name == word]
-    if len(found) == 1 or exact:
-        return (exact or found)[0]
-    if found:
-        names = ", ".join(run.parent.name for run in found[-3:])
-        raise InputError(f"{len(found)} runs begin with {word!r}", f"say more of the id; the newest: {names}")
+    begun = [run for run in runs if run.parent.name.startswith(word)]
+    exact = [run for run in begun if run.parent.name == word]
+    if len(begun) == 1 or exact:
+        return (exact or begun)[0]
+    if begun:
+        names = ", ".join(run.parent.name for run in begun[-3:])
+        raise InputError(f"{len(begun)} runs begin with {word!r}", f"say more of the id; the newest: {names}")
     raise InputError(f"there is no run {word!r} in {results}", f"the newest is {runs[-1].parent.name}")
 
 

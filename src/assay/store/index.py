@@ -112,7 +112,7 @@ class Index:
 
     def runs(self, chosen: Filter) -> list[ListedRun]:
         """The runs, newest first; those that could not be read come last."""
-        found = self._db.execute(
+        rows = self._db.execute(
             f"""select {", ".join(ListedRun.__struct_fields__)} from run
                 where problem is not null or ({_CHOSEN}
                   and (:server = '' or exists (select 1 from figure
@@ -120,27 +120,27 @@ class Index:
                 order by problem is not null, created_unix_ns desc, folder""",
             _bound(chosen),
         )
-        return [_as(ListedRun, row) for row in found]
+        return [_as(ListedRun, row) for row in rows]
 
     def trend(self, case: str, chosen: Filter) -> list[Point]:
         """The throughput of a case over the runs, oldest first; withheld figures are left out."""
-        found = self._db.execute(
+        rows = self._db.execute(
             f"""select {", ".join(Point.__struct_fields__)} from figure join run using (folder)
                 where case_id = :case and value is not null and not figure.withheld and {_CHOSEN}
                 order by created_unix_ns, folder""",
             _bound(chosen) | {"case": case},
         )
-        return [_as(Point, row) for row in found]
+        return [_as(Point, row) for row in rows]
 
     def cases(self, chosen: Filter) -> list[str]:
         """Every case of the chosen runs that has a figure."""
-        found = self._db.execute(
+        rows = self._db.execute(
             f"""select distinct case_id from figure join run using (folder)
                 where value is not null and (:server = '' or instr(case_id, :server) > 0) and {_CHOSEN}
                 order by case_id""",
             _bound(chosen),
         )
-        return [row["case_id"] for row in found]
+        return [row["case_id"] for row in rows]
 
     def _update(self) -> None:
         """Read what is new or changed, drop what is gone; one transaction."""

@@ -73,10 +73,10 @@ def _judgement_of_format_1(line: Fields) -> Fields:
 
 
 def _finding_of_format_1(finding: Fields) -> Fields:
-    told = dict(finding)
-    withheld = told.pop("withholds", "nothing")
+    present = dict(finding)
+    withheld = present.pop("withholds", "nothing")
     effects = _EFFECTS_OF_FORMAT_1[withheld]
-    return {**told, **effects}
+    return {**present, **effects}
 
 
 _EFFECTS_OF_FORMAT_1: Mapping[str, Mapping[str, str]] = {

@@ -39,13 +39,13 @@ def find_series(results: Path, word: str) -> Series | None:
     if not _is_name(word) or not path.is_file():
         return None
     try:
-        found = _of_any_format(msgspec.json.decode(path.read_bytes()))
+        series = _of_any_format(msgspec.json.decode(path.read_bytes()))
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"{path}: no series of runs: {error}", "make a new one with `assay run`") from error
-    if found.format > FORMAT:
-        problem = f"{path}: this series is of format {found.format}; this Assay reads up to {FORMAT}"
+    if series.format > FORMAT:
+        problem = f"{path}: this series is of format {series.format}; this Assay reads up to {FORMAT}"
         raise InputError(problem, "update Assay")
-    return found
+    return series
 
 
 def _of_any_format(written: object) -> Series:

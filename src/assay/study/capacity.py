@@ -25,17 +25,17 @@ def capacity_cases(
     cases: Sequence[ResolvedCase], objectives: Mapping[str, str], trials: int, measure_ns: int
 ) -> Iterator[ResolvedCase]:
     """The search of every candidate under a closed load that has an objective, by the load's name."""
-    for one in cases:
-        objective = objectives.get(one.case.load)
-        if one.case.role != "candidate" or not isinstance(one.plan.load, Closed) or not objective:
+    for closed in cases:
+        objective = objectives.get(closed.case.load)
+        if closed.case.role != "candidate" or not isinstance(closed.plan.load, Closed) or not objective:
             continue
-        search = Search(case=one.case.id, objective=objective, trials=trials, measure_ns=measure_ns)
+        search = Search(case=closed.case.id, objective=objective, trials=trials, measure_ns=measure_ns)
         case = msgspec.structs.replace(
-            one.case,
-            id=case_id(one.case.entry, (*one.case.where, CAPACITY)),
-            where=(*one.case.where, CAPACITY),
-            load=f"{one.case.load}, {objective}",
+            closed.case,
+            id=case_id(closed.case.entry, (*closed.case.where, CAPACITY)),
+            where=(*closed.case.where, CAPACITY),
+            load=f"{closed.case.load}, {objective}",
             search=search,
         )
-        plan = msgspec.structs.replace(at_rate(one.plan, 1.0), stop=StopAfter(ns=measure_ns))
-        yield replace(one, case=case, plan=plan)
+        plan = msgspec.structs.replace(at_rate(closed.plan, 1.0), stop=StopAfter(ns=measure_ns))
+        yield replace(closed, case=case, plan=plan)

@@ -26,14 +26,14 @@ def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) 
     with fewer than three blocks of it. Where no candidate can be had it is the first one.
     """
     groups: dict[tuple[str, str], list[ResolvedCase]] = {}
-    for one in cases:
-        if one.case.role == "candidate" and isinstance(one.plan.load, Closed):
-            groups.setdefault((one.case.workload, one.case.load), []).append(one)
+    for entered in cases:
+        if entered.case.role == "candidate" and isinstance(entered.plan.load, Closed):
+            groups.setdefault((entered.case.workload, entered.case.load), []).append(entered)
     compared = [group for group in groups.values() if len(group) > 1]
     number = blocks if wanted is None else min(wanted, blocks)
     if not compared or number < LEAST_BLOCKS:
         return None
-    candidates = [one for group in compared for one in group]
+    candidates = [entered for group in compared for entered in group]
     first = next(filter(_to_be_had, candidates), candidates[0])
     again = f"{first.case.entry}+again"
     case = msgspec.structs.replace(
@@ -50,7 +50,7 @@ def control_for(cases: Sequence[ResolvedCase], blocks: int, wanted: int | None) 
 
 def _to_be_had(case: ResolvedCase) -> bool:
     """Whether this machine has what the case's server requires; another would be an empty row."""
-    return all(one.fulfilled for one in check_all(case.server.requires))
+    return all(tool.fulfilled for tool in check_all(case.server.requires))
 
 
 def spread(number: int, blocks: int) -> tuple[int, ...]:

@@ -28,30 +28,34 @@ def latency_cases(
 ) -> Iterator[ResolvedCase]:
     """The open-loop cases of every candidate under one of these closed `loads`, in `wanted` of the blocks."""
     chosen = () if wanted >= blocks else spread(wanted, blocks)
-    for one in cases:
+    for closed in cases:
         if (
-            one.case.role != "candidate"
-            or one.case.load not in loads
-            or not isinstance(one.plan.load, Closed)
+            closed.case.role != "candidate"
+            or closed.case.load not in loads
+            or not isinstance(closed.plan.load, Closed)
         ):
             continue
-        load = one.case.load
-        rates = {f"{share:.0%}": OfCapacity(cases=(one.case.id,), load=load, share=share) for share in SHARES}
-        rivals = _rivals(one, cases)
+        load = closed.case.load
+        rates = {
+            f"{share:.0%}": OfCapacity(cases=(closed.case.id,), load=load, share=share) for share in SHARES
+        }
+        rivals = _rivals(closed, cases)
         rates["common"] = OfCapacity(cases=rivals, load=load, share=COMMON_SHARE, common=True)
         for name, rate in rates.items():
             case = msgspec.structs.replace(
-                one.case,
-                id=case_id(one.case.entry, (*one.case.where, name)),
-                where=(*one.case.where, name),
-                load=f"{one.case.load}, {name}{' rate' if name == 'common' else ' of capacity'}",
+                closed.case,
+                id=case_id(closed.case.entry, (*closed.case.where, name)),
+                where=(*closed.case.where, name),
+                load=f"{closed.case.load}, {name}{' rate' if name == 'common' else ' of capacity'}",
                 rate=rate,
                 blocks=chosen,
             )
-            yield replace(one, case=case, plan=at_rate(one.plan, 1.0))
+            yield replace(closed, case=case, plan=at_rate(closed.plan, 1.0))
 
 
-def _rivals(one: ResolvedCase, cases: Sequence[ResolvedCase]) -> tuple[str, ...]:
+def _rivals(closed: ResolvedCase, cases: Sequence[ResolvedCase]) -> tuple[str, ...]:
     """The closed loops of all candidates under the same workload and load."""
-    same = [other for other in cases if other.case.role == "candidate" and other.case.load == one.case.load]
-    return tuple(other.case.id for other in same if other.case.workload == one.case.workload)
+    same = [
+        other for other in cases if other.case.role == "candidate" and other.case.load == closed.case.load
+    ]
+    return tuple(other.case.id for other in same if other.case.workload == closed.case.workload)

@@ -57,11 +57,11 @@ def load_study(name_or_path: str, settings: Settings) -> Study:
 
 def list_studies(settings: Settings) -> tuple[Path, ...]:
     """The study files of every study folder, by name; of two with one name the first folder's counts."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for folder in settings.study_folders:
         for path in sorted(folder.glob("*.toml")):
-            found.setdefault(path.stem, path)
-    return tuple(found[name] for name in sorted(found))
+            paths.setdefault(path.stem, path)
+    return tuple(paths[name] for name in sorted(paths))
 
 
 def _find(name_or_path: str, settings: Settings) -> Path:
@@ -157,15 +157,15 @@ def expand(load: LoadSetting) -> list[tuple[str, int, int | None, float | None]]
     connections = load.connections if isinstance(load.connections, tuple) else (load.connections,)
     threads = load.threads if isinstance(load.threads, tuple) else (load.threads,)
     rates = load.rate_per_s if isinstance(load.rate_per_s, tuple) else (load.rate_per_s,)
-    found = []
+    expanded = []
     for t in threads:
         for c in connections:
             for r in rates:
                 swept = [f"t{t}"] if len(threads) > 1 else []
                 swept += [f"c{c}"] if len(connections) > 1 or (not load.name and r is None) else []
                 swept += [f"r{r:g}"] if len(rates) > 1 or (not load.name and r is not None) else []
-                found.append(("-".join(([load.name] if load.name else []) + swept), c, t, r))
-    return found
+                expanded.append(("-".join(([load.name] if load.name else []) + swept), c, t, r))
+    return expanded
 
 
 def _no_twins(study: Study, what: str, names: list[str], key: str, at: KeyPath = ()) -> None:

@@ -220,7 +220,9 @@ class _Matrix:
         stop = self._stop(load, ceiling)
         return LoadPlan(
             url="http://127.0.0.1/",
-            requests=tuple(msgspec.structs.replace(one, headers=(*one.headers, *added)) for one in requests),
+            requests=tuple(
+                msgspec.structs.replace(request, headers=(*request.headers, *added)) for request in requests
+            ),
             request_order=workload.order,
             load=Closed(connections=connections)
             if rate is None
@@ -249,7 +251,11 @@ class _Matrix:
 
 def _guess_per_s(entry: Entry, load: str) -> float:
     """The published throughput at that load, or any of the entry's, or a round figure."""
-    known = [(one.load, one.throughput_per_s) for one in entry.figures if one.throughput_per_s is not None]
+    known = [
+        (figure.load, figure.throughput_per_s)
+        for figure in entry.figures
+        if figure.throughput_per_s is not None
+    ]
     same = [rate for name, rate in known if name == load]
     return next(iter((*same, *(rate for _, rate in known))), REQUESTS_GUESS_PER_S)
 
@@ -266,7 +272,7 @@ def _open(
 
 def _services(study: Study, cases: Sequence[ResolvedCase]) -> tuple[ServiceSpec, ...]:
     """Each service that a case uses, once, in the order of need."""
-    found: dict[str, ServiceSpec] = {}
+    specs: dict[str, ServiceSpec] = {}
     for case in cases:
         for name in case.server.services:
             table = case.contract.services.get(name)
@@ -274,7 +280,7 @@ def _services(study: Study, cases: Sequence[ResolvedCase]) -> tuple[ServiceSpec,
                 where = f"{case.server.folder}: {case.server.id} asks for service {name!r}"
                 raise InputError(where, f"name it in contract {case.contract.name!r}")
             setting = study.file.services.get(name, ServiceSetting())
-            found.setdefault(
+            specs.setdefault(
                 name,
                 ServiceSpec(
                     name=name,
@@ -284,7 +290,7 @@ def _services(study: Study, cases: Sequence[ResolvedCase]) -> tuple[ServiceSpec,
                     settings=setting.settings,
                 ),
             )
-    return tuple(found.values())
+    return tuple(specs.values())
 
 
 def _claims(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase]) -> tuple[Claim, ...]:

@@ -66,7 +66,7 @@ def check_all(requirements: Sequence[Requirement]) -> tuple[Checked, ...]:
 
 def debian_packages(checked: Sequence[Checked]) -> tuple[str, ...]:
     """The packages that would install what is missing."""
-    wanted = (one.install.removeprefix(_INSTALL) for one in checked if one.install)
+    wanted = (tool.install.removeprefix(_INSTALL) for tool in checked if tool.install)
     return tuple(dict.fromkeys(wanted))
 
 
@@ -85,8 +85,8 @@ def find_jdk(at_least: int, environ: Mapping[str, str]) -> Path | None:
     for home in usual:
         if _jdk_version(home) >= at_least:
             return home
-    found = {home.resolve() for folder in _JVM_FOLDERS if folder.is_dir() for home in _homes_below(folder)}
-    fit = [home for home in found if _jdk_version(home) >= at_least]
+    homes = {home.resolve() for folder in _JVM_FOLDERS if folder.is_dir() for home in _homes_below(folder)}
+    fit = [home for home in homes if _jdk_version(home) >= at_least]
     return min(fit, key=lambda home: (_jdk_version(home), str(home)), default=None)
 
 
@@ -102,10 +102,10 @@ def _jdk_version(home: Path) -> int:
     if not (home / "bin" / "javac").exists():
         return 0
     try:
-        found = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', (home / "release").read_text(), re.MULTILINE)
+        version = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', (home / "release").read_text(), re.MULTILINE)
     except OSError:
         return 0
-    return int(found[1]) if found else 0
+    return int(version[1]) if version else 0
 
 
 def _check_jdk(requirement: Requirement, wanted: int, environ: Mapping[str, str]) -> Checked:
@@ -151,8 +151,8 @@ def _check_command(requirement: Requirement, command: str, environ: Mapping[str,
 
 
 def _beside_the_path(command: str, folders: Sequence[str]) -> str | None:
-    found = [path for glob in folders for path in sorted(Path("/").glob(glob.lstrip("/")), reverse=True)]
-    return shutil.which(command, path=os.pathsep.join(map(str, found))) if found else None
+    places = [path for glob in folders for path in sorted(Path("/").glob(glob.lstrip("/")), reverse=True)]
+    return shutil.which(command, path=os.pathsep.join(map(str, places))) if places else None
 
 
 def _asked(command: Sequence[str]) -> tuple[int, str]:
@@ -164,9 +164,9 @@ def _asked(command: Sequence[str]) -> tuple[int, str]:
     except (OSError, subprocess.TimeoutExpired):
         return -1, ""
     lines = (done.stdout + b"\n" + done.stderr).decode(errors="replace").splitlines()
-    told = [line.strip() for line in lines if line.strip()]
-    numbered = (line for line in told if re.search(r"\d", line))
-    return done.returncode, next(numbered, told[0] if told else "")
+    said = [line.strip() for line in lines if line.strip()]
+    numbered = (line for line in said if re.search(r"\d", line))
+    return done.returncode, next(numbered, said[0] if said else "")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

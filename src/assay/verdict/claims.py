@@ -56,14 +56,14 @@ def judge_claim(claim: Claim, run: RunSeen, findings: Sequence[Finding]) -> Clai
 
 
 def _part(claim: Claim, pair: Comparison, run: RunSeen, findings: Sequence[Finding]) -> ClaimVerdict:
-    found = _judge_comparison(pair, run, findings)
+    judged = _judge_comparison(pair, run, findings)
     return ClaimVerdict(
         claim=claim.id,
         statement=_statement(pair, run),
-        verdict=found.verdict,
+        verdict=judged.verdict,
         published_ratio=pair.published_ratio,
-        measured=found.measured,
-        reason=found.reason,
+        measured=judged.measured,
+        reason=judged.reason,
     )
 
 
@@ -99,19 +99,19 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     unmeasured = next((seen for seen in (a, b) if not seen.measured), None)
     if unmeasured is not None:
         return _Found("inconclusive", _why_unmeasured(unmeasured))
-    found = pair_of(run, findings, a, b, pair.metric)
-    if found.void:
-        return _Found("inconclusive", f"the figures of the two are no results: {', '.join(found.void)}")
-    one, ratio = found.pair, found.bounded
-    if one is None or one.ratio.low is None or one.ratio.high is None or one.ratio.n < LEAST_BLOCKS:
-        return _Found("inconclusive", _lacking(pair, one.ratio if one else None), ratio)
-    if one.low is None and one.high is None:
-        opened = f"limits on both sides leave the ratio open: {words_of(found.limits)}"
+    between = pair_of(run, findings, a, b, pair.metric)
+    if between.void:
+        return _Found("inconclusive", f"the figures of the two are no results: {', '.join(between.void)}")
+    known, ratio = between.pair, between.bounded
+    if known is None or known.ratio.low is None or known.ratio.high is None or known.ratio.n < LEAST_BLOCKS:
+        return _Found("inconclusive", _lacking(pair, known.ratio if known else None), ratio)
+    if known.low is None and known.high is None:
+        opened = f"limits on both sides leave the ratio open: {words_of(between.limits)}"
         return _Found("inconclusive", opened, ratio)
     floor = noise_floor(findings)
-    verdict = _verdict(pair, one, floor)
-    reason = _reason(pair, verdict, one, floor) + _limited(found.limits)
-    limiting = {limit.code for limit in found.limits}
+    verdict = _verdict(pair, known, floor)
+    reason = _reason(pair, verdict, known, floor) + _limited(between.limits)
+    limiting = {limit.code for limit in between.limits}
     flags = dict.fromkeys(
         f.code
         for case in (pair.a, pair.b)
@@ -136,23 +136,23 @@ def _lacking(pair: Comparison, ratio: Estimate | None) -> str:
     return f"{ratio.n if ratio else 0} blocks hold both cases; {LEAST_BLOCKS} are needed"
 
 
-def _verdict(pair: Comparison, one: PairedRatio, floor: float) -> Verdict:
-    low = 0.0 if one.low is None else one.low
-    high = math.inf if one.high is None else one.high
+def _verdict(pair: Comparison, known: PairedRatio, floor: float) -> Verdict:
+    low = 0.0 if known.low is None else known.low
+    high = math.inf if known.high is None else known.high
     if pair.relation == "equal":
         most = 1 + pair.margin
         if low > 1 / most and high < most:
             return "supported"
         return "contradicted" if low > most or high < 1 / most else "inconclusive"
     if pair.relation == "less":
-        claimed, against = high < 1 and one.below(floor), low * (1 + floor) > 1
+        claimed, against = high < 1 and known.below(floor), low * (1 + floor) > 1
     else:
-        claimed, against = low > 1 and one.above(floor), high < 1 + floor
+        claimed, against = low > 1 and known.above(floor), high < 1 + floor
     return "supported" if claimed else "contradicted" if against else "inconclusive"
 
 
-def _reason(pair: Comparison, verdict: Verdict, one: PairedRatio, floor: float) -> str:
-    what = _known(one.low, one.high)
+def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio, floor: float) -> str:
+    what = _known(known.low, known.high)
     if pair.relation == "equal":
         within = f"a factor of {times(1 + pair.margin)}"
         said = {
@@ -168,8 +168,8 @@ def _reason(pair: Comparison, verdict: Verdict, one: PairedRatio, floor: float) 
         }[verdict]
     if pair.published_ratio is None:
         return said
-    above = one.low is None or one.low <= pair.published_ratio
-    below = one.high is None or pair.published_ratio <= one.high
+    above = known.low is None or known.low <= pair.published_ratio
+    below = known.high is None or pair.published_ratio <= known.high
     place = "lies inside it" if above and below else "lies outside it"
     return f"{said}; the published {times(pair.published_ratio)} {place}"
 

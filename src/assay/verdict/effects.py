@@ -39,10 +39,10 @@ def between(findings: Iterable[Finding], a: str, b: str) -> tuple[Finding, ...]:
     """The findings about the comparison of these two cases, or about every comparison of the run."""
     pair = {a, b}
     return tuple(
-        one
-        for one in findings
-        if {one.subject.case, one.subject.other_case} == pair
-        or (one.subject.case is None and one.on_comparison is not None)
+        finding
+        for finding in findings
+        if {finding.subject.case, finding.subject.other_case} == pair
+        or (finding.subject.case is None and finding.on_comparison is not None)
     )
 
 
@@ -51,9 +51,9 @@ def void_by(findings: Iterable[Finding], case: str, figures: Figures = "throughp
     its times with it."""
     return tuple(
         dict.fromkeys(
-            one.code
-            for one in concerning(findings, case)
-            if one.on_throughput == "void" or (figures == "times" and one.on_times == "void")
+            finding.code
+            for finding in concerning(findings, case)
+            if finding.on_throughput == "void" or (figures == "times" and finding.on_times == "void")
         )
     )
 
@@ -66,21 +66,21 @@ def withheld(findings: Iterable[Finding], case: str, figures: Figures = "through
 def bounded(findings: Iterable[Finding], case: str, but: Collection[str] = ()) -> Bounded:
     """What is left to know of the case's throughput, leaving out what rules of the codes `but` found."""
     slack, limits = EXACT, []
-    for one in concerning(findings, case):
-        if one.code in but:
+    for finding in concerning(findings, case):
+        if finding.code in but:
             continue
-        if one.on_throughput == "at least":
-            slack = slack.joined(Slack(1.0, one.at_most_times or math.inf))
-        elif one.on_throughput == "at most":
+        if finding.on_throughput == "at least":
+            slack = slack.joined(Slack(1.0, finding.at_most_times or math.inf))
+        elif finding.on_throughput == "at most":
             slack = slack.joined(Slack(0.0, 1.0))
-        elif one.on_throughput != "unknown":
+        elif finding.on_throughput != "unknown":
             continue
-        limits.append(Limit(code=one.code, words=one.because))
+        limits.append(Limit(code=finding.code, words=finding.because))
     return Bounded(slack, tuple(dict.fromkeys(limits)))
 
 
-def known(measured: Estimate | None, found: Bounded) -> Known | None:
-    """What is known of a figure: its interval, opened by what was found.
+def known(measured: Estimate | None, left: Bounded) -> Known | None:
+    """What is known of a figure: its interval, opened by its limits.
 
     With too few trials for an interval to trust, a limit stands at the figure itself.
     """
@@ -88,17 +88,17 @@ def known(measured: Estimate | None, found: Bounded) -> Known | None:
         return None
     low, high = measured.low, measured.high
     if measured.n < LEAST_BLOCKS or low is None or high is None:
-        low, high = (measured.value, measured.value) if found.limits else (None, None)
+        low, high = (measured.value, measured.value) if left.limits else (None, None)
     return Known(
-        low=max(low, 0.0) if low is not None and found.slack.down else None,
-        high=high * found.slack.up if high is not None and math.isfinite(found.slack.up) else None,
-        limits=found.limits,
+        low=max(low, 0.0) if low is not None and left.slack.down else None,
+        high=high * left.slack.up if high is not None and math.isfinite(left.slack.up) else None,
+        limits=left.limits,
     )
 
 
 def bias(findings: Iterable[Finding]) -> float:
     """The share by which the run found a server to differ from itself: a difference within it is none."""
-    wider = (one.figures.get("wider", 0.0) for one in findings if one.on_comparison == "wider")
+    wider = (finding.figures.get("wider", 0.0) for finding in findings if finding.on_comparison == "wider")
     return max(wider, default=0.0)
 
 
@@ -114,4 +114,4 @@ def hallmark(findings: Iterable[Finding], case: str) -> bool:
 
 def words_of(limits: Sequence[Limit]) -> str:
     """The limits as a reader reads them: "its generator was full (G1), the machine was disturbed (H2)"."""
-    return ", ".join(f"{one.words} ({one.code})" if one.words else one.code for one in limits)
+    return ", ".join(f"{limit.words} ({limit.code})" if limit.words else limit.code for limit in limits)

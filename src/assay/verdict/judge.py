@@ -72,14 +72,14 @@ def _unknown(before: Judgement | None) -> tuple[Finding, ...]:
     """What rules that this version does not have found: shown as it was, its effect not known."""
     return tuple(
         msgspec.structs.replace(
-            one,
+            finding,
             on_throughput="unknown",
             on_times="unknown",
             on_comparison=None,
             because="a rule that this version does not have spoke",
         )
-        for one in (before.findings if before else ())
-        if one.code not in RULES
+        for finding in (before.findings if before else ())
+        if finding.code not in RULES
     )
 
 
@@ -93,15 +93,15 @@ def _ranking(
     reason = "a search for a capacity ranks nothing"
     return tuple(
         msgspec.structs.replace(
-            one,
-            throughput=capacities[one.case],
+            place,
+            throughput=capacities[place.case],
             reason=reason,
-            withheld=withheld(findings, one.case, "times"),
+            withheld=withheld(findings, place.case, "times"),
             known=None,
         )
-        if one.case in searched
-        else one
-        for one in places
+        if place.case in searched
+        else place
+        for place in places
     )
 
 
@@ -157,12 +157,12 @@ def _apply(rule: Rule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding
 
 
 def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for seen in run.cases:
         if seen.case.role not in rule.exempt:
             hits = [_hit(rule, load, limits) for load in seen.loads]
-            found.extend(_merged(rule, Subject(case=seen.case.id), hits))
-    yield from _shared(rule, found, {seen.case.id: seen.name for seen in run.cases if seen.loads})
+            findings.extend(_merged(rule, Subject(case=seen.case.id), hits))
+    yield from _shared(rule, findings, {seen.case.id: seen.name for seen in run.cases if seen.loads})
 
 
 def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
@@ -218,13 +218,13 @@ def _merged(rule: Rule, subject: Subject, answers: list[Hit | None]) -> Iterator
     yield finding
 
 
-def _shared(rule: Rule, found: list[Finding], names: Mapping[str, str]) -> list[Finding]:
+def _shared(rule: Rule, findings: list[Finding], names: Mapping[str, str]) -> list[Finding]:
     """A shared cause that meets every case alike is said once, by its worst case."""
-    severities = {finding.severity for finding in found}
+    severities = {finding.severity for finding in findings}
     cases = len(names)
-    if not rule.shared or cases < 2 or len(found) < cases or len(severities) > 1:
-        return found
-    most = max(found, key=lambda finding: finding.trials)
+    if not rule.shared or cases < 2 or len(findings) < cases or len(severities) > 1:
+        return findings
+    most = max(findings, key=lambda finding: finding.trials)
     evidence = f"all {cases} cases, {names[most.subject.case or '']} for example: {most.evidence}"
     return [msgspec.structs.replace(most, subject=Subject(), evidence=evidence)]
 
@@ -244,7 +244,7 @@ def _complete(run: Run) -> bool:
     blocks = run.header.blocks
     if blocks is None:
         return len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
-    ended = {case for case, found in answers_of(run).items() if found and found.search.ask() is None}
+    ended = {case for case, answer in answers_of(run).items() if answer and answer.search.ask() is None}
     return all(
         tried[case.id, block] >= case.trials_a_block
         for case in run.header.cases

@@ -66,12 +66,13 @@ def pair_of(
         return Between(pair(_side(a, metric), _side(b, metric), bias=bias(findings)))
     extra, limits = _one_way(findings, a.case.id, b.case.id)
     squeezing = _squeezing(findings, a.case.id, b.case.id)
-    met = {one.code for one in findings if one.on_comparison == "none"} | {one.code for one in squeezing}
+    met = {limit.code for limit in squeezing}
+    met |= {finding.code for finding in findings if finding.on_comparison == "none"}
     sides = []
     for seen in (a, b):
-        found = bounded(findings, seen.case.id, but=met)
-        sides.append(Side(seen.throughput_by_block, found.slack))
-        limits = (*limits, *found.limits)
+        left = bounded(findings, seen.case.id, but=met)
+        sides.append(Side(seen.throughput_by_block, left.slack))
+        limits = (*limits, *left.limits)
     made = pair(
         *sides,
         manner=run.manner,
@@ -83,10 +84,10 @@ def pair_of(
     return Between(made, (), tuple(dict.fromkeys((*limits, *squeezing))))
 
 
-def compared(a: str, b: str, found: Between, *, shown: bool) -> Compared:
+def compared(a: str, b: str, relation: Between, *, shown: bool) -> Compared:
     """The pair as it is kept in the record."""
-    ratio = found.pair.ratio if found.pair else None
-    return Compared(a=a, b=b, ratio=ratio, known=found.known, shown=shown, void=found.void)
+    ratio = relation.pair.ratio if relation.pair else None
+    return Compared(a=a, b=b, ratio=ratio, known=relation.known, shown=shown, void=relation.void)
 
 
 def least_blocks(run: RunSeen) -> int:
@@ -107,7 +108,7 @@ def _void(findings: Sequence[Finding], a: str, b: str, metric: Metric) -> tuple[
     timed = metric == "capacity" or metric.startswith(("service_time", "response_time"))
     alone = [code for case in (a, b) for code in void_by(findings, case, "times" if timed else "throughput")]
     if metric != "peak_memory":
-        alone += [one.code for one in between(findings, a, b) if _forbids(one, metric)]
+        alone += [finding.code for finding in between(findings, a, b) if _forbids(finding, metric)]
     return tuple(dict.fromkeys(alone))
 
 
@@ -119,19 +120,23 @@ def _forbids(finding: Finding, metric: Metric) -> bool:
 def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[Limit, ...]]:
     """The slack of the ratio a/b where one of the two did more for each answer, and why."""
     slack, limits = EXACT, []
-    for one in between(findings, a, b):
-        if one.on_comparison == "one way":
+    for finding in between(findings, a, b):
+        if finding.on_comparison == "one way":
             # Who sends more bytes would be faster still at equal work.
-            first = one.figures.get("bytes", math.nan) > one.figures.get("other_bytes", math.nan)
-            slack = slack.joined(ABOVE if first == (one.subject.case == a) else BELOW)
-            limits.append(Limit(code=one.code, words=one.because))
+            first = finding.figures.get("bytes", math.nan) > finding.figures.get("other_bytes", math.nan)
+            slack = slack.joined(ABOVE if first == (finding.subject.case == a) else BELOW)
+            limits.append(Limit(code=finding.code, words=finding.because))
     return slack, tuple(limits)
 
 
 def _squeezing(findings: Sequence[Finding], a: str, b: str) -> tuple[Limit, ...]:
     """What met both cases alike and brings their figures nearer to each other, without turning them."""
     met = [
-        {one.code: one.because for one in concerning(findings, case) if one.on_comparison == "at least"}
+        {
+            finding.code: finding.because
+            for finding in concerning(findings, case)
+            if finding.on_comparison == "at least"
+        }
         for case in (a, b)
     ]
     return tuple(Limit(code=code, words=words) for code, words in met[0].items() if code in met[1])

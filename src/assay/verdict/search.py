@@ -53,24 +53,24 @@ class SearchAnswer:
     @property
     def state(self) -> SearchState:
         """How it stands. A search that the generator's limit cut off knows the capacity from below only."""
-        found = self.search.state
-        capped = self.limited_per_s is not None and found == "found"
+        state = self.search.state
+        capped = self.limited_per_s is not None and state == "found"
         top = self.search.highest_per_s * _BELOW_LIMIT
-        return "above the range" if capped and (self.search.capacity.high or top) >= top else found
+        return "above the range" if capped and (self.search.capacity.high or top) >= top else state
 
     @property
     def capacity(self) -> Estimate | None:
         """The capacity as far as it is known: one-sided where it lies beyond the range."""
         if not any(step.held is not None for step in self.steps):
             return None
-        found = self.search.capacity
+        capacity = self.search.capacity
         if self.state == "above the range":
-            sure = self.search.highest_per_s if self.search.state == self.state else found.low
-            return msgspec.structs.replace(found, value=sure or found.value, low=sure, high=None)
+            sure = self.search.highest_per_s if self.search.state == self.state else capacity.low
+            return msgspec.structs.replace(capacity, value=sure or capacity.value, low=sure, high=None)
         if self.state == "below the range":
             low = self.search.lowest_per_s
-            return msgspec.structs.replace(found, value=low, low=None, high=low)
-        return found
+            return msgspec.structs.replace(capacity, value=low, low=None, high=low)
+        return capacity
 
     @property
     def deaths(self) -> tuple[Step, ...]:
@@ -142,11 +142,11 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
         reason = trial.failure.reason if trial.failure else "it was not measured"
         died = trial.failure is not None and trial.failure.stage == "load"
         return Step(rate_per_s=rate, held=False if died else None, why=reason, died=died)
-    told = objective.judge(trial.plan, trial.measurement)
-    if not told.held and _generator_limited(trial, environment):
-        why = f"the generator reached its limit ({told.why})"
+    verdict = objective.judge(trial.plan, trial.measurement)
+    if not verdict.held and _generator_limited(trial, environment):
+        why = f"the generator reached its limit ({verdict.why})"
         return Step(rate_per_s=rate, held=None, why=why, limited=True)
-    return Step(rate_per_s=rate, held=told.held, why=told.why)
+    return Step(rate_per_s=rate, held=verdict.held, why=verdict.why)
 
 
 def _generator_limited(trial: Trial, environment: Environment) -> bool:

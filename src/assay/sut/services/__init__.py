@@ -57,11 +57,11 @@ class Services:
                 self.existing |= existing_env(spec)
                 reach(spec)
                 continue
-            had = self.running.get(spec.name)
-            if had is not None and not had.died():
+            running = self.running.get(spec.name)
+            if running is not None and not running.died():
                 continue
-            if had is not None:
-                had.stop()
+            if running is not None:
+                running.stop()
                 del self.running[spec.name]
             say(spec.name, "starting")
             self.running[spec.name] = self._start(spec)
@@ -70,18 +70,18 @@ class Services:
     @property
     def env(self) -> dict[str, str]:
         """Where the services are found."""
-        found = dict(self.existing)
-        for one in self.running.values():
-            found |= one.env
-        return found
+        environment = dict(self.existing)
+        for service in self.running.values():
+            environment |= service.env
+        return environment
 
     def died(self) -> str:
         """Which service is no longer there, and why; empty while all are."""
-        return next(filter(None, (one.died() for one in self.running.values())), "")
+        return next(filter(None, (service.died() for service in self.running.values())), "")
 
     def cpu_ns(self) -> dict[str, int]:
         """CPU time used so far, by service."""
-        return {name: one.sampler.cpu_ns() for name, one in self.running.items()}
+        return {name: service.sampler.cpu_ns() for name, service in self.running.items()}
 
     def seen(
         self, begin_ns: Mapping[str, int], end_ns: Mapping[str, int], wall_ns: int
@@ -91,16 +91,16 @@ class Services:
         That is looked up here, once a trial and after its load, because to look costs time on their cores.
         """
         return tuple(
-            self._seen(name, one, end_ns.get(name, 0) - begin_ns.get(name, 0), wall_ns)
-            for name, one in self.running.items()
+            self._seen(name, service, end_ns.get(name, 0) - begin_ns.get(name, 0), wall_ns)
+            for name, service in self.running.items()
         )
 
-    def _seen(self, name: str, one: RunningService, cpu_ns: int, wall_ns: int) -> ServiceSeen:
-        memory_bytes, shared_out = one.sampler.memory()
+    def _seen(self, name: str, service: RunningService, cpu_ns: int, wall_ns: int) -> ServiceSeen:
+        memory_bytes, shared_out = service.sampler.memory()
         return ServiceSeen(
             name=name,
-            version=one.version,
-            cpus=one.cpus,
+            version=service.version,
+            cpus=service.cpus,
             cpu_ns=cpu_ns,
             cpu_share=cpu_ns / (wall_ns * self.split.server_cores) if wall_ns else 0.0,
             memory_bytes=memory_bytes,
