@@ -76,6 +76,21 @@ def test_the_answer_its_picture_and_the_contents_come_first() -> None:
     assert places == sorted(places)
 
 
+def test_the_contents_of_a_large_study_stay_short() -> None:
+    run = sample_run.run()
+    places = ("w1", "w2", "w3", "w4")
+    cases = tuple(
+        replace(case, id=f"{case.id}@{place}", workload=place)
+        for place in places
+        for case in run.header.cases
+    )
+    trials = tuple(replace(one, case=f"{one.case}@{place}") for place in places for one in run.trials)
+    page = html.render(replace(run, header=replace(run.header, cases=cases), trials=trials, judgement=None))
+    nav = page[page.index("<nav") : page.index("</nav>")]
+    assert nav.count("<li>") < 16 and 'href="#charts"' in nav
+    assert {link[1:] for link in tags_of(page).links} <= tags_of(page).anchors
+
+
 def test_the_page_of_a_thousand_trials_stays_below_a_megabyte() -> None:
     run = sample_run.run()
     trials = tuple(

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _MOST_ABOUT = 3
 """How many subjects the one line of a finding names."""
 
+_MOST_LISTED = 16
+"""How many charts the contents name one by one."""
+
 Hues = Mapping[str, int | None]
 """The colour of each server, by its name."""
 
@@ -147,7 +150,7 @@ def _said(told: Report, colours: Hues) -> dict[str, Any]:
         "results": _tables((*told.results, *told.tables), "results", colours),
         "claims": table(told.claims) if told.claims else None,
         "findings": list(finding_words(told.findings)),
-        "tables": _tables(told.about, "about", colours),
+        "tables": _tables([one for one in told.about if len(one.columns) > 1], "about", colours),
     }
 
 
@@ -176,8 +179,8 @@ def _contents(said: dict[str, Any]) -> Iterator[tuple[str, str]]:
     ):
         if there:
             yield anchor, words
-    for group in said["charts"]:
-        yield from ((chart["name"], chart["title"]) for chart in group["charts"])
+    drawn = [(chart["name"], chart["title"]) for group in said["charts"] for chart in group["charts"]]
+    yield from drawn if len(drawn) <= _MOST_LISTED else [("charts", f"Charts ({len(drawn)})")]
     if said["findings"]:
         yield "findings", f"Findings ({len(said['findings'])})"
     yield from ((one["anchor"], one["title"]) for one in said["tables"])

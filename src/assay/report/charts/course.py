@@ -78,7 +78,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, cases: int
         title=f"How sure it became: {fmt.safe(names[0], 40)} against {fmt.safe(names[1], 40)}",
         note=(
             "Line: the ratio after each block; shaded: its 95 % interval, which allows for looking after "
-            "every block. A shade that leaves the dashed line shows a difference."
+            "every block, once there is one to draw. A shade that leaves the dashed line shows a difference."
         ),
         draw=lambda width: plot(drawn, frame, width),
         heads=("blocks", "ratio", "low", "high"),
