@@ -124,6 +124,11 @@ def span(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+def value_of(estimate: Estimate | None) -> float | None:
+    """The value of an estimate, to be written where no interval stands beside it."""
+    return None if estimate is None else estimate.value
+
+
 def half_width(estimate: Estimate) -> float | None:
     """Half the interval as a share of the value: the larger half, where the two differ."""
     if estimate.low is None or estimate.high is None or estimate.value == 0:

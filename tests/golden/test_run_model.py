@@ -11,6 +11,7 @@ import msgspec
 import pytest
 import sample_run
 from msgspec.structs import replace
+from rich.cells import cell_len
 from test_run_output import rendered
 
 from assay import store
@@ -169,6 +170,16 @@ def test_a_narrow_screen_shows_every_figure_of_the_results(name: str, width: int
         for place in (place for place, column in enumerate(one.columns) if column.right):
             missing = [line.cells[place].text for line in one.lines if line.cells[place].text not in text]
             assert missing == []
+
+
+@pytest.mark.parametrize("label", ["x" * 200, "سيرفر " * 20, "<b>bold</b>", "名前" * 60])
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_name_of_any_length_and_script_keeps_the_width_and_every_rate(label: str, width: int) -> None:
+    run = sample_run.run()
+    cases = tuple(replace(case, label=label + case.id) for case in run.header.cases)
+    text = rendered(terminal.summary(replace(run, header=replace(run.header, cases=cases))), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert all(rate in text for rate in ("61.2 k/s", "55.1 k/s", "3.03 k/s", "231 k/s"))
 
 
 # --- how it was measured ------------------------------------------------------------------

@@ -20,6 +20,7 @@ from assay.quantities import (
     span,
     time,
     times,
+    value_of,
 )
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "span",
     "time",
     "times",
+    "value_of",
     "visible",
 ]
 

@@ -22,7 +22,7 @@ def _lines(pair: Pair) -> Iterator[str]:
     if fair.question:
         yield escape(fair.question)
         yield ""
-    yield from side_by_side(pair)
+    yield from _side_by_side(pair, fair.machine)
     for title, told in (("The fair profile", fair), ("The published profile", published)):
         yield f"## {title}"
         yield ""
@@ -30,9 +30,9 @@ def _lines(pair: Pair) -> Iterator[str]:
             yield f"#{line}" if line.startswith("#") else line  # one level below ours
 
 
-def side_by_side(pair: Pair) -> Iterator[str]:
+def _side_by_side(pair: Pair, machine: str) -> Iterator[str]:
     """The section that sets the profiles against each other."""
-    told, machine = beside(pair), model.report(pair.fair).machine
+    told = beside(pair)
     yield f"## {told.title}"
     yield ""
     yield from markdown.terms(told.which)

@@ -4,29 +4,6 @@ Pure: from the record and its judgement alone, with nothing of a terminal, a pag
 """
 
 from assay.report.model.report import report
-from assay.report.model.values import (
-    Answer,
-    Beside,
-    Cell,
-    Column,
-    Group,
-    Line,
-    NotMeasured,
-    Report,
-    Seen,
-    Table,
-)
+from assay.report.model.values import Report
 
-__all__ = [
-    "Answer",
-    "Beside",
-    "Cell",
-    "Column",
-    "Group",
-    "Line",
-    "NotMeasured",
-    "Report",
-    "Seen",
-    "Table",
-    "report",
-]
+__all__ = ["Report", "report"]

@@ -11,7 +11,6 @@ from assay.report.model.answer import standing
 from assay.report.model.findings import groups
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Beside, Cell, Column, Group, Line, Table, Tone, plain, table
-from assay.values.estimate import Estimate
 from assay.values.run import Run
 
 _COLUMNS = (
@@ -137,7 +136,7 @@ def _cells(change: Change) -> tuple[Cell, ...]:
     return (
         Cell(fmt.safe(change.case, 80)),
         Cell(NAMES[change.metric]),
-        *(Cell(write(_value(side))) for side in (change.base, change.new)),
+        *(Cell(write(fmt.value_of(side))) for side in (change.base, change.new)),
         Cell(_change(change)),
         Cell(change.outcome, _TONES.get(change.outcome, "plain")),
     )
@@ -148,10 +147,6 @@ def _change(change: Change) -> str:
         return fmt.ratio(change.change)
     sign = "+" if change.change.value > 0 else ""
     return f"{sign}{fmt.significant(change.change.value * 100, 2)} points"
-
-
-def _value(estimate: Estimate | None) -> float | None:
-    return None if estimate is None else estimate.value
 
 
 def _left_out(found: RunComparison) -> Iterator[str]:

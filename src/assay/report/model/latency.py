@@ -43,10 +43,10 @@ def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
             row.name,
             _load(row),
             fmt.rate(row.throughput.value if row.throughput else None),
-            fmt.time(_value(row.response_p50_ns)),
-            fmt.time(_value(row.response_p99_ns)),
+            fmt.time(fmt.value_of(row.response_p50_ns)),
+            fmt.time(fmt.value_of(row.response_p99_ns)),
             _interval(row.response_p99_ns),
-            fmt.time(_value(row.service_p99_ns)),
+            fmt.time(fmt.value_of(row.service_p99_ns)),
             " ".join(row.codes),
         )
 
@@ -63,7 +63,3 @@ def _interval(estimate: Estimate | None) -> str:
     if estimate.high > _TELLING * estimate.low:
         return "wide"
     return f"{fmt.time(estimate.low)} to {fmt.time(estimate.high)}"
-
-
-def _value(estimate: Estimate | None) -> float | None:
-    return None if estimate is None else estimate.value

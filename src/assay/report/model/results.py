@@ -65,7 +65,7 @@ def _line(row: Row) -> Line:
         "p99": Cell(_time(row.response_p99_ns if response else row.service_p99_ns)),
         "errors": Cell(fmt.share(row.error_share)),
         "cpu": Cell(fmt.share(row.cpu_share)),
-        "memory": Cell(fmt.size(_value(row.peak_memory_bytes))),
+        "memory": Cell(fmt.size(fmt.value_of(row.peak_memory_bytes))),
         "start": Cell(_time(row.start_ns)),
     }
     return Line(tuple(cells[column.name] for column in COLUMNS), apart=not candidate)
@@ -77,8 +77,4 @@ def _gravest(row: Row) -> Tone:
 
 
 def _time(estimate: Estimate | None) -> str:
-    return fmt.time(_value(estimate))
-
-
-def _value(estimate: Estimate | None) -> float | None:
-    return None if estimate is None else estimate.value
+    return fmt.time(fmt.value_of(estimate))
