@@ -6,6 +6,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -231,6 +232,54 @@ def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> No
     assert "ended with exit code 3" in failed.failure.reason
     assert "a fatal mistake" in failed.failure.log_tail
     until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+
+
+def test_without_ray_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['ray'] = None\nfrom assay.cli.main import main\n"
+    code += "sys.exit(main(['load', 'http://127.0.0.1:9/', '--ray', '127.0.0.1:9']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "the package ray is not installed; pip install 'assay-http[ray]'" in done.stderr
+
+
+def test_a_load_on_one_machine_does_not_import_ray() -> None:
+    code = "import sys\nfrom assay.cli.main import main\nmain(['load', '--help'])\n"
+    code += "import assay.cli.load, assay.cli.ray_flags\n"
+    code += "assert not {'ray', 'assay.cluster'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+
+def test_the_study_goes_on_after_a_generator_was_lost(cluster: Cluster, tmp_path: Path) -> None:
+    env = small_study(tmp_path, ["right"], blocks=2, measure_s=5)
+    head = cluster.hosts[0]
+    begun = subprocess.Popen(
+        head.command(ASSAY, "run", "small", "--ray", cluster.address, "--no-control"),
+        env=head.env | env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until(lambda: cluster.hosts[1].processes("GeneratorAgent.finish"))
+    [victim] = cluster.hosts[1].processes("ray::GeneratorAgent")
+    os.kill(victim, 9)
+    _, err = begun.communicate(timeout=60)
+    run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
+    assert [trial.failure is None for trial in run.trials] == [False, True], err
+    assert "node 10.231.7.2 is lost" in str(run.trials[0].failure)
+    assert len(run.trials[1].generators) == 2
+
+
+def test_rivals_are_compared_on_the_server_node(cluster: Cluster, tmp_path: Path) -> None:
+    server = f"{sys.executable} -m assay.null_server --host {{host}} --port {{port}}"
+    words = ["versus", server, f"{server} --threads 1", "--ray", cluster.address]
+    more = ["--budget", "8s", "-d", "300ms", "--warm-up", "300ms", "--no-control", "--json"]
+    done = assay(cluster, *words, *more, ASSAY_RESULTS=str(tmp_path))
+    assert done.returncode in (0, 1), done.stderr
+    trials = json.loads(done.stdout)["trials"]
+    assert trials
+    for one in trials:
+        assert one["plan"]["url"].startswith("http://10.231.7.3:")
+        assert len(one["generators"]) == 2
 
 
 def test_a_lost_server_agent_fails_its_trial_and_the_record_stands(cluster: Cluster, tmp_path: Path) -> None:

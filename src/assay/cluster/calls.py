@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+from assay import extras
 from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed
 from assay.values.cluster import Role
 
@@ -67,6 +68,8 @@ def resource(role: Role) -> str:
 def joined(address: str) -> Iterator[None]:
     """Be a driver of the cluster at HOST:PORT. What this driver has started there ends with the block."""
     host, port = _parted(address)
+    if lacks := extras.not_installed("ray"):
+        raise lacks
     # A cluster without tokens lets everybody on its network run programs: who wants one has to say so.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

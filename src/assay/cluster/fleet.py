@@ -6,6 +6,7 @@ calendar of its machine, corrected by its clock's offset, all others as so long 
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 import time
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from assay.cluster import calls
+from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeLost
 from assay.cluster.clocks import Reading, clock_of
 from assay.cluster.merge import NotOneLoad, merged
@@ -83,6 +85,8 @@ class Fleet:
     members: tuple[Member, ...]
     allowed: bool = False
     """Whether the driver has leave to load what is not on a private network."""
+    _again: dict[str, Agent] = field(default_factory=dict)
+    """Agents in place of those that were lost, by node."""
 
     def planned(self, plan: LoadPlan) -> LoadPlan:
         """The plan with workers for all of them."""
@@ -92,7 +96,7 @@ class Fleet:
         """Start a load on all of them. Nothing goes on where one cannot."""
         check(plan)
         parts = dealt(plan.threads, len(self.members))
-        members = self.members[: len(parts)]
+        members = tuple(map(self._at_hand, self.members[: len(parts)]))
         agents = [member.agent for member in members]
         clocks = read_clocks(agents)
         lead_ns = _LEAD_NS + 4 * max(clock.round_trip_ns for clock in clocks)
@@ -113,6 +117,17 @@ class Fleet:
             _stop_all(agents)
             raise
         return FleetRun(plan, members, parts, clocks, starts_ns)
+
+    def _at_hand(self, member: Member) -> Member:
+        """The member, with a new agent where its own was lost. NodeLost where there can be none."""
+        node = member.agent.node
+        agent = self._again.get(node.id, member.agent)
+        try:
+            calls.ask(agent, "hello")
+        except NodeLost:
+            [agent] = calls.place(GeneratorAgent, "generator", [node])
+            self._again[node.id] = agent
+        return dataclasses.replace(member, agent=agent)
 
 
 def _told(plan: LoadPlan, member: Member, part: Part, starts_ns: int) -> LoadPlan:

@@ -100,6 +100,8 @@ class ServerAgent(NodeAgent):
         self._hear()
 
         def started() -> tuple[int, int, int]:
+            if not prepared.places.source.is_dir():  # a command's own folder is nobody's to send
+                raise ServerFailed("start", f"{prepared.places.source} is not on node {self._address}")
             self._running = server.start(
                 prepared,
                 shipping.moved(contract, self._moves),

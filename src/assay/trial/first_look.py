@@ -13,7 +13,6 @@ from typing import TypeVar
 
 import msgspec
 
-from assay import engine
 from assay.adhoc import likeness
 from assay.adhoc.case import expecting, resolve
 from assay.capacity.objective import parse
@@ -142,7 +141,8 @@ def _closed_per_s(case: ResolvedCase, url: str, bench: Bench) -> float:
         warmup_max_ns=0,
         cpus=bench.split.client,
     )
-    load = engine.start(plan)
+    generator = bench.where.generator
+    load = generator.start(generator.planned(plan))
     try:
         while not load.wait(0.1):
             pass
