@@ -73,7 +73,7 @@ def test_the_report_has_one_table_of_response_times(run: Run) -> None:
     page = markdown.render(run)
     lines = [line for line in page.splitlines() if line.startswith(("| right |", "| slow |", "| greeting/"))]
     assert page.count("## Response time") == 1
-    assert any("| 75% |" in line for line in lines) and any("| common |" in line for line in lines)
+    assert any("| 75 % |" in line for line in lines) and any("| common |" in line for line in lines)
     console = Console(width=120)
     with console.capture() as capture:
         console.print(terminal.summary(run))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.report import format as fmt
-from assay.report.model.rows import Row, Section
+from assay.report.model.rows import Row, Section, throughput_words
 from assay.values.estimate import Estimate
 
 HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")
@@ -42,7 +42,7 @@ def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
         yield (
             row.name,
             _load(row),
-            fmt.rate(row.throughput.value if row.throughput else None),
+            throughput_words(row),
             fmt.time(fmt.value_of(row.response_p50_ns)),
             fmt.time(fmt.value_of(row.response_p99_ns)),
             _interval(row.response_p99_ns),
@@ -53,7 +53,7 @@ def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
 
 def _load(row: Row) -> str:
     rate = row.case.rate
-    return f"{rate.share:.0%}" if rate and not rate.common else "common"
+    return fmt.share(rate.share, exact=True) if rate and not rate.common else "common"
 
 
 def _interval(estimate: Estimate | None) -> str:
