@@ -48,12 +48,15 @@ def find(results: Path, word: str, note: Callable[[str], None] = lambda text: No
 
 def _readable(runs: Sequence[Path], note: Callable[[str], None]) -> Path:
     """The newest run with a header; of runs that all have none the newest, so that its reader tells why."""
+    passed: list[str] = []
     for run in reversed(runs):
         try:
             load(run)
         except InputError as problem:
-            note(f"assay: passed over: {problem.message}")
+            passed.append(f"assay: passed over: {problem.message}")
         else:
+            for text in passed:
+                note(text)
             return run
     return runs[-1]
 
