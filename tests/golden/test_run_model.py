@@ -20,7 +20,7 @@ from assay.report.model.findings import groups
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Cell, Column, Line, Table, table
 from assay.report.tables import Folded
-from assay.values.design import ContestDesign, Rival
+from assay.values.design import Choices, ContestDesign, Rival, StudyDesign
 from assay.values.finding import Finding
 from assay.values.run import Run
 
@@ -212,6 +212,30 @@ def test_a_search_is_told_as_its_trials_and_not_as_blocks() -> None:
     told = how(kept("format-1-capacity"))
     assert told["order"] == "10 trials, each at the rate that those before it asked for"
     assert re.fullmatch(r"open loop, poisson arrivals, at \d+ rates from 200 /s to 362 /s, .*", told["load"])
+
+
+def a_load(per_s: float) -> Run:
+    """One load on a URL where a server stands, kept as a run."""
+    run = sample_run.run()
+    case = replace(run.header.cases[0], id="127.0.0.1:8080/x", server="127.0.0.1:8080", variant="")
+    measured = sample_run.measurement(per_s)
+    trial = replace(run.trials[0], case=case.id, server=None, measurement=measured)
+    design = StudyDesign(title="Load", blocks=1, choices=Choices(profile="", control=False))
+    run = replace(run, header=replace(run.header, study_name="load", cases=(case,), design=design))
+    return replace(run, trials=(trial,), judgement=None)
+
+
+def test_a_single_load_is_told_without_rivals_and_blocks() -> None:
+    loaded = a_load(51_200)
+    report = model.report(loaded)
+    assert report.answer.said == ("127.0.0.1:8080/x serves 51.2 k/s.",)
+    assert report.which.startswith("load, 1 trial, seed 0, ")
+    told = how(loaded)
+    assert told["order"] == "1 trial" and told["servers"].startswith("met at the URL where it stands: its")
+    void = sample_run.finding("M3", "withheld", loaded.header.cases[0].id, on_throughput="void")
+    judged = replace(loaded, judgement=replace(sample_run.JUDGEMENT, ranking=(), claims=(), findings=(void,)))
+    assert model.report(judged).answer.said == ("What 127.0.0.1:8080/x serves is not known.",)
+    assert "ranking" not in as_terminal(judged) and "block" not in as_terminal(judged)
 
 
 def test_a_contest_says_how_many_blocks_it_took() -> None:

@@ -17,7 +17,7 @@ def title(run: Run) -> str:
     header = run.header
     when = datetime.fromtimestamp(header.created_unix_ns / 1e9, UTC)
     size = f"{fmt.counted(blocks_of(run), 'block')} of {fmt.counted(len(header.cases), 'case')}"
-    if isinstance(header.design, SearchDesign):
+    if isinstance(header.design, SearchDesign) or len(header.cases) == 1:
         size = fmt.counted(len(run.trials), "trial")
     profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
     return f"{header.study_name}{profile}, {size}, seed {header.design.seed}, {when:%Y-%m-%d %H:%M} UTC"
@@ -33,7 +33,8 @@ def machine(run: Run) -> str:
     seen = run.header.environment
     servers = f"servers on {_cores(seen.server_cpus)}"
     if all_stood(run):
-        servers = "the servers stood where they were"
+        many = len(stood(run)) > 1
+        servers = "the servers stood where they were" if many else "the server stood where it was"
     hardware = f"{seen.cpu_model}, {fmt.counted(seen.cores, 'core')}, {fmt.size(seen.memory_bytes)}"
     return f"{hardware}, {seen.os} ({seen.kernel}); client on {_cores(seen.client_cpus)}, {servers}"
 

@@ -18,6 +18,8 @@ _MOST_TIERS = 5
 
 def told(run: Run, section: Section) -> Answer:
     """The answer of a section in a sentence; and what to do where it has none."""
+    if len(section.rows) == 1 and section.candidates:
+        return Answer(said=(_only(section.candidates[0]),))
     placed = [row for row in section.candidates if row.tier is not None]
     return Answer(said=(_ranking(run, section, placed),)) if placed else _no_ranking(section)
 
@@ -130,6 +132,16 @@ def _left_out(section: Section) -> str:
         f"{name} ({place.reason})" if place.reason else name for name, place in places if place.throughput
     ]
     return f" Not ranked: {', '.join(said)}." if said else ""
+
+
+def _only(row: Row) -> str:
+    """Of a load that nothing is compared with, as `assay load` keeps one."""
+    if row.throughput is not None:
+        return f"{row.name} serves {_rate(row)}."
+    if row.failure is not None and not row.trials:
+        return f"{row.name} was not measured."
+    reason = row.place.reason if row.place else ""
+    return f"What {row.name} serves is not known{f': {reason}' if reason else ''}."
 
 
 def _no_ranking(section: Section) -> Answer:
