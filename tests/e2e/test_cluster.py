@@ -334,3 +334,18 @@ def test_a_generator_far_away_is_found_out(cluster: Cluster, url: str) -> None:
     finally:
         far.tc("qdisc", "del", "dev", far.device, "root")
     assert findings_of(result)["G11"].startswith("generator 10.231.7.2 began ")
+
+
+def test_a_node_that_is_killed_is_told_and_one_that_joins_late_takes_part(cluster: Cluster, url: str) -> None:
+    """The last test of this file: it takes a node away and brings it back."""
+    begun = going(cluster, url)
+    [raylet] = cluster.hosts[1].processes("raylet/raylet")
+    os.kill(raylet, 9)
+    out, err = begun.communicate(timeout=12)
+    assert (begun.returncode, out) == (2, "")
+    assert "node 10.231.7.2 " in err
+    until(lambda: not agents(cluster))
+    cluster.wait_for(2)
+    cluster.restart_node(1, three_hosts.GENERATOR)
+    cluster.wait_for(3)
+    assert len(load(cluster, url, "-c", "4", "-n", "100")["generators"]) == 2

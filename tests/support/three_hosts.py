@@ -146,11 +146,17 @@ class Cluster:
         )
         log.close()
 
+    def restart_node(self, number: int, roles: Mapping[str, int]) -> None:
+        """Start a node again where one ended; what is left of that goes first."""
+        _end_all(self.hosts[number : number + 1])
+        self.nodes[number].wait()
+        self.start_node(number, roles)
+
     def wait_for(self, nodes: int) -> None:
         """Wait until so many nodes are there."""
         deadline = time.monotonic() + _PATIENCE_S
         code = "import ray, sys, time; ray.init(address=sys.argv[1], _node_ip_address=sys.argv[2])\n"
-        code += f"while sum(n['Alive'] for n in ray.nodes()) < {nodes}: time.sleep(0.1)"
+        code += f"while sum(n['Alive'] for n in ray.nodes()) != {nodes}: time.sleep(0.1)"
         while time.monotonic() < deadline:
             head = self.hosts[0]
             tried = head.run(

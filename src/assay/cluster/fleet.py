@@ -35,6 +35,8 @@ _AHEAD_NS = 60_000_000
 """How far ahead of now a change under load is agreed: sixty round trips on a quiet network."""
 _LOOK_EVERY_S = 0.25
 _LIVE_WINDOWS = 1_200
+ASKED_A_SECOND = 1_000
+"""The most calls a second that the driver makes under load: it needs time for what comes back."""
 
 
 @dataclass(frozen=True)
@@ -169,15 +171,23 @@ class FleetRun:
     starts_ns: int
     _ends: list[Any] = field(default_factory=list)
     _seen: tuple[GeneratorSeen, ...] = ()
+    _last: Snapshot | None = None
+    _heard_s: float = 0.0
 
     def __post_init__(self) -> None:
         """Ask each for its end at once: who is lost is heard of without asking."""
         self._ends = [calls.begin(agent, "finish") for agent in self._agents]
 
     def snapshot(self) -> Snapshot:
-        """The totals of all; of their times the slowest generator's, since quantiles cannot be added."""
+        """The totals of all; of their times the slowest generator's, since quantiles cannot be added.
+
+        Of many generators it may be a moment old: asking all of them takes the driver a while.
+        """
+        if self._last is not None and not self._is_due:
+            return self._last
         looks = [msgspec.json.decode(answer, type=Snapshot) for answer in calls.ask_all(self._agents, "look")]
-        return _together(looks)
+        self._heard_s, self._last = time.monotonic(), _together(looks)
+        return self._last
 
     def begin_measuring(self, at_ns: int = 0) -> None:
         """End the warm-up on all of them at one instant."""
@@ -197,8 +207,9 @@ class FleetRun:
         try:
             done = calls.ended(self._ends, timeout_s)
             calls.broken(self._agents, self._ends)
-            if not done:
+            if not done and self._is_due:
                 calls.ask_all(self._agents, "hello")
+                self._heard_s = time.monotonic()
         except AssayError:
             _stop_all(self._agents)
             raise
@@ -236,6 +247,11 @@ class FleetRun:
             same_machine=member.same_machine,
             link_bytes_per_s=member.link_bytes_per_s,
         )
+
+    @property
+    def _is_due(self) -> bool:
+        """Whether the generators are to be asked again."""
+        return time.monotonic() - self._heard_s >= len(self.members) / ASKED_A_SECOND
 
     @property
     def _agents(self) -> list[Agent]:

@@ -1,0 +1,136 @@
+"""The driver's end of a large cluster, by simulation: the results of many generators, merged.
+
+python benches/cluster.py [--generators 1000] [--workers 8]   prints seconds, memory, and messages a second
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import sys
+import time
+
+import msgspec
+from hdrh.histogram import HdrHistogram
+
+from assay.cluster.fleet import ASKED_A_SECOND
+from assay.cluster.merge import merged
+from assay.values.measurement import (
+    Books,
+    Connections,
+    Histogram,
+    Measurement,
+    Window,
+    Worker,
+)
+
+_UNIT_NS = 1_000
+_WINDOWS = 100
+_LOOKS_A_SECOND = 10
+"""How often a trial looks at its load."""
+
+
+def main() -> int:
+    """Make the results, merge them, tell."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--generators", type=int, default=1_000)
+    parser.add_argument("--workers", type=int, default=8)
+    args = parser.parse_args()
+    made = [made_result(number, args.workers) for number in range(args.generators)]
+    before_bytes, began_s = peak_bytes(), time.perf_counter()
+    parts = [msgspec.json.decode(one, type=Measurement) for one in made]
+    whole = merged(parts)
+    seconds = time.perf_counter() - began_s
+    assert whole.completed == sum(part.completed for part in parts)
+    megabytes = sum(map(len, made)) / 1e6
+    asked = min(args.generators * _LOOKS_A_SECOND, ASKED_A_SECOND)
+    lines = (
+        f"{args.generators} generators of {args.workers} workers: {megabytes:.0f} MB of results",
+        f"decoded and merged in {seconds:.2f} s",
+        f"memory: {peak_bytes() / 1e6:.0f} MB at most, {before_bytes / 1e6:.0f} MB of it before",
+        f"calls a second under load: {asked:,}",
+    )
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0
+
+
+def made_result(number: int, workers: int) -> bytes:
+    """What a generator sends at the end of ten seconds of an open loop, as JSON."""
+    drawn = random.Random(number)
+    completed = 1_000 * workers * _WINDOWS // 10
+    each = completed // _WINDOWS
+    times = [histogram(drawn, completed) for _ in range(5)]
+    windows = tuple(
+        Window(
+            start_ns=place * 100_000_000,
+            length_ns=100_000_000,
+            phase="measured",
+            started=each,
+            completed=each,
+            failed=0,
+            bytes_read=each * 500,
+        )
+        for place in range(_WINDOWS)
+    )
+    worker = Worker(
+        cpu=0,
+        wall_ns=10**10,
+        cpu_ns=10**9,
+        largest_stall_ns=10**6,
+        completed=completed // workers,
+        completed_by_window=(each // workers,) * _WINDOWS,
+    )
+    measurement = Measurement(
+        started_at_unix_ns=0,
+        warmup_ns=0,
+        measured_ns=10**10,
+        interrupted=False,
+        books=Books(started=completed, completed=completed, failed=0, in_flight=0),
+        started=completed,
+        completed=completed,
+        failed=0,
+        bytes_read=completed * 500,
+        bytes_written=completed * 100,
+        body_bytes=completed * 300,
+        statuses={"200": completed},
+        encodings={"identity": completed},
+        checked=completed,
+        outcomes=(),
+        connections=Connections(asked=64, opened=64, answered=64, reopened=0, peak=64),
+        service_time=times[0],
+        response_time=times[1],
+        send_lag=times[2],
+        connect_time=times[3],
+        first_byte_time=times[4],
+        missed_starts=0,
+        windows=windows,
+        workers=(worker,) * workers,
+        engine_version="0",
+    )
+    return msgspec.json.encode(measurement)
+
+
+def histogram(drawn: random.Random, count: int) -> Histogram:
+    """Times of a few hundred µs with a tail; drawn a thousand times and counted so often."""
+    recorded = HdrHistogram(1, 3_600_000_000, 3)
+    for _ in range(1_000):
+        recorded.record_value(max(1, int(drawn.lognormvariate(6, 1))), count // 1_000)
+    return Histogram(
+        count=count,
+        min_ns=_UNIT_NS,
+        max_ns=10**8,
+        mean_ns=4e5,
+        stdev_ns=5e5,
+        unit_ns=_UNIT_NS,
+        data=recorded.encode().decode("ascii"),
+    )
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+if __name__ == "__main__":
+    sys.exit(main())
