@@ -2,8 +2,11 @@
 
 use std::net::SocketAddr;
 
+use serde::Deserialize;
+
 /// What a script is told of the command line.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The script.
     pub file: String,

@@ -1,9 +1,11 @@
 //! What `done(summary, latency, requests)` is given.
 
 use mlua::{Lua, MetaMethod, Table, UserData, UserDataMethods, Value};
+use serde::Deserialize;
 
 /// Failures, by wrk's kinds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Errors {
     /// Connections that could not be opened.
     pub connect: u64,
@@ -18,7 +20,8 @@ pub struct Errors {
 }
 
 /// The first argument of `done`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Summary {
     /// Length of the run.
     pub duration_us: u64,
@@ -51,7 +54,8 @@ impl Summary {
 ///
 /// In a script: fields `min`, `max`, `mean`, `stdev`; `percentile(p)`; `stats(i)` is the i-th value
 /// with its count; `#stats` how many there are.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Statistics {
     /// Distinct values with their counts.
     pub counts: Vec<(u64, u64)>,

@@ -66,17 +66,17 @@ class Script:
 
     def done(self, figures: Figures, strict: bool) -> None:
         """Give the script the figures."""
-        end = {
+        per_thread = figures.per_thread
+        summary = {
             "duration_us": figures.runtime_us,
             "requests": figures.requests,
-            "bytes_read": figures.bytes_read,
+            "bytes": figures.bytes_read,
             "errors": asdict(figures.errors),
-            "latency": _statistics(figures.latency_us, figures.latency_mean_us, figures.latency_stdev_us),
-            "per_thread": _statistics(figures.per_thread, figures.per_thread.mean, figures.per_thread.stdev),
-            "is_strict": strict,
         }
+        latency = _statistics(figures.latency_us, figures.latency_mean_us, figures.latency_stdev_us, strict)
+        of_threads = _statistics(per_thread, per_thread.mean, per_thread.stdev, strict)
         try:
-            self.engine_script.done(msgspec.json.encode(end))
+            self.engine_script.done(msgspec.json.encode((summary, latency, of_threads)))
         except _engine.ScriptError as error:
             raise ScriptFailed(str(error)) from None
         finally:
@@ -87,5 +87,6 @@ class Script:
         self.engine_script.flush()
 
 
-def _statistics(tally: Tally, mean: float, stdev: float) -> dict[str, Any]:
-    return {"counts": tally.counts, "low": tally.low, "high": tally.high, "mean": mean, "stdev": stdev}
+def _statistics(tally: Tally, mean: float, stdev: float, strict: bool) -> dict[str, Any]:
+    counted = {"counts": tally.counts, "min": tally.low, "max": tally.high}
+    return {**counted, "mean": mean, "stdev": stdev, "is_strict": strict}
