@@ -8,7 +8,6 @@ from assay.values.finding import Severity
 # invisible on a light background.
 SEVERITY_STYLE: dict[Severity, str] = {"withheld": "bold red", "flagged": "color(166)", "note": "cyan"}
 SEVERITY_MARK: dict[Severity, str] = {"withheld": "✗", "flagged": "!", "note": "·"}
-SEVERITY_ORDER: tuple[Severity, ...] = ("withheld", "flagged", "note")
 
 GOOD = "green"
 HEADING = "bold"

@@ -58,7 +58,6 @@ class SteadyState(NamedTuple):
     window_ns: int
     level_per_s: float
     halves_difference: float
-    quartile_drift: float
 
 
 class _Segment(NamedTuple):
@@ -80,7 +79,7 @@ def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> St
     if len(windows) < FEWEST_WINDOWS:
         start = windows[0].start_ns if windows else 0
         reason = f"{len(windows)} windows are too few to tell"
-        return SteadyState(False, reason, start, (), 0, 0.0, 0.0, 0.0)
+        return SteadyState(False, reason, start, (), 0, 0.0, 0.0)
     series = [window.completed / (window.length_ns / 1e9) for window in windows]
     return _judge_series(series, windows[0].length_ns, windows[0].start_ns, halves_differ, errors, None)
 
@@ -120,7 +119,6 @@ def _judge_series(
         window_ns=window_ns,
         level_per_s=fmean(settled),
         halves_difference=drift.halves,
-        quartile_drift=drift.quartiles,
     )
 
 
