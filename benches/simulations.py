@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.stats import mean, paired_median_ratio, paired_ratio, shown_faster
 from assay.stats.capacity import CapacitySearch
-from assay.stats.pairing import Pair, Side, pair, settled
+from assay.stats.pairing import PairedRatio, Side, pair, settled
 from assay.stats.steady import steady_state
 from assay.trial.warmup import warmed_up
 from assay.values.design import WarmUp
@@ -150,7 +150,7 @@ def orders(noise: Noise, blocks: int, servers: int, spread: float, runs: int) ->
     return Orders(wrong / all_pairs, found / all_pairs)
 
 
-def pairs(values: Sequence[Mapping[int, float]]) -> dict[tuple[str, str], Pair]:
+def pairs(values: Sequence[Mapping[int, float]]) -> dict[tuple[str, str], PairedRatio]:
     """Every two cases against each other, as a ranking does it."""
     made = {
         (f"c{a}", f"c{b}"): pair(Side(values[a]), Side(values[b]))

@@ -79,5 +79,6 @@ class ServerFailed(AssayError):
         """What went wrong, with the server's own word for it where its log has one."""
         from assay.complaint import complaint, last_words
 
-        said = complaint(self.log_tail) if self.stage == "contract" else last_words(self.log_tail)
+        serving = self.stage in ("contract", "load")  # its last words are about something else
+        said = complaint(self.log_tail) if serving else last_words(self.log_tail)
         return f"{self.message}; it said: {said}" if said else self.message

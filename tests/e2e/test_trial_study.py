@@ -151,7 +151,7 @@ def test_a_trial_holds_all_that_was_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [
-        ("dies", "the server ended with exit code 3 under load"),
+        ("dies", "the server ended with exit code 3 under load; it said: a fatal mistake"),
         ("killed", "the server was ended by SIGKILL under load"),
     ],
 )

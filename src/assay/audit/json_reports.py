@@ -16,7 +16,7 @@ MOST = 4 * 2**20
 
 
 @dataclass(frozen=True)
-class Report:
+class JsonReport:
     """Where in a tool's JSON which figure is: a path of keys, and the size of its unit.
 
     `marks` are keys that a report of this tool has and no other does.
@@ -28,7 +28,7 @@ class Report:
 
 
 _REPORTS = (
-    Report(
+    JsonReport(
         "bombardier",
         ("spec", "result"),
         (
@@ -48,7 +48,7 @@ _REPORTS = (
             ("broken", "result.others", 1.0),
         ),
     ),
-    Report(
+    JsonReport(
         "autocannon",
         ("requests", "latency", "throughput", "connections"),
         (
@@ -68,7 +68,7 @@ _REPORTS = (
             ("bad", "non2xx", 1.0),
         ),
     ),
-    Report(
+    JsonReport(
         "vegeta",
         ("latencies", "status_codes"),
         (
@@ -84,7 +84,7 @@ _REPORTS = (
             ("good_share", "success", 1.0),
         ),
     ),
-    Report(
+    JsonReport(
         "oha",
         ("summary", "latencyPercentiles"),
         (
@@ -97,7 +97,7 @@ _REPORTS = (
             *((float(q), f"latencyPercentiles.p{q}", 1.0) for q in (50, 75, 90, 95, 99)),
         ),
     ),
-    Report(
+    JsonReport(
         "k6",
         ("metrics",),
         (
