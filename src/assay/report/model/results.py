@@ -33,7 +33,7 @@ def results(section: Section) -> Table:
     made = table(
         f"Results: {fmt.safe(section.title)}" if section.title else "Results",
         COLUMNS,
-        (_line(row) for row in (*section.candidates, *section.others)),
+        (_line(row, alone=len(section.rows) == 1) for row in (*section.candidates, *section.others)),
     )
     return Table(made.title, made.columns, made.lines, _note(made, section))
 
@@ -49,11 +49,12 @@ def _note(made: Table, section: Section) -> str:
     return "; ".join(said)
 
 
-def _line(row: Row) -> Line:
-    candidate = row.case.role == "candidate"
+def _line(row: Row, *, alone: bool) -> Line:
+    """What is told of a case; one that is `alone` has no place and is no share of a best."""
+    candidate = row.case.role == "candidate" and not alone
     response = not row.closed_loop
     bad = row.throughput is None and (row.withheld or row.failure is not None)
-    relative = fmt.safe(relative_words(row), 60)
+    relative = "" if alone else fmt.safe(relative_words(row), 60)
     cells = {
         "tier": Cell(str(row.tier or fmt.UNKNOWN) if candidate else ""),
         "server": Cell(fmt.safe(row.name, NAME_LENGTH)),
@@ -68,7 +69,7 @@ def _line(row: Row) -> Line:
         "memory": Cell(fmt.size(fmt.value_of(row.peak_memory_bytes))),
         "start": Cell(_time(row.start_ns)),
     }
-    return Line(tuple(cells[column.name] for column in COLUMNS), apart=not candidate)
+    return Line(tuple(cells[column.name] for column in COLUMNS), apart=row.case.role != "candidate")
 
 
 def _gravest(row: Row) -> Tone:
