@@ -6,12 +6,12 @@ interval lies within it; in between nobody can tell from so few trials.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay import stats, verdict
+from assay.stats.limits import Held, held
 from assay.stats.pairing import Side, pair
 from assay.stats.unpaired import trials_to_tell, unpaired_difference
 from assay.values.claim import Metric
@@ -24,7 +24,7 @@ from assay.verdict.pairs import Between, pair_of
 from assay.verdict.seen import CaseSeen
 
 Watched = Literal["throughput", "p99", "memory", "start", "errors"]
-LimitVerdict = Literal["kept", "broken", "could not tell", "withheld", "not measured", ""]
+LimitVerdict = Held | Literal["withheld", "not measured", ""]
 METRICS: tuple[Watched, ...] = ("throughput", "p99", "memory", "start", "errors")
 
 
@@ -262,14 +262,13 @@ def _error_shares(trials: Sequence[Trial]) -> list[float]:
 def _held(change: Change, taken: bool, limit: float | None, a: Sequence[Trial], b: Sequence[Trial]) -> Change:
     """The change held against its limit."""
     if taken:
-        outcome: LimitVerdict = "withheld" if limit is not None else ""
-        return Change(change.case, change.metric, None, None, None, outcome)
+        return Change(change.case, change.metric, None, None, None, "withheld" if limit is not None else "")
     if limit is None:
         return change
     if not b:
         return replace(change, outcome="not measured")
     edge = limit if change.metric == "errors" else (1 - limit if change.metric == "throughput" else 1 + limit)
-    outcome = _outcome(change.change, edge, more_is_better=change.metric == "throughput")
+    outcome: LimitVerdict = held(change.change, edge, more_is_better=change.metric == "throughput")
     needed = None
     if outcome == "could not tell" and change.metric != "errors":
         of = _metric(change.metric, a)
@@ -278,14 +277,3 @@ def _held(change: Change, taken: bool, limit: float | None, a: Sequence[Trial], 
             total = trials_to_tell(list(values_b.values()), list(values_a.values()), edge)
             needed = None if total is None else max(1, total - min(len(values_a), len(values_b)))
     return replace(change, outcome=outcome, more_trials=needed)
-
-
-def _outcome(change: Estimate | None, edge: float, *, more_is_better: bool) -> LimitVerdict:
-    """A change that is known from one side only can still decide a limit."""
-    if change is None or change.n < 2:
-        return "could not tell"
-    low = -math.inf if change.low is None else change.low
-    high = math.inf if change.high is None else change.high
-    if more_is_better:
-        return "broken" if high < edge else "kept" if low >= edge else "could not tell"
-    return "broken" if low > edge else "kept" if high <= edge else "could not tell"

@@ -20,7 +20,7 @@ EXIT_CODES = {
     EXIT_OK: "answered: the figures asked for stand",
     EXIT_WITHHELD: "not answered: figures are withheld, or a comparison is not settled",
     EXIT_USAGE: "bad usage or input, or something this machine lacks",
-    EXIT_WORSE: "slower than `assay compare` was told to allow",
+    EXIT_WORSE: "slower than `assay compare` or `assay versus` was told to allow",
     EXIT_INTERNAL: "a defect of Assay, with a log to report",
     EXIT_INTERRUPTED: "interrupted, by Ctrl-C or SIGTERM; what was measured is reported",
 }

@@ -45,9 +45,10 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> None:
-    words = (command(tmp_path, *SLOW), command(tmp_path), "--name", "slow", "--name", "fast", "--no-control")
+    words = (command(tmp_path), command(tmp_path, *SLOW), "--name", "fast", "--name", "slow", "--no-control")
     out = ("--json", "--markdown", "out.md", "--csv", "out.csv")
-    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", *out)
+    gate = ("--fail-if-slower", "50%")
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", *gate, *out)
     document = json.loads(ended.stdout)
     assert document.pop("answer")  # in words, before the record
     run = msgspec.convert(document, Run)
@@ -61,8 +62,12 @@ def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> No
     dry = assay(tmp_path, "judge", "latest", "--dry-run", "--json")
     assert json.loads(dry.stdout)["record"] == "judgement"
     assert len(records(tmp_path)) == before + 1
-    compared = assay(tmp_path, "compare", "latest:slow", "latest:fast")
+    compared = assay(tmp_path, "compare", "latest:fast", "latest:slow", *gate)
     assert "throughput" in compared.stdout
+    unbounded = run.judgement is None or any(one.on_throughput != "none" for one in run.judgement.findings)
+    assert ended.returncode == compared.returncode  # of one record both say the same, also on a busy machine
+    told = " ".join((tmp_path / "out.md").read_text().split())
+    assert unbounded or (ended.returncode == 3 and "the limit of 50 % is broken." in told)
     listed = assay(tmp_path, "history")
     assert "versus" in listed.stdout
 
@@ -192,6 +197,8 @@ def test_a_command_that_never_listens_and_a_url_where_nobody_does(tmp_path: Path
         (("./a", "./b", "--url", "http://127.0.0.1/"), "names no port"),
         (("./a", "./b", "--url", "http://example.org:{port}/"), "runs on this machine"),
         (("./a", "./b", "--within", "0"), "is not above zero"),
+        (("./a", "./b", "--fail-if-slower", "2x"), "--fail-if-slower: '2x' is not a share such as 5%"),
+        (("./a", "./b", "./c", "--fail-if-slower", "2%"), "and 3 were given; give BASE and HEAD alone"),
         (("https://127.0.0.1:1/", "./b"), "is not an http:// URL"),
         (("http://192.0.2.1/", "./b"), "neither loopback nor private"),
     ],

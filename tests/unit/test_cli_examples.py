@@ -56,8 +56,8 @@ def test_the_examples_of_the_overview() -> None:
 
 @pytest.mark.parametrize("document", ["docs/ci-gate.md", "docs/load.md"])
 def test_the_commands_of_the_documents(document: str) -> None:
-    text = (ROOT / document).read_text(encoding="utf-8")
-    shown = re.findall(r"^ +(?:run: )?(assay (?:run|report|compare|load) .*)$", text, re.MULTILINE)
+    text = re.sub(r"\\\n *", "", (ROOT / document).read_text(encoding="utf-8"))
+    shown = re.findall(r"^ +(?:run: )?(assay (?:run|report|compare|load|versus) .*)$", text, re.MULTILINE)
     assert len(shown) >= 4
     for command in shown:
         parse(command)

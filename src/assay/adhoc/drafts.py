@@ -34,12 +34,13 @@ def contest(
     seed: int,
     control: bool,
     unlike_allowed: bool,
+    slower_allowed: float | None,
     commands: Commands,
 ) -> ContestDesign:
     """Which of these serves more? InputError where a rival's URL cannot be."""
     design = ContestDesign(
         title=" against ".join(rival.name for rival in rivals),
-        question="Which of these serves more requests under this load?",
+        question=_question(rivals, slower_allowed),
         seed=seed,
         rivals=tuple(rivals),
         terms=terms,
@@ -49,12 +50,20 @@ def contest(
         sought=sought,
         control=control,
         unlike_allowed=unlike_allowed,
+        slower_allowed=slower_allowed,
         rules={
             "S5": RuleSetting(thresholds={"trials": float(FEWEST_BLOCKS)}, reason=_S5),
             "S7": RuleSetting(thresholds={"window": float(measure_ns)}, reason=_S7),
         },
     )
     return drafted(design, plan, warm_up)
+
+
+def _question(rivals: Sequence[Rival], slower_allowed: float | None) -> str:
+    if slower_allowed is None:
+        return "Which of these serves more requests under this load?"
+    base, head = rivals
+    return f"Is {head.name} slower than {base.name} by more than {slower_allowed * 100:g} % under this load?"
 
 
 def search(

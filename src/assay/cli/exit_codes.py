@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from assay.errors import EXIT_OK, EXIT_WITHHELD
+from assay.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE
 from assay.values.design import ContestDesign, SearchDesign
 from assay.values.run import Run
 
 
 def of(run: Run) -> int:
-    """0 or 1."""
+    """0 or 1; of a gate also 3."""
     match run.header.design:
-        case ContestDesign():
+        case ContestDesign(slower_allowed=None):
             answered = _settled(run)
+        case ContestDesign():
+            return _gated(run)
         case SearchDesign():
             answered = _found(run)
         case _:
@@ -40,6 +42,17 @@ def _settled(run: Run) -> bool:
 
     found = answer(run)
     return found.best is not None and not found.unmeasured and found.settled
+
+
+def _gated(run: Run) -> int:
+    """As `assay compare`: 3 where the limit is broken beyond doubt, 1 where it cannot be held to a figure."""
+    from assay.versus.answer import answer
+
+    gate = answer(run).gate
+    assert gate is not None  # its design has a limit
+    if gate.outcome == "broken":
+        return EXIT_WORSE
+    return EXIT_WITHHELD if gate.outcome in ("withheld", "not measured") else EXIT_OK
 
 
 def _found(run: Run) -> bool:

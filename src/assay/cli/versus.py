@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from assay.cli import adhoc_flags, report_outputs, words
+from assay.cli.compare import share as any_share
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ def configure(parser: Parser) -> None:
                        help="leave out the A/A control (the first rival once more in each block: a third "
                        "of the load of two rivals)")  # fmt: skip
     until.add_argument("--unlike", action="store_true", help="compare rivals whose answers differ, too")
+    gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
+    gate.add_argument("--fail-if-slower", type=any_share, metavar="SHARE",
+                      help="the second (HEAD) serves less than the first (BASE) by more than this; the run "
+                      "ends when that is decided")  # fmt: skip
     hooks = parser.add_argument_group("commands around them", "{NAME} of a scan is filled in")
     hooks.add_argument("--setup", default="", metavar="CMD", help="run once for each rival, before all")
     hooks.add_argument("--prepare", default="", metavar="CMD", help="run before each start of a server")
@@ -62,6 +67,7 @@ def configure(parser: Parser) -> None:
             "assay versus ./a ./b --budget 5m --within 0.5% --markdown result.md",
             "a small difference, and a table for a README",
         ),
+        ("assay versus ./base ./head --fail-if-slower 2%", "a gate: exit 3 only if surely > 2 % slower"),
         ("assay versus ./a ./b; echo $?", "0 settled, 1 not settled or withheld, 2 a server does not answer"),
     )
 
@@ -82,6 +88,9 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
     if len(rivals) < 2:
         given = f"only {rivals[0].name!r} was given" if rivals else "nothing was given to compare"
         raise InputError(given, "give two commands or URLs, or one command with a --scan")
+    if args.fail_if_slower is not None and len(rivals) > 2:
+        said = f"--fail-if-slower holds the second rival against the first, and {len(rivals)} were given"
+        raise InputError(said, "give BASE and HEAD alone")
     plan, terms = adhoc_flags.plan_from(args, rivals), adhoc_flags.terms_from(args, args.url)
     warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
     _check_budget(args, len(rivals), warm_up)
@@ -96,6 +105,7 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         seed=adhoc_flags.seed_from(args),
         control=args.control,
         unlike_allowed=args.unlike,
+        slower_allowed=args.fail_if_slower,
         commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
     )
 

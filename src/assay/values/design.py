@@ -170,12 +170,14 @@ class ContestDesign(RivalsDesign, frozen=True, kw_only=True, tag="contest", tag_
     """Which of the rivals serves more? Blocks until every question is settled.
 
     A difference of `sought` or more is looked for. `control` enters the first rival a second time;
-    `unlike_allowed` compares rivals whose answers differ.
+    `unlike_allowed` compares rivals whose answers differ. `slower_allowed` makes it a gate: the one question
+    is then whether the second rival is slower than the first by more than this share.
     """
 
     sought: float
     control: bool = True
     unlike_allowed: bool = False
+    slower_allowed: float | None = None
 
 
 class Bounds(Value, frozen=True, kw_only=True):

@@ -22,6 +22,7 @@ from assay.verdict.effects import noise_floor
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.rules.design import D1
 from assay.verdict.seen import CaseSeen, RunSeen
+from assay.versus.gate import Gate, gate_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,8 @@ class RivalRatio:
 
 @dataclass(frozen=True, kw_only=True)
 class ContestAnswer:
-    """The comparison as it stands. `best` is None where fewer than two rivals were measured."""
+    """The comparison as it stands. `best` is None where fewer than two rivals were measured; `gate` is what
+    a limit came to, where one was set."""
 
     best: Case | None
     pairs: tuple[RivalRatio, ...]
@@ -51,10 +53,13 @@ class ContestAnswer:
     blocks: int
     load_s: float
     sought: float
+    gate: Gate | None = None
 
     @property
     def settled(self) -> bool:
-        """Whether every question is answered."""
+        """Whether every question is answered; of a gate the one that it asks."""
+        if self.gate is not None:
+            return self.gate.decided
         return bool(self.pairs) and all(pair.settled for pair in self.pairs)
 
 
@@ -65,7 +70,7 @@ def answer(run: Run) -> ContestAnswer:
     rivals = [one for one in seen.cases if one.candidate]
     measured = [one for one in rivals if any(rate > 0 for rate in one.throughput_by_block.values())]
     assert isinstance(run.header.design, ContestDesign)  # the caller chose it for that
-    sought = run.header.design.sought
+    sought, allowed = run.header.design.sought, run.header.design.slower_allowed
     best, pairs = None, []
     if len(measured) > 1:
         first = max(measured, key=lambda one: _geometric(one.throughput_by_block))
@@ -82,6 +87,7 @@ def answer(run: Run) -> ContestAnswer:
         blocks=len(blocks),
         load_s=load_ns(run) / 1e9,
         sought=sought,
+        gate=None if allowed is None else gate_of(seen, findings, allowed),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from assay import verdict
 from assay.report import format as fmt
+from assay.report.model import gate
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
 from assay.values.estimate import Estimate
@@ -20,10 +21,16 @@ def told(run: Run) -> Answer:
     found = answer(run)
     # No number of blocks narrows what a rule has opened.
     narrow = any(pair.settled is None and not pair.void and not pair.limits for pair in found.pairs)
+    said, surer = list(_sentences(run, found)), ""
+    if found.gate is not None:
+        said.insert(0, gate.told(run, found.gate))
+        surer = gate.what_would_decide(found, found.gate)
+    elif found.best is not None and narrow:
+        surer = _what_would_settle(found)
     return Answer(
-        said=tuple(_sentences(run, found)),
+        said=tuple(said),
         sure=(_sure(found),) if any(pair.ratio for pair in found.pairs) else (),
-        surer=(_what_would_settle(found),) if found.best is not None and narrow else (),
+        surer=(surer,) if surer else (),
     )
 
 
@@ -33,6 +40,8 @@ def standing(run: Run) -> str:
     size = f"{fmt.counted(found.blocks, 'block')}, {fmt.span(found.load_s)} of load"
     if found.best is None or not found.pairs:
         return size
+    if found.gate is not None:
+        return f"{size}: {gate.standing(found.gate)}"
     best = name_of_case(run, found.best.id)
     pairs = ", ".join(
         f"{fmt.safe(best, 40)} / {fmt.safe(name_of_case(run, pair.other.id), 40)} {fmt.ratio(pair.ratio)}"

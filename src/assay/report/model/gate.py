@@ -1,0 +1,64 @@
+"""What a limit came to, in sentences: how much slower it is at least, and how much slower it could be."""
+
+from __future__ import annotations
+
+from assay import verdict
+from assay.report import format as fmt
+from assay.report.model.rows import name_of_case
+from assay.values.estimate import Estimate
+from assay.values.run import Run
+from assay.versus.answer import ContestAnswer
+from assay.versus.gate import Gate
+
+
+def told(run: Run, gate: Gate) -> str:
+    """The decision, in a sentence."""
+    base, head = name_of_case(run, gate.base.id), name_of_case(run, gate.head.id)
+    limit = f"the limit of {fmt.share(gate.allowed, exact=True)}"
+    if gate.outcome == "not measured":
+        return f"{base} and {head} were not both measured: {limit} can be held to nothing."
+    if gate.outcome == "withheld" or gate.ratio is None:
+        why = f" ({', '.join(gate.void)})" if gate.void else ""
+        return f"The throughput is withheld{why}: {limit} cannot be held to it."
+    known = _known(base, head, gate.ratio)
+    if gate.decided:
+        return f"{known}: {limit} is {gate.outcome}."
+    why = f" ({verdict.words_of(gate.limits)})" if gate.limits else ""
+    return f"{known}: whether {limit} is kept cannot be told{why}."
+
+
+def standing(gate: Gate) -> str:
+    """Where it stands, for a line of a log."""
+    ratio = fmt.ratio(gate.ratio)
+    return f"head / base {ratio}, limit of {fmt.share(gate.allowed, exact=True)}: {gate.outcome}"
+
+
+def what_would_decide(found: ContestAnswer, gate: Gate) -> str:
+    """How many more blocks; empty where nothing is left to decide, or no number of blocks would."""
+    if gate.outcome != "could not tell" or gate.limits:
+        return ""
+    if gate.blocks_needed is None or not found.blocks:
+        return "Not decided: this machine is too noisy to say how many more blocks would do."
+    more = max(1, gate.blocks_needed - found.blocks)
+    load_s = found.load_s / found.blocks
+    budget = fmt.span(found.load_s + more * load_s).replace(" ", "")
+    return (
+        f"Not decided: about {fmt.counted(more, 'more block')} ({fmt.span(more * load_s)} of load) would "
+        f"probably do; give it --budget {budget}, longer trials, or a quieter machine."
+    )
+
+
+def _known(base: str, head: str, ratio: Estimate) -> str:
+    low, high = ratio.low, ratio.high
+    most = "" if low is None or low >= 1 else f"up to {_slower(low)}"
+    if high is not None and high < 1:
+        could = f", and could be {most}" if most else ""
+        return f"{head} is slower than {base} by at least {_slower(high)}{could}"
+    if low is not None and low > 1:
+        return f"{head} is not slower than {base}: it serves at least {fmt.share(low - 1)} more"
+    could = f"; could be {most} slower" if most else "; nothing bounds how much slower it could be"
+    return f"{head} is not shown slower than {base}{could if low is None or low < 1 else ''}"
+
+
+def _slower(ratio: float) -> str:
+    return fmt.share(1 - ratio)

@@ -1,0 +1,77 @@
+"""A contest as a gate: is the second rival slower than the first by more than is allowed?
+
+The limit is held as `assay compare` holds it, against the interval that may be looked at after every block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from assay.stats.limits import Held, held
+from assay.stats.pairing import ALPHA
+from assay.stats.sequential import blocks_to_settle
+from assay.values.estimate import Estimate, Limit
+from assay.values.finding import Finding
+from assay.values.trial import Case
+from assay.verdict.effects import bias
+from assay.verdict.pairs import pair_of
+from assay.verdict.seen import RunSeen
+
+Outcome = Held | Literal["withheld", "not measured"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """What the limit came to. `ratio` is head/base with the ends that are known, by as much wider as the A/A
+    control found a server to differ from itself; `blocks_needed` would probably decide."""
+
+    base: Case
+    head: Case
+    allowed: float
+    outcome: Outcome
+    ratio: Estimate | None = None
+    blocks_needed: int | None = None
+    limits: tuple[Limit, ...] = ()
+    void: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> bool:
+        """Whether more blocks would be for nothing."""
+        return self.outcome in ("kept", "broken")
+
+
+def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
+    """The gate as it stands after the trials so far."""
+    base, head = [one for one in seen.cases if one.candidate][:2]
+    if not (any(base.throughput_by_block.values()) and any(head.throughput_by_block.values())):
+        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="not measured")
+    found = pair_of(seen, findings, head, base)
+    if found.void:
+        return Gate(base=base.case, head=head.case, allowed=allowed, outcome="withheld", void=found.void)
+    edge = 1 - allowed
+    ratio = _widened(found.bounded, bias(findings))
+    logs = [log - math.log(edge) for log in found.pair.logs] if found.pair else []
+    return Gate(
+        base=base.case,
+        head=head.case,
+        allowed=allowed,
+        outcome=held(ratio, edge, more_is_better=True),
+        ratio=ratio,
+        blocks_needed=None if found.limits else blocks_to_settle(logs, 0.0, ALPHA),
+        limits=found.limits,
+    )
+
+
+def _widened(ratio: Estimate | None, by: float) -> Estimate | None:
+    if ratio is None:
+        return None
+    return msgspec.structs.replace(
+        ratio,
+        low=None if ratio.low is None else ratio.low / (1 + by),
+        high=None if ratio.high is None else ratio.high * (1 + by),
+    )
