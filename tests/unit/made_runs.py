@@ -11,6 +11,7 @@ from hdrh.histogram import HdrHistogram
 
 from assay.store import format_1
 from assay.values.design import Design
+from assay.values.finding import Finding
 from assay.values.measurement import (
     Books,
     Connections,
@@ -23,6 +24,7 @@ from assay.values.measurement import (
 from assay.values.plan import Closed, LoadPlan, StopAfter
 from assay.values.run import FORMAT, Environment, Header, Run
 from assay.values.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
+from assay.verdict import judge
 
 SECOND = 1_000_000_000
 UNIT_NS = 100
@@ -242,3 +244,20 @@ def with_trials(made: Run, change: Mapping[str, Mapping[str, Any]]) -> Run:
 
 
 __all__ = ["Outcome", "case", "histogram", "measurement", "plan", "run", "steady_run", "trial", "with_trials"]
+
+
+def findings_of(made: Run) -> dict[str, Finding]:
+    return {finding.code: finding for finding in judge(made, 0).findings}
+
+
+def found(
+    made: Measurement, load_plan: LoadPlan | None = None, **trial_changes: object
+) -> dict[str, Finding]:
+    """The findings about one case of six such trials, by code."""
+    changes = {"plan": load_plan or plan(), **trial_changes}
+    trials = [trial("a", block, made, **changes) for block in range(6)]
+    return {finding.code: finding for finding in judge(run([case("a")], trials), 0).findings}
+
+
+def changed(**changes: object) -> Measurement:
+    return msgspec.structs.replace(measurement(), **changes)

@@ -1,10 +1,11 @@
-"""Which way the packages depend, as ARCHITECTURE.md draws it: read from the imports of every file."""
+"""Which way packages, files and modules depend, as ARCHITECTURE.md draws it: read from what each imports."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import assay
 
 ROOT = Path(assay.__file__).parent
+CRATES = ROOT.parents[1] / "crates"
 MACHINERY = {"engine", "_engine", "trial", "adhoc", "cli", "cluster", "dropin", "generator"}
 """What a record must not need to be judged and reported."""
 
@@ -46,18 +48,66 @@ IMPORTS = rooms()
 
 
 def test_no_package_imports_one_that_imports_it() -> None:
-    circles = sorted({tuple(sorted(path)) for start in IMPORTS for path in circles_from(start)})
-    assert circles == []
+    assert circles(IMPORTS) == []
 
 
-def circles_from(start: str) -> list[tuple[str, ...]]:
-    """Every circle through this room, as the rooms on it."""
+def test_no_file_imports_one_that_imports_it() -> None:
+    files = {
+        ".".join(path.relative_to(ROOT.parent).with_suffix("").parts): path for path in ROOT.rglob("*.py")
+    }
+    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    graph = {
+        name: {
+            known
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for imported in modules(node)
+            if (known := nearest(imported.split("."), files)) not in {None, name}
+        }
+        for name, path in files.items()
+    }
+    assert circles(graph) == []
+
+
+@pytest.mark.parametrize("crate", sorted(path.parent.name for path in CRATES.glob("*/src")))
+def test_no_module_in_rust_uses_one_that_uses_it(crate: str) -> None:
+    source = CRATES / crate / "src"
+    files = {"::".join(path.relative_to(source).with_suffix("").parts): path for path in source.rglob("*.rs")}
+    files = {re.sub(r"(^|::)(mod|lib)$", "", name): path for name, path in files.items()}
+    graph = {name: used(name, path.read_text(encoding="utf-8"), files) for name, path in files.items()}
+    assert any(graph.values()) or len(files) < 4
+    assert circles(graph) == []
+
+
+def used(module: str, code: str, files: Container[str]) -> set[str]:
+    """The files of its own crate whose names a module takes where it is not tested."""
+    code = re.sub(r"//[^\n]*", "", code.split("#[cfg(test)]")[0])
+    found: set[str | None] = set()
+    for root, middle, end in re.findall(r"\b(crate|super)::((?:\w+::)*)(\w+|\{[^;]*?\})", code):
+        above = module.split("::")[:-1] if root == "super" else []
+        for name in re.findall(r"[\w:]+", end):
+            path = [*above, *middle.split("::")[:-1], *name.split("::")]
+            found.add(nearest(path, files, "::"))
+    return {name for name in found - {None, module} if name is not None}
+
+
+def nearest(path: list[str], known: Container[str], between: str = ".") -> str | None:
+    """The file that such a path leads to: a name in it, or it."""
+    ways = (between.join(path[:length]) for length in range(len(path), 0, -1))
+    return next((way for way in ways if way in known), None)
+
+
+def circles(graph: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
+    """Every circle, as those on it."""
+    return sorted({tuple(sorted(path)) for start in graph for path in circles_from(start, graph)})
+
+
+def circles_from(start: str, graph: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = []
     seen: set[str] = set()
     ahead: list[tuple[str, tuple[str, ...]]] = [(start, (start,))]
     while ahead:
         here, path = ahead.pop()
-        for there in IMPORTS.get(here, ()):
+        for there in graph.get(here, ()):
             if there == start:
                 found.append(path)
             elif there not in seen:

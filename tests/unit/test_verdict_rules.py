@@ -7,6 +7,9 @@ import pytest
 from made_runs import (
     SECOND,
     case,
+    changed,
+    findings_of,
+    found,
     histogram,
     measurement,
     plan,
@@ -18,35 +21,15 @@ from made_runs import (
     with_trials,
 )
 
-from assay.values.finding import Finding
 from assay.values.measurement import Books, Connections, Measurement, Outcome
 from assay.values.plan import Closed, LoadPlan, Open, Stage
-from assay.values.run import Run
-from assay.values.trial import AS_GIVEN, ContractSeen, HostSeen
+from assay.values.trial import AS_GIVEN, HostSeen
 from assay.verdict import judge, judge_load
 
-WRONG_BODY = Outcome(origin="plan", kind="unexpected_body", count=3, example="body was ''")
 OPEN = plan(
     load=Open(stages=(Stage(duration_ns=10 * SECOND, from_per_s=1e4, to_per_s=1e4),), max_connections=1000)
 )
 REFUSED = Outcome(origin="network", kind="connect_refused", count=157)
-
-
-def findings_of(made: Run) -> dict[str, Finding]:
-    return {finding.code: finding for finding in judge(made, 0).findings}
-
-
-def found(
-    made: Measurement, load_plan: LoadPlan | None = None, **trial_changes: object
-) -> dict[str, Finding]:
-    """The findings about one case of six such trials, by code."""
-    changes = {"plan": load_plan or plan(), **trial_changes}
-    trials = [trial("a", block, made, **changes) for block in range(6)]
-    return {finding.code: finding for finding in judge(run([case("a")], trials), 0).findings}
-
-
-def changed(**changes: object) -> Measurement:
-    return msgspec.structs.replace(measurement(), **changes)
 
 
 def test_a_clean_load_has_no_finding() -> None:
@@ -276,78 +259,6 @@ class TestCounts:
         )
         with_failed = measurement(failed=90, service_time=uniform_histogram(100_090, 6.4e6))
         assert "M3" not in found(with_failed)
-
-
-class TestWrongAnswers:
-    @pytest.mark.parametrize("when", ["before", "after", "during"])
-    def test_one_wrong_answer_withholds(self, when: str) -> None:
-        clean = {"before": 5, "during": 1000, "after": 5}
-        wrong = {f"{name}_wrong": int(name == when) for name in clean}
-        finding = found(measurement(), contract=ContractSeen(**clean, **wrong, examples=("no quote",)))["W1"]
-        assert (finding.severity, finding.on_throughput) == ("withheld", "void")
-        assert when in finding.evidence and "no quote" in finding.evidence
-
-    def test_the_engine_s_own_checks_count(self) -> None:
-        assert "body was ''" in found(changed(outcomes=(WRONG_BODY,)))["W1"].evidence
-
-    def test_an_answer_that_says_it_failed_is_an_error_not_a_lie(self) -> None:
-        refused = Outcome(origin="plan", kind="unexpected_status", count=700, example="503")
-        contract = ContractSeen(
-            before=5, before_wrong=0, during=1000, during_wrong=700, after=5, after_wrong=0
-        )
-        findings = found(measurement(failed=700, outcomes=(refused,)), contract=contract)
-        assert "W1" not in findings and findings["W2"].severity == "flagged"
-
-    def test_too_few_checked_answers_are_a_note(self) -> None:
-        assert found(changed(checked=312))["W1"].severity == "note"
-        everything = measurement(50, 10, 4, checked=500)
-        assert "W1" not in found(everything, plan(4))
-
-
-class TestErrors:
-    def test_silence_for_all_of_the_measured_time_is_no_throughput_of_0(self) -> None:
-        books = Books(started=10, completed=0, failed=0, in_flight=10)
-        silent = changed(started=10, completed=0, failed=0, books=books)
-        finding = found(silent, OPEN)["W2"]
-        assert finding.severity == "withheld" and finding.on_throughput == "void"
-        assert finding.evidence.startswith("no answer came within the measured 10 s, and 10 requests waited")
-
-    @pytest.mark.parametrize(
-        ("failed", "severity"), [(0, None), (90, None), (150, "flagged"), (2000, "withheld")]
-    )
-    def test_share_of_failures(self, failed: int, severity: str | None) -> None:
-        finding = found(measurement(failed=failed, outcomes=(REFUSED,))).get("W2")
-        assert (finding and finding.severity) == severity
-        if finding:
-            assert "connect refused" in finding.evidence and finding.figures["failed"] == failed
-
-
-class TestUnequalAnswers:
-    def pair(self, a: Measurement, b: Measurement, **changes: object) -> list[Finding]:
-        trials = [trial(name, block, made) for name, made in (("a", a), ("b", b)) for block in range(6)]
-        judged = judge(run([case("a"), case("b", **changes)], trials), 0)
-        return [finding for finding in judged.findings if finding.code == "W3"]
-
-    def test_petclinic_s_compressed_side(self) -> None:
-        encoded = measurement(bytes_each=1525, encodings={"gzip": 100_000})
-        (finding,) = self.pair(encoded, measurement(bytes_each=3041))
-        assert (finding.on_comparison, finding.on_throughput) == ("void", "none")
-        assert (finding.subject.case, finding.subject.other_case) == ("a", "b")
-        assert "gzip" in finding.evidence and "no encoding" in finding.evidence
-
-    def test_bytes_more_than_two_percent_apart(self) -> None:
-        (finding,) = self.pair(measurement(bytes_each=1000), measurement(bytes_each=1030))
-        assert finding.on_comparison == "one way"
-        assert "1,000 B" in finding.evidence and "1,030 B" in finding.evidence
-        assert self.pair(measurement(bytes_each=1000), measurement(bytes_each=1015)) == []
-
-    def test_identity_is_no_encoding(self) -> None:
-        assert self.pair(measurement(encodings={"identity": 1}), measurement()) == []
-
-    def test_only_candidates_of_one_workload_and_load_are_compared(self) -> None:
-        small, large = measurement(bytes_each=100), measurement(bytes_each=900)
-        assert self.pair(small, large, role="ceiling") == []
-        assert self.pair(small, large, workload="other") == []
 
 
 class TestSamples:

@@ -24,19 +24,51 @@ fn refused(more: Value) -> String {
     error
 }
 
+/// Each case: what a plan has besides, and how the line about it begins.
+fn are_named(cases: &[(Value, &str)]) {
+    for (more, expected) in cases {
+        let error = refused(more.clone());
+        assert!(error.starts_with(expected), "{more}: {error}");
+    }
+}
+
+fn request(request: Value) -> Value {
+    json!({ "requests": [request] })
+}
+
+fn expect(expect: Value) -> Value {
+    request(json!({ "expect": expect }))
+}
+
+fn open(stages: Value) -> Value {
+    json!({"load": {"kind": "open", "stages": stages, "max_connections": 9}})
+}
+
 #[test]
-fn every_wrong_field_is_named() {
-    let open =
-        |stages: Value| json!({"load": {"kind": "open", "stages": stages, "max_connections": 9}});
-    let request = |request: Value| json!({ "requests": [request] });
-    let expect = |expect: Value| request(json!({ "expect": expect }));
-    let cases = [
+fn a_wrong_url_or_address_is_named() {
+    are_named(&[
         (json!({"url": "127.0.0.1:80"}), "url: no scheme"),
         (json!({"url": "ftp://x"}), "url: unknown scheme"),
         (json!({"url": "http://"}), "url: no host"),
         (json!({"url": "http://x:99999"}), "url: the port"),
         (json!({"url": "http://[::1"}), "url: an IPv6 address lacks"),
         (json!({"url": "http://me:secret@x"}), "url: a user name"),
+        (json!({"addresses": ["localhost"]}), "addresses[0]:"),
+        (json!({"addresses": ["unix:socket"]}), "addresses[0]:"),
+        (
+            json!({"source_addresses": ["unix:/s"]}),
+            "source_addresses[0]:",
+        ),
+        (
+            json!({"addresses": ["127.0.0.1"], "proxy": "http://127.0.0.1:1"}),
+            "addresses:",
+        ),
+    ]);
+}
+
+#[test]
+fn a_wrong_request_is_named() {
+    are_named(&[
         (json!({"requests": []}), "requests: at least one"),
         (
             request(json!({"weight": 0})),
@@ -58,6 +90,30 @@ fn every_wrong_field_is_named() {
             "requests[0].body_file:",
         ),
         (
+            request(json!({"form": [{"name": "a", "text": "b"}], "body": "c"})),
+            "requests[0].form:",
+        ),
+        (
+            request(json!({"form": [{"name": "a"}]})),
+            "requests[0].form[0]:",
+        ),
+        (
+            request(json!({"form": [{"name": "a", "text": "b", "content_type": "x\r\ny"}]})),
+            "requests[0].form[0]:",
+        ),
+        (
+            request(json!({
+                "form": [{"name": "a", "text": "b"}], "headers": [["content-type", "text/plain"]],
+            })),
+            "requests[0].headers:",
+        ),
+    ]);
+}
+
+#[test]
+fn a_wrong_expectation_is_named() {
+    are_named(&[
+        (
             expect(json!({"status": [99]})),
             "requests[0].expect.status:",
         ),
@@ -77,6 +133,12 @@ fn every_wrong_field_is_named() {
             expect(json!({"headers": [{"name": "x", "pattern": "["}]})),
             "requests[0].expect.headers[0].pattern:",
         ),
+    ]);
+}
+
+#[test]
+fn a_wrong_load_is_named() {
+    are_named(&[
         (
             json!({"load": {"kind": "closed", "connections": 0}}),
             "load.connections:",
@@ -109,6 +171,12 @@ fn every_wrong_field_is_named() {
             json!({"stop": {"kind": "duration", "ns": u64::MAX}}),
             "stop:",
         ),
+    ]);
+}
+
+#[test]
+fn a_wrong_setting_is_named() {
+    are_named(&[
         (json!({"timeout_ns": 0}), "timeout_ns:"),
         (json!({"retry_wait_max_ns": u64::MAX}), "retry_wait_max_ns:"),
         (json!({"window_ns": 10}), "window_ns:"),
@@ -118,42 +186,10 @@ fn every_wrong_field_is_named() {
             json!({"requests_per_connection": 0}),
             "requests_per_connection:",
         ),
-        (json!({"addresses": ["localhost"]}), "addresses[0]:"),
-        (json!({"addresses": ["unix:socket"]}), "addresses[0]:"),
-        (
-            json!({"source_addresses": ["unix:/s"]}),
-            "source_addresses[0]:",
-        ),
-        (
-            json!({"addresses": ["127.0.0.1"], "proxy": "http://127.0.0.1:1"}),
-            "addresses:",
-        ),
         (json!({"redirects": 1, "pipeline": 2}), "redirects:"),
-        (
-            request(json!({"form": [{"name": "a", "text": "b"}], "body": "c"})),
-            "requests[0].form:",
-        ),
-        (
-            request(json!({"form": [{"name": "a"}]})),
-            "requests[0].form[0]:",
-        ),
-        (
-            request(json!({"form": [{"name": "a", "text": "b", "content_type": "x\r\ny"}]})),
-            "requests[0].form[0]:",
-        ),
-        (
-            request(json!({
-                "form": [{"name": "a", "text": "b"}], "headers": [["content-type", "text/plain"]],
-            })),
-            "requests[0].headers:",
-        ),
         (json!({"colour": "red"}), "plan: unknown field `colour`"),
         (json!({"http_version": "2"}), "plan: unknown variant `2`"),
-    ];
-    for (more, expected) in cases {
-        let error = refused(more.clone());
-        assert!(error.starts_with(expected), "{more}: {error}");
-    }
+    ]);
 }
 
 #[test]

@@ -7,7 +7,6 @@ use super::counter::Counter;
 use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::log::Log;
-use super::woven::Part;
 
 const STATUSES: usize = 1000;
 const ENCODINGS: usize = 64;
@@ -46,6 +45,24 @@ pub(crate) struct OpenTimes {
     pub(crate) send_lag: Histogram,
     /// The most connections in use at one time of the current phase.
     pub(crate) busy_peak: Counter,
+}
+
+/// One worker's part of a slice.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Part {
+    pub(crate) turn: u64,
+    pub(crate) started: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) bytes_read: u64,
+    pub(crate) early_completed: u64,
+    pub(crate) service_time_sum_ns: u64,
+    pub(crate) service_time_p50_ns: u64,
+    pub(crate) carried: u64,
+    pub(crate) unsettled: u64,
+    pub(crate) late: u64,
+    pub(crate) reopened: u64,
+    pub(crate) cpu_ns: u64,
 }
 
 /// What happens rarely enough for a lock.

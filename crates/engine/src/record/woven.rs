@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Part};
 use super::measurement::{Measurement, Phase, Snapshot, Window};
 use crate::course::{Ended, Turn};
 
@@ -52,24 +52,6 @@ pub struct Slice {
     pub reopened: u64,
     /// CPU time that the workers used in it.
     pub client_cpu_ns: u64,
-}
-
-/// One worker's part of a slice.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Part {
-    pub(crate) turn: u64,
-    pub(crate) started: u64,
-    pub(crate) completed: u64,
-    pub(crate) failed: u64,
-    pub(crate) bytes_read: u64,
-    pub(crate) early_completed: u64,
-    pub(crate) service_time_sum_ns: u64,
-    pub(crate) service_time_p50_ns: u64,
-    pub(crate) carried: u64,
-    pub(crate) unsettled: u64,
-    pub(crate) late: u64,
-    pub(crate) reopened: u64,
-    pub(crate) cpu_ns: u64,
 }
 
 /// What one lane did.

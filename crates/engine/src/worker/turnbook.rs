@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use super::Lane;
 use crate::course::Turn;
-use crate::record::ledger::Ledger;
+use crate::record::ledger::{Ledger, Part};
 use crate::record::measurement::Phase;
-use crate::record::woven::Part;
 use crate::transport::Transport;
 
 pub(crate) struct Turnbook {

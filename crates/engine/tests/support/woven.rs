@@ -1,0 +1,85 @@
+//! Plans of lanes that take turns, and what holds of each lane whatever happened.
+
+use std::time::Duration;
+
+use assay_engine::record::measurement::Phase;
+use assay_engine::record::{LaneMeasurement, Slice, WovenMeasurement};
+use assay_engine::{WovenPlan, WovenRun};
+use serde_json::{Value, json};
+
+use super::Server;
+
+pub const MS: u64 = 1_000_000;
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A lane to a server; `more` overrides.
+pub fn lane(server: &Server, connections: u32, measured_ms: u64, more: &Value) -> Value {
+    let mut lane = json!({
+        "url": server.url(),
+        "load": {"kind": "closed", "connections": connections},
+        "stop": {"kind": "duration", "ns": measured_ms * MS},
+    });
+    for (key, value) in more.as_object().unwrap() {
+        lane[key] = value.clone();
+    }
+    lane
+}
+
+pub fn woven(lanes: Vec<Value>, slice_ms: u64, settle_ms: u64) -> WovenPlan {
+    let plan = json!({
+        "lanes": lanes,
+        "slice_ns": slice_ms * MS,
+        "settle_ns": settle_ms * MS,
+        "seed": 7,
+    });
+    WovenPlan::from_json(plan.to_string().as_bytes()).unwrap()
+}
+
+pub fn finish(run: &WovenRun) -> WovenMeasurement {
+    assert!(run.wait(PATIENCE), "the run does not end");
+    let measured = run.result().unwrap();
+    for lane in &measured.lanes {
+        is_consistent(lane);
+    }
+    measured
+}
+
+pub fn run(plan: &WovenPlan) -> WovenMeasurement {
+    finish(&WovenRun::start(plan).unwrap())
+}
+
+pub fn sum(slices: &[Slice], figure: fn(&Slice) -> u64) -> u64 {
+    let measured = |slice: &&Slice| slice.phase == Phase::Measured;
+    slices.iter().filter(measured).map(figure).sum()
+}
+
+/// What holds of every lane, whatever happened. The books balance, or `result` fails.
+fn is_consistent(lane: &LaneMeasurement) {
+    let measurement = &lane.measurement;
+    let slices = &lane.slices;
+    assert_eq!(sum(slices, |slice| slice.started), measurement.started);
+    assert_eq!(sum(slices, |slice| slice.completed), measurement.completed);
+    assert_eq!(
+        sum(slices, |slice| slice.length_ns),
+        measurement.measured_ns
+    );
+    assert_eq!(measurement.service_time.count, measurement.completed);
+    assert!(sum(slices, |slice| slice.failed) <= measurement.failed);
+    assert_eq!(measurement.windows.len(), slices.len());
+    let by_workers: u64 = measurement.workers.iter().map(|w| w.completed).sum();
+    assert_eq!(by_workers, measurement.completed);
+    let cpu_ns: u64 = measurement.workers.iter().map(|w| w.cpu_ns).sum();
+    assert_eq!(cpu_ns, sum(slices, |slice| slice.client_cpu_ns));
+    for slice in slices {
+        assert!(slice.early_completed <= slice.completed);
+        assert!(slice.unsettled <= slice.carried);
+        assert!(slice.late <= 1_000_000);
+    }
+    let turns: Vec<u64> = slices.iter().map(|slice| slice.turn).collect();
+    assert!(turns.is_sorted());
+}
+
+/// All started requests of a lane end somewhere: in its slices, late, failed, or in flight.
+pub fn total(lane: &LaneMeasurement) -> u64 {
+    lane.slices.iter().map(|s| s.completed + s.late).sum()
+}

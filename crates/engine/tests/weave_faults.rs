@@ -1,0 +1,172 @@
+//! Lanes of servers that hang, die, answer late or close their connections, against real servers on loopback.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
+use std::thread;
+use std::time::Duration;
+
+use assay_engine::Ended;
+use serde_json::json;
+use support::woven::{MS, lane, run, woven};
+use support::{HELLO, Peer, Server, outcomes};
+
+#[test]
+fn an_answer_that_comes_while_the_lane_rests_counts_for_nobody() {
+    // Each answer takes longer than a slice, so none comes within one of its own.
+    let slow = Server::start(|peer| {
+        while peer.request().is_some() {
+            thread::sleep(Duration::from_millis(15));
+            peer.send(HELLO);
+        }
+    });
+    let quick = Server::answering(HELLO);
+    let lanes = vec![
+        lane(&slow, 2, 50, &json!({})),
+        lane(&quick, 2, 50, &json!({})),
+        lane(&quick, 2, 50, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 10, 10));
+    let slow = &measured.lanes[0];
+    assert_eq!(slow.measurement.completed, 0);
+    assert_eq!(slow.measurement.failed, 0);
+    assert!(slow.late > 0);
+    assert_eq!(slow.measurement.books.completed, slow.late);
+    assert!(slow.slices.iter().all(|slice| slice.carried > 0));
+    assert!(measured.lanes[1].measurement.completed > 0);
+}
+
+#[test]
+fn a_hang_in_mid_slice_takes_no_turn_from_the_neighbours() {
+    let hanging = Server::start(|peer| {
+        for _ in 0..3 {
+            if peer.request().is_none() {
+                return;
+            }
+            peer.send(HELLO);
+        }
+        peer.hang();
+    });
+    let quick = Server::answering(HELLO);
+    let timeout = json!({"timeout_ns": 35 * MS});
+    let lanes = vec![
+        lane(&hanging, 2, 100, &timeout),
+        lane(&quick, 2, 100, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 10, 2));
+    let [hanging, quick] = &measured.lanes[..] else {
+        panic!("two lanes")
+    };
+    assert!(outcomes(&hanging.measurement)[0].starts_with("peer/timeout: "));
+    assert_eq!(hanging.ended, None);
+    for lane in [hanging, quick] {
+        assert_eq!(lane.slices.len(), 10);
+        assert_eq!(lane.measurement.measured_ns, 100 * MS);
+    }
+    assert_eq!(quick.measurement.failed, 0);
+    assert!(quick.slices.iter().filter(|s| s.completed > 0).count() >= 5);
+}
+
+#[test]
+fn the_lane_of_a_server_that_dies_ends_and_the_others_go_on() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let answered = Arc::new(AtomicU64::new(0));
+    let by_server = Arc::clone(&answered);
+    thread::spawn(move || {
+        // One connection; then it closes, and with it the listener.
+        let (stream, _) = listener.accept().unwrap();
+        let mut stream = std::io::BufReader::new(stream);
+        let mut line = String::new();
+        while by_server.load(SeqCst) < 50 {
+            line.clear();
+            if std::io::BufRead::read_line(&mut stream, &mut line).unwrap() == 0 {
+                return;
+            }
+            if line == "\r\n" {
+                std::io::Write::write_all(stream.get_mut(), HELLO).unwrap();
+                by_server.fetch_add(1, SeqCst);
+            }
+        }
+    });
+    let quick = Server::answering(HELLO);
+    let mut dying = lane(&quick, 1, 300, &json!({}));
+    dying["url"] = json!(format!("http://{address}"));
+    let lanes = vec![dying, lane(&quick, 1, 300, &json!({}))];
+    let measured = run(&woven(lanes, 10, 2));
+    let [dead, quick] = &measured.lanes[..] else {
+        panic!("two lanes")
+    };
+    assert_eq!(answered.load(SeqCst), 50);
+    assert_eq!(dead.ended, Some(Ended::Unreachable));
+    assert!(dead.measurement.interrupted);
+    assert!(dead.slices.len() < 30);
+    assert_eq!(dead.measurement.books.completed, 50);
+    assert_eq!(quick.ended, None);
+    assert_eq!(quick.slices.len(), 30);
+}
+
+#[test]
+fn when_all_lanes_have_ended_the_run_has() {
+    let address = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap()
+    };
+    let server = Server::answering(HELLO);
+    let mut nobody = lane(&server, 1, 60_000, &json!({}));
+    nobody["url"] = json!(format!("http://{address}"));
+    let measured = run(&woven(vec![nobody.clone(), nobody], 5, 0));
+    for lane in &measured.lanes {
+        assert_eq!(lane.ended, Some(Ended::Unreachable));
+        assert_eq!(lane.slices.len(), 1);
+    }
+    assert!(!measured.interrupted);
+}
+
+#[test]
+fn a_failure_on_which_a_plan_ends_ends_its_lane_alone() {
+    let wrong = Server::answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n");
+    let quick = Server::answering(HELLO);
+    let ends = json!({"ends_on": ["bad_answer"]});
+    let bad = Server::answering(b"nonsense\r\n\r\n");
+    let lanes = vec![
+        lane(&bad, 1, 50, &ends),
+        lane(&quick, 1, 50, &json!({})),
+        lane(&wrong, 1, 50, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 10, 1));
+    assert_eq!(measured.lanes[0].ended, Some(Ended::Failure));
+    assert_eq!(measured.lanes[0].slices.len(), 1);
+    assert_eq!(measured.lanes[1].slices.len(), 5);
+    assert_eq!(measured.lanes[2].slices.len(), 5);
+}
+
+#[test]
+fn connections_that_a_server_closes_while_they_rest_are_counted_where_they_are_opened_again() {
+    // Closes a connection that has been silent for 5 ms.
+    let closing = Server::start(|peer: &mut Peer| {
+        let patience = Some(Duration::from_millis(5));
+        peer.stream.set_read_timeout(patience).unwrap();
+        while peer.request().is_some() {
+            peer.send(HELLO);
+        }
+    });
+    let quick = Server::answering(HELLO);
+    let lanes = vec![
+        lane(&closing, 3, 60, &json!({})),
+        lane(&quick, 3, 60, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 20, 1));
+    let closing = &measured.lanes[0];
+    let reopened: Vec<u64> = closing.slices.iter().map(|s| s.reopened).collect();
+    assert_eq!(
+        reopened.iter().sum::<u64>(),
+        closing.measurement.connections.reopened
+    );
+    // Backwards order may let a lane follow itself, without a rest: then nothing was closed.
+    assert!(reopened.iter().any(|count| *count >= 3), "{reopened:?}");
+    assert_eq!(measured.lanes[1].measurement.connections.reopened, 0);
+    assert!(closing.measurement.connections.peak <= 3);
+}
