@@ -1,12 +1,18 @@
-"""Command lines without their credentials: what may be kept, in a record or in the log of a defect."""
+"""Command lines and plans without their credentials: what may be kept, in a record or in a log, or shown."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.values.plan import LoadPlan
 
 HIDDEN = "…"
+_HIDDEN_VALUE = "(hidden)"
+_SECRET_HEADERS = {"authorization", "proxy-authorization", "cookie"}
 _FLAGS = {
     "ab": ("A", "P", "H", "C"),
     "wrk": ("H", "--header"),
@@ -34,6 +40,24 @@ def shown(words: Sequence[str]) -> tuple[str, ...]:
 def command() -> tuple[str, ...]:
     """The command line that runs now, as a record may keep it."""
     return ("assay", *shown(sys.argv[1:]))
+
+
+def without_secrets(plan: LoadPlan) -> LoadPlan:
+    """The plan without what its headers and URLs hold of credentials."""
+    from msgspec import structs
+
+    requests = tuple(
+        structs.replace(
+            request,
+            target=shown((request.target,))[0],
+            headers=tuple(
+                (name, _HIDDEN_VALUE if name.lower() in _SECRET_HEADERS else value)
+                for name, value in request.headers
+            ),
+        )
+        for request in plan.requests
+    )
+    return structs.replace(plan, url=shown((plan.url,))[0], requests=requests)
 
 
 def without(text: str, words: Sequence[str]) -> str:

@@ -67,11 +67,12 @@ def url() -> Iterator[str]:
     thread.join()
 
 
-def assay(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def assay(*words: str, cwd: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
     settings = os.environ | environment
     command = [*ASSAY, *words]
     return subprocess.run(
         command,
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=False,
@@ -148,6 +149,27 @@ def test_json_holds_the_plan_the_measurement_and_the_verdict(url: str) -> None:
     )
     assert told["throughput_per_s"] > 0
     assert told["service_time_ns"]["p99"] is None  # 459 requests would be needed
+
+
+def test_a_load_that_is_kept_is_a_run_like_any_other(url: str, tmp_path: Path) -> None:
+    results = ("--results", str(tmp_path / "runs"))
+    words = ("load", f"{url}/x?token=hush", "-c", "2", "-n", "300", "-q", "--user", "ada:hush")
+    page = tmp_path / "page.html"
+    kept = assay(*words, "--save", "--name", "greeter", *results, "--html", str(page))
+    assert kept.returncode == 0, kept
+    assert "300 right, 0 failed" in kept.stdout  # files silence nothing
+    assert "greeter serves " in page.read_text()
+    [record] = (tmp_path / "runs").glob("load-*/run.jsonl")
+    for written in (record, record.with_name("report.md"), page):
+        assert "hush" not in written.read_text()
+    shown = assay("report", "latest", *results)
+    assert (shown.returncode, "greeter serves " in shown.stdout) == (0, True)
+    assert "greeter" in assay("compare", "latest", "latest", *results).stdout
+    assert record.parent.name in assay("history", *results).stdout
+    again = assay("run", "--resume", "latest", *results)
+    assert again.returncode == 2 and again.stderr.count("\n") == 1
+    alone = assay(*words, "--csv", "-", cwd=str(tmp_path))
+    assert alone.stdout.startswith("run_id,") and not (tmp_path / "results").exists()
 
 
 def test_what_is_asked_for_is_what_arrives(url: str, tmp_path: Path) -> None:

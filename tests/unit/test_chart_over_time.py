@@ -65,6 +65,11 @@ def test_a_level_trial_has_no_mark_and_without_a_warm_up_nothing_is_shaded() -> 
     assert 'class="shade"' in drawn(trial("a", 0, warm))
 
 
+def test_a_load_of_a_moment_has_no_line() -> None:
+    made = measurement(windows=windows([1000], warm_up=0)[:1])
+    assert "over-time" not in [one.name for one in charts(run([case("a")], [trial("a", 0, made)]))]
+
+
 def test_every_trial_is_drawn_beside_their_mean() -> None:
     trials = [trial("a", block, measurement(windows=windows([1000] * 3, warm_up=0))) for block in range(4)]
     chart = next(one for one in charts(run([case("a")], trials)) if one.name == "over-time")

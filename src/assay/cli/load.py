@@ -8,7 +8,8 @@ import time
 from typing import TYPE_CHECKING
 
 from assay import console, engine, reach
-from assay.cli import address, load_flags, ray_flags
+from assay.cli import address, load_flags, load_run, ray_flags
+from assay.cli.load_run import Loaded
 from assay.cli.parser import Parser
 from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD
 
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
     from assay.generator import GoingLoad
     from assay.host import Watch
     from assay.values.finding import Finding
-    from assay.values.measurement import Measurement
     from assay.values.plan import LoadPlan
-    from assay.values.trial import GeneratorSeen, HostSeen
 
 _REFRESH_S = 0.2
 _LINE_EVERY_S = 2.0
@@ -34,6 +33,7 @@ def configure(parser: Parser) -> None:
     output.add_argument("--json", action="store_true", help="the whole result as JSON on standard output")
     output.add_argument("-q", "--quiet", action="store_true", help="no progress")
     output.add_argument("-y", "--yes", action="store_true", help="load a machine that is not yours: you may")
+    load_run.add_to(parser)
     parser.examples(
         ("assay load http://127.0.0.1:8080/", "64 connections as fast as they go, for 10 s"),
         ("assay load localhost:8080/api -c 8 -d 30s --warm-up 5s", "8 connections, measured once warm"),
@@ -53,6 +53,10 @@ def configure(parser: Parser) -> None:
             "from four machines of a cluster",
         ),
         ("assay load http://127.0.0.1:8080/ --json | jq .throughput_per_s", "one figure for a script"),
+        (
+            "assay load http://127.0.0.1:8080/ --save --html page.html",
+            "keep it, for report, compare and history, and make a page of it",
+        ),
     )
 
 
@@ -62,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
     address.host_and_port(plan.url)
     engine.check(plan)
     ray_flags.check(args)
+    load_run.check(args)
     plan = address.settled(plan, allowed=args.yes)
     if args.ray:
         return _from_cluster(plan, args)
@@ -69,14 +74,8 @@ def run(args: argparse.Namespace) -> int:
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
     here = reach.is_this_machine(address.first_hops(plan))
-    return _report(
-        plan,
-        running.result(),
-        host=host.seen(),
-        same_machine=here,
-        interrupted=interrupted,
-        as_json=args.json,
-    )
+    loaded = Loaded(plan, running.result(), host=host.seen(), same_machine=here)
+    return _report(loaded, args, interrupted=interrupted)
 
 
 def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
@@ -86,16 +85,8 @@ def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
     with session.fleet(args.ray, args.generators, plan) as (fleet, plan):
         running = fleet.start(plan)
         interrupted = not _watch(running, plan, quiet=args.quiet)
-        measurement = running.result()
-        return _report(
-            plan,
-            measurement,
-            host=None,
-            same_machine=False,
-            interrupted=interrupted,
-            as_json=args.json,
-            generators=running.generators(),
-        )
+        loaded = Loaded(plan, running.result(), generators=running.generators(), same_machine=False)
+        return _report(loaded, args, interrupted=interrupted)
 
 
 def _look_at_host(plan: LoadPlan) -> Watch:
@@ -149,37 +140,36 @@ def _watch_lines(running: GoingLoad, plan: LoadPlan) -> None:
             console.note(view.line())
 
 
-def _report(
-    plan: LoadPlan,
-    measurement: Measurement,
-    *,
-    host: HostSeen | None,
-    same_machine: bool,
-    interrupted: bool,
-    as_json: bool,
-    generators: tuple[GeneratorSeen, ...] = (),
-) -> int:
-    from assay.verdict import judge_load
+def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> int:
+    """Show what came of it, then write what was asked for: figures first, whatever happens to files."""
+    from assay.cli import report_outputs
 
-    findings = judge_load(
-        plan,
-        measurement,
-        cores=os.cpu_count() or 1,
-        same_machine=same_machine,
-        host=host,
-        generators=generators,
-    )
-    if as_json:
+    run = load_run.made(loaded, args.name) if load_run.is_wanted(args) else None
+    findings = load_run.findings(run) if run is not None else _findings(loaded)
+    if args.json:
         from assay.report.load_json import encode
 
-        console.write(encode(plan, measurement, findings, generators))
-    else:
+        console.write(encode(loaded.plan, loaded.measurement, findings, loaded.generators))
+    elif not report_outputs.takes_standard_output(args):
         from assay.report.load import summary
 
-        console.show(summary(plan, measurement, findings))
-    if interrupted:
-        return EXIT_INTERRUPTED
-    return _exit_code(findings)
+        console.show(summary(loaded.plan, loaded.measurement, findings))
+    if run is not None:
+        load_run.write(run, args)
+    return EXIT_INTERRUPTED if interrupted else _exit_code(findings)
+
+
+def _findings(loaded: Loaded) -> Sequence[Finding]:
+    from assay.verdict import judge_load
+
+    return judge_load(
+        loaded.plan,
+        loaded.measurement,
+        cores=os.cpu_count() or 1,
+        same_machine=loaded.same_machine,
+        host=loaded.host,
+        generators=loaded.generators,
+    )
 
 
 def _exit_code(findings: Sequence[Finding]) -> int:

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli.output import OutputFile, is_standard_output, write_files
 from assay.cli.parser import Parser
 from assay.errors import InputError
-from assay.values.run import Run
 
 if TYPE_CHECKING:
     from assay.report.model.profiles import Pair
+    from assay.values.run import Run
 
 Content = str | bytes
 Files = Iterable[tuple[str, bytes]]
@@ -134,13 +133,22 @@ def add_to(parser: Parser) -> None:
     )
 
 
+def is_any_asked(args: argparse.Namespace) -> bool:
+    """Whether any of them was asked for."""
+    return args.step_summary or any(getattr(args, output.flag) is not None for output in OUTPUTS)
+
+
 def takes_standard_output(args: argparse.Namespace) -> bool:
     """Whether something goes there that a reader expects alone: JSON, or a file given as "-"."""
+    from assay.cli.output import is_standard_output
+
     return args.json or any(is_standard_output(getattr(args, output.flag)) for output in OUTPUTS)
 
 
 def write_all(run: Run, pair: Pair | None, args: argparse.Namespace) -> None:
     """Write every output that was asked for."""
+    from assay.cli.output import OutputFile, write_files
+
     shown = Shown(run, pair)
     asked = [output for output in OUTPUTS if getattr(args, output.flag) is not None]
     for output in asked:

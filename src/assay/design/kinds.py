@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from assay.design import contest, search, study
 from assay.design.due import Due
-from assay.values.design import AnyDesign, ContestDesign, SearchDesign, StudyDesign
+from assay.values.design import AnyDesign, ContestDesign, LoadDesign, SearchDesign, StudyDesign
 from assay.values.run import Run
 
 NEXT: dict[type[AnyDesign], Callable[[Run], Due | None]] = {
     StudyDesign: study.next_trial,
     ContestDesign: contest.next_trial,
     SearchDesign: search.next_trial,
+    LoadDesign: lambda run: None,
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from assay.credentials import without_secrets
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.stats import quantiles, rate_per_s
 from assay.values.finding import Finding
@@ -16,8 +17,6 @@ from assay.values.trial import GeneratorSeen
 
 FORMAT = 2
 """Raised whenever a key changes its meaning or goes."""
-_SECRET = {"authorization", "proxy-authorization", "cookie"}
-_HIDDEN = "(hidden)"
 
 
 def encode(
@@ -42,25 +41,11 @@ def encode(
         "handshake_time_ns": _percentiles(shaken) if times and shaken is not None else None,
         "first_byte_time_ns": _percentiles(measurement.first_byte_time) if times else None,
         "findings": findings,
-        "plan": _without_secrets(plan),
+        "plan": without_secrets(plan),
         "measurement": measurement,
         **({"generators": generators} if generators else {}),
     }
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
-
-
-def _without_secrets(plan: LoadPlan) -> LoadPlan:
-    """The plan as it may be shown to others: credentials in headers are left out."""
-    requests = tuple(
-        msgspec.structs.replace(
-            request,
-            headers=tuple(
-                (name, _HIDDEN if name.lower() in _SECRET else value) for name, value in request.headers
-            ),
-        )
-        for request in plan.requests
-    )
-    return msgspec.structs.replace(plan, requests=requests)
 
 
 def _percentiles(times: Histogram) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`Design`: what a run is made of, settled before its first trial: a study, a contest or a search.
+"""`Design`: what a run is made of, settled before its first trial: a study, a contest, a search or a load.
 
 A record keeps the design in its header, whole: the run is gone on with, judged and reported from it alone,
 without the study file and without the command line. What a run of a design does next is a pure function of
@@ -203,7 +203,11 @@ class SearchDesign(RivalsDesign, frozen=True, kw_only=True, tag="search", tag_fi
     max_connections: int | None = None
 
 
-Design = StudyDesign | ContestDesign | SearchDesign
+class LoadDesign(AnyDesign, frozen=True, kw_only=True, tag="load", tag_field="kind"):
+    """One load of a URL, kept when it was over: one case, one trial, and nothing that could still be due."""
+
+
+Design = StudyDesign | ContestDesign | SearchDesign | LoadDesign
 """Every kind of run that a record may be of."""
 
 

@@ -85,7 +85,8 @@ def to_png(chart: Chart, about: str) -> bytes:
     """The same as pixels at twice the size: legible on a slide."""
     if not _has_fonts():
         raise EnvironmentLacks(
-            "a picture's words: this machine has no font", "apt-get install fonts-dejavu-core"
+            "a picture's words: this machine has no font that they could be drawn with",
+            "apt-get install fonts-dejavu-core",
         )
     return _pixels(to_svg(chart, about))
 
@@ -98,10 +99,12 @@ def _pixels(document: str) -> bytes:
 
 @functools.cache
 def _has_fonts() -> bool:
-    """Whether words are drawn at all: without a font they would be left out without a word."""
-    blank = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">{}</svg>'
-    said = '<text x="2" y="15" font-family="sans-serif">Aa</text>'
-    return _pixels(blank.format("")) != _pixels(blank.format(said))
+    """Whether the words of a chart are drawn: without any of its fonts they would be left out silently."""
+    style = svg.element("style", _flat_style())
+    blank, said = (
+        _document(Drawing(40, 20, (style, svg.text(2, 15, words))), "", standing=True) for words in ("", "Aa")
+    )
+    return _pixels(blank) != _pixels(said)
 
 
 def _document(drawn: Drawing, title: str, *, standing: bool = False) -> str:

@@ -16,6 +16,8 @@ from assay.values.trial import Trial
 
 _TELLING = 100.0
 """The ratio of its ends up to which the interval of a tail is drawn."""
+_FEWEST_POINTS = 2
+"""Fewer are no line; a table says them better."""
 _STRETCHED = {2.0: "p50", 10.0: "p90", 100.0: "p99", 1e3: "p99.9", 1e4: "p99.99", 1e5: "p99.999"}
 
 
@@ -25,7 +27,7 @@ def over_time(place: Placed) -> Chart | None:
     for row in place.section.candidates:
         trials = place.trials(row)
         steps = data.course(trials, place.steps)
-        if row.withheld or not steps:
+        if row.withheld or len(steps) < _FEWEST_POINTS:
             continue
         mean = tuple((step.at_s, step.mean_per_s) for step in steps)
         alone = tuple(data.alone(trials, place.steps))
@@ -51,7 +53,7 @@ def over_time(place: Placed) -> Chart | None:
 
 def percentiles(place: Placed) -> Chart | None:
     """Percentile curves, as far as the data reach. The horizontal axis stretches the tail."""
-    found = [curve for curve in _curves(place) if curve[2]]
+    found = [curve for curve in _curves(place) if len(curve[2]) >= _FEWEST_POINTS]
     if not found:
         return None
     closed = all(row.closed_loop for row in place.section.candidates)

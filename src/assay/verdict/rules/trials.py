@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.stats import mean, trials_for_half_width
 from assay.stats.pairing import LEAST_BLOCKS
+from assay.values.design import LoadDesign
 from assay.values.finding import Subject
 from assay.verdict.rule import CaseRule, Hit, Limits, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -88,7 +89,10 @@ S4 = CaseRule(
 
 
 def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
-    """S5: once for the run where no candidate has enough, otherwise for each case that lacks some."""
+    """S5: once for the run where no candidate has enough, otherwise for each case that lacks some. A load
+    that was kept is compared with nothing."""
+    if isinstance(run.header.design, LoadDesign):
+        return
     least = int(limits["trials"])
     # A case that was never measured has another trouble, and its row says which; an open loop is not ranked.
     counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate and seen.closed}

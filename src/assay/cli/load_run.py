@@ -1,0 +1,148 @@
+"""A load as a run of one trial: kept where `assay load` is asked to, and written in every form of a run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.cli import report_outputs
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+    from assay.values.finding import Finding
+    from assay.values.measurement import Measurement
+    from assay.values.plan import LoadPlan
+    from assay.values.run import Header, Run
+    from assay.values.trial import GeneratorSeen, HostSeen
+
+_NAME = "load"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """Who looked at a load, and from where: this machine, or several generators on their own."""
+
+    same_machine: bool
+    host: HostSeen | None = None
+    generators: tuple[GeneratorSeen, ...] = ()
+
+
+@dataclass(frozen=True)
+class Loaded(_Seen):
+    """A load that is over: what was asked for and what was measured."""
+
+    plan: LoadPlan
+    measurement: Measurement
+
+
+def add_to(parser: Parser) -> None:
+    """Add the flags."""
+    keep = parser.add_argument_group("keep it", "as a run of one trial, as `assay report latest` shows it")
+    keep.add_argument(
+        "--save", action="store_true", help="keep a record and its report in the folder of runs"
+    )
+    keep.add_argument("--name", default="", metavar="NAME",
+                      help="what the server is called, which loads are compared by [its URL]")  # fmt: skip
+    keep.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
+    report_outputs.add_to(parser)
+
+
+def is_wanted(args: argparse.Namespace) -> bool:
+    """Whether anything was asked for that is made of a run."""
+    return args.save or report_outputs.is_any_asked(args)
+
+
+def check(args: argparse.Namespace) -> None:
+    """InputError where a run is wanted that nothing would say the machines of."""
+    if args.ray and is_wanted(args):
+        raise InputError(
+            "a load from a cluster is not kept: nothing is known of its server's machine",
+            "keep what --json says, or compare with `assay versus --ray`",
+        )
+
+
+def made(loaded: Loaded, name: str) -> Run:
+    """The load as a judged run."""
+    from assay.values.run import Run
+    from assay.values.trial import Link, Trial
+    from assay.verdict import judged
+
+    header = _header(loaded, name)
+    [(case, plan)] = header.design.plans.items()
+    trial = Trial(
+        number=0,
+        case=case,
+        block=0,
+        position=0,
+        started_at_unix_ns=loaded.measurement.started_at_unix_ns,
+        plan=plan,
+        measurement=loaded.measurement,
+        host=loaded.host,
+        link=Link(same_machine=loaded.same_machine),
+    )
+    return judged(Run(header=header, trials=(trial,), judgement=None))
+
+
+def _header(loaded: Loaded, name: str) -> Header:
+    from assay import credentials, host, store
+    from assay.sut.cores import CoreSplit
+    from assay.values.design import LoadDesign
+    from assay.values.run import FORMAT, Header
+    from assay.values.trial import AS_GIVEN, Case
+
+    plan = credentials.without_secrets(loaded.plan)
+    case = name or plan.url.removeprefix("http://")
+    begun_ns = loaded.measurement.started_at_unix_ns
+    design = LoadDesign(title=f"Load on {case}", plans={case: plan}, titles={case: plan.url})
+    return Header(
+        format=FORMAT,
+        run_id=store.new_run_id(_NAME, begun_ns),
+        created_unix_ns=begun_ns,
+        command=credentials.command(),
+        study_name=_NAME,
+        design=design,
+        cases=(Case(id=case, server=case, variant="", workload=plan.requests[0].target, load=AS_GIVEN),),
+        environment=host.environment(CoreSplit(plan.cpus, (), os.cpu_count() or 1), {}),
+    )
+
+
+def findings(run: Run) -> tuple[Finding, ...]:
+    """Those of its judgement; whom they are about goes without saying, as where no run is made."""
+    import msgspec
+
+    from assay.values.finding import Subject
+
+    found = run.judgement.findings if run.judgement else ()
+    return tuple(msgspec.structs.replace(one, subject=Subject()) for one in found)
+
+
+def write(run: Run, args: argparse.Namespace) -> None:
+    """Keep the run, where that was asked for, and write it in the forms that were."""
+    from assay.cli.stored import Afterwards
+
+    later = Afterwards()
+    if args.save:
+        with later.kept():
+            _keep(run, args)
+    with later.kept():
+        report_outputs.write_all(run, None, args)
+    later.tell()
+
+
+def _keep(run: Run, args: argparse.Namespace) -> None:
+    from assay import console, store
+    from assay.cli.output import OutputFile
+    from assay.report import markdown
+    from assay.settings import Settings
+    from assay.values.run import TrialDone
+
+    assert run.judgement is not None  # it was made with one
+    with store.create(Settings.resolve(results=args.results).results, run.header) as kept:
+        for trial in run.trials:
+            kept.append(TrialDone(trial=trial))
+        kept.append(run.judgement)
+        OutputFile(str(kept.folder / "report.md"), announce=False).write(markdown.render(run))
+    console.note(f"kept as run {run.header.run_id}: assay report {run.header.run_id}")
