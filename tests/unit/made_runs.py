@@ -23,7 +23,9 @@ from assay.values.measurement import (
 )
 from assay.values.plan import Closed, LoadPlan, StopAfter
 from assay.values.run import FORMAT, Environment, Header, Run
-from assay.values.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
+from assay.values.sitting import Lengths, Sitting
+from assay.values.trial import Case, ContractSeen, Failure, HostSeen, Lane, ServerSeen, Trial
+from assay.values.weave import Slice
 from assay.verdict import judge
 
 SECOND = 1_000_000_000
@@ -261,3 +263,51 @@ def found(
 
 def changed(**changes: object) -> Measurement:
     return msgspec.structs.replace(measurement(), **changes)
+
+
+def woven(
+    rates: Mapping[str, Sequence[float]], number: int = 0, block: int = 0, **changes: object
+) -> Sitting:
+    """A sitting in which each case had these rates (answers a second): a slice of 100 ms for each."""
+    lanes = len(rates)
+    made = []
+    for lane, (name, each) in enumerate(rates.items()):
+        slices = tuple(_slice(cycle * lanes + lane, cycle, lane, rate) for cycle, rate in enumerate(each))
+        seen = measurement(sum(each) / len(each), len(each) * 0.1)
+        first = number * lanes + lane
+        made.append(
+            trial(name, block, seen, number=first, position=lane, lane=Lane(sitting=number, slices=slices))
+        )
+    sitting = Sitting(
+        number=number,
+        block=block,
+        started_at_unix_ns=0,
+        lengths=Lengths(slice_ns=100_000_000, settle_ns=5_000_000),
+        trials=tuple(made),
+    )
+    return msgspec.structs.replace(sitting, **changes)
+
+
+def _slice(turn: int, cycle: int, place: int, rate: float) -> Slice:
+    completed = round(rate / 10)
+    return Slice(
+        turn=turn,
+        cycle=cycle,
+        place=place,
+        phase="measured",
+        settle_ns=5_000_000,
+        start_ns=turn * 105_000_000 + 5_000_000,
+        length_ns=100_000_000,
+        started=completed,
+        completed=completed,
+        failed=0,
+        bytes_read=150 * completed,
+        early_completed=completed // 5,
+        service_time_sum_ns=completed * 1_000_000,
+        service_time_p50_ns=1_000_000,
+        carried=0,
+        unsettled=0,
+        late=0,
+        reopened=0,
+        client_cpu_ns=40_000_000,
+    )

@@ -20,7 +20,7 @@ from assay.errors import EnvironmentLacks, InputError
 from assay.store import RunFile
 from assay.store.lines import DamagedLine, seal, unseal
 from assay.values.design import Choices
-from assay.values.run import FORMAT, Header, Judgement, Run, TrialDone
+from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
 RUN = made_runs.steady_run({"a": 1000, "b": 2000}, blocks=2)
 JUDGEMENT = Judgement(
@@ -53,6 +53,27 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert store.load(file.folder) == expected
     assert file.folder.name == "s-20261121-093000-1a2b"
     assert file.logs.is_dir()
+
+
+def test_a_sitting_is_one_line_and_its_trials_are_the_runs(tmp_path: Path) -> None:
+    first, second = (made_runs.woven({"a": [1000.0], "b": [2000.0]}, n, block=n) for n in range(2))
+    with written(tmp_path, trials=0) as file:
+        file.append(SittingDone(sitting=first))
+        file.append(SittingDone(sitting=second))
+        file.append(JUDGEMENT)
+    found = store.load(file.path)
+    assert found.sittings == (first, second)
+    assert found.trials == (*first.trials, *second.trials)
+    assert found.judgement == JUDGEMENT
+    torn = file.path.read_bytes().splitlines(keepends=True)[:3]
+    file.path.write_bytes(b"".join(torn)[:-20])
+    cut = store.read(file.path)
+    assert (cut.run.sittings, cut.run.trials) == ((first,), first.trials)
+    assert "torn" in cut.notes[0]
+    stranger = msgspec.structs.replace(first.trials[0], case="zebra")
+    with written(tmp_path / "other", trials=0) as file:
+        file.append(SittingDone(sitting=msgspec.structs.replace(first, trials=(stranger,))))
+    assert "a case 'zebra' that the run does not have" in store.load(file.path).damage[0]
 
 
 def test_a_judgement_counts_until_another_trial_comes(tmp_path: Path) -> None:

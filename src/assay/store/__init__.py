@@ -1,7 +1,7 @@
 """Run files: append a trial, load a run, find it again.
 
-A run is a folder `results/<run_id>/` with `run.jsonl` (a header, then one line a trial, then the
-judgement) and `logs/` (what the servers wrote). A line is written and synced before the next trial
+A run is a folder `results/<run_id>/` with `run.jsonl` (a header, then one line a trial or a sitting, then the
+judgement) and `logs/` (what the servers wrote). A line is written and synced before what comes next
 starts; whatever ends the process, all lines but a torn last one stay readable. A series of runs is a
 folder with a `series.json`, which names them.
 """
@@ -34,11 +34,11 @@ def json_schema() -> dict[str, object]:
     """The JSON Schema of one line of a run file, as it is stored: with its checksum."""
     import msgspec
 
-    from assay.values.run import Header, Judgement, TrialDone
+    from assay.values.run import Header, Judgement, SittingDone, TrialDone
 
-    schema = msgspec.json.schema(Header | TrialDone | Judgement)
+    schema = msgspec.json.schema(Header | TrialDone | SittingDone | Judgement)
     recipe = "CRC-32 of the line's bytes after its first comma, line end left out"
-    for kind in (Header, TrialDone, Judgement):
+    for kind in (Header, TrialDone, SittingDone, Judgement):
         line = schema["$defs"][kind.__name__]
         seal = {"type": "string", "pattern": "^[0-9a-f]{8}$", "description": recipe}
         line["properties"] = {"crc32": seal, **line["properties"]}

@@ -18,9 +18,9 @@ import zlib
 import msgspec
 
 from assay.store.migrate import migrated
-from assay.values.run import FORMAT, Header, Judgement, TrialDone
+from assay.values.run import FORMAT, Header, Judgement, SittingDone, TrialDone
 
-Line = Header | TrialDone | Judgement
+Line = Header | TrialDone | SittingDone | Judgement
 
 _PRESENT: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 _SEAL = re.compile(rb'\{"crc32":"([0-9a-f]{8})",')

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from assay.errors import InputError
 from assay.store.lines import DamagedLine, Line, NewerLine, UnknownDesign, unseal
-from assay.values.run import FORMAT, Header, Judgement, Run, TrialDone
-from assay.values.trial import Trial
+from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
 FILE = "run.jsonl"
 
@@ -79,7 +80,7 @@ def _header(file: Path, line: bytes) -> Header:
 def _run(file: Path, header: Header, lines: Sequence[bytes]) -> Run:
     """The run of the lines after the header."""
     cases = {case.id for case in header.cases}
-    trials: list[Trial] = []
+    run = Run(header=header, trials=(), judgement=None)
     judgement: Judgement | None = None
     damage: list[str] = []
     for number, line in enumerate(lines, start=2):
@@ -87,21 +88,24 @@ def _run(file: Path, header: Header, lines: Sequence[bytes]) -> Run:
             match _unsealed(file, line):
                 case TrialDone(trial=trial):
                     _check_known(cases, {trial.case})
-                    trials.append(trial)
-                    judgement = None  # it was made without this trial
+                    run, judgement = run.after(trial), None  # it was made without this trial
+                case SittingDone(sitting=sitting):
+                    _check_known(cases, {trial.case for trial in sitting.trials})
+                    run, judgement = run.after(sitting), None
                 case Judgement() as made:
                     _check_known(cases, {place.case for place in made.ranking})
                     judgement = made
-                    if (made.trials or 0) > len(trials) + len(damage):
-                        gone = f"it rests on {made.trials} trials, of which {len(trials)} are left"
+                    if (made.trials or 0) > len(run.trials) + len(damage):
+                        gone = f"it rests on {made.trials} trials, of which {len(run.trials)} are left"
                         damage.append(f"line {number} does not count ({gone})")
                 case Header():
                     raise DamagedLine("it is a second header")
         except DamagedLine as problem:
             damage.append(f"line {number} is damaged ({problem}) and was left out")
-    if judgement and (judgement.trials or len(trials), judgement.damaged_lines) != (len(trials), len(damage)):
+    counted = (len(run.trials), len(damage))
+    if judgement and (judgement.trials or counted[0], judgement.damaged_lines) != counted:
         judgement = None
-    return Run(header=header, trials=tuple(trials), judgement=judgement, damage=tuple(damage))
+    return msgspec.structs.replace(run, judgement=judgement, damage=tuple(damage))
 
 
 def _check_known(cases: set[str], named: set[str]) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import TracebackType
 
 from assay.errors import EnvironmentLacks, InputError
-from assay.store.lines import seal
+from assay.store.lines import Line, seal
 from assay.store.read import FILE, Stored, read
-from assay.values.run import Header, Judgement, TrialDone
+from assay.values.run import Header
 
 LOGS = "logs"
 _NEW = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -53,9 +53,7 @@ class RunFile:
         """Where the servers' logs go."""
         return self.folder / LOGS
 
-    def append(
-        self, record: Header | TrialDone | Judgement, tell: Callable[[str], object] = lambda text: None
-    ) -> None:
+    def append(self, record: Line, tell: Callable[[str], object] = lambda text: None) -> None:
         """Write one line and sync it; `tell` hears where the file had to be put back.
 
         EnvironmentLacks where it cannot be written whole; the file then ends as it did before.

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from assay.values.claim import Claim
 from assay.values.plan import LoadPlan, Value
+from assay.values.sitting import Weave
 
 _PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z_][A-Za-z0-9_]*)\}")
 """`${NAME}` is the shell's."""
@@ -43,6 +44,8 @@ class AnyDesign(Value, frozen=True, kw_only=True):
 
     `plans` and `warm_ups` are by the case's id, before a rate or a warm-up that follows from other trials is
     filled in; `titles` name each case's server in full. `rules` are the thresholds that this run changes.
+    With `weave` the closed loops of a block are sittings; without, trials follow one another, and `unwoven`
+    says why where sittings are what is usual.
     """
 
     title: str = ""
@@ -52,6 +55,8 @@ class AnyDesign(Value, frozen=True, kw_only=True):
     warm_ups: dict[str, WarmUp] = {}
     titles: dict[str, str] = {}
     rules: dict[str, RuleSetting] = {}
+    weave: Weave | None = None
+    unwoven: str = ""
 
 
 # --- a study ------------------------------------------------------------------------------
@@ -62,7 +67,7 @@ class Choices(Value, frozen=True, kw_only=True):
 
     `servers` keeps those entries only (the null server stays). Without `blocks` the study's number counts,
     without a `seed` one is drawn. `control` enters one case a second time, as the A/A control; `latency` adds
-    open loops to every closed load; `quick` makes it a first look.
+    open loops to every closed load; `quick` makes it a first look. Without `weave` trials follow one another.
     """
 
     profile: str = "fair"
@@ -72,6 +77,7 @@ class Choices(Value, frozen=True, kw_only=True):
     servers: tuple[str, ...] = ()
     control: bool = True
     latency: bool = False
+    weave: bool = True
 
 
 class Publication(Value, frozen=True, kw_only=True):

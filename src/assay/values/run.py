@@ -6,6 +6,7 @@ from assay.values.design import Design, StudyDesign
 from assay.values.estimate import ClaimVerdict, Compared, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Value
+from assay.values.sitting import Sitting
 from assay.values.trial import Case, Trial
 
 FORMAT = 2
@@ -96,6 +97,13 @@ class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record
     trial: Trial
 
 
+class SittingDone(Value, frozen=True, kw_only=True, tag="sitting", tag_field="record"):
+    """One finished (or cut) sitting with all of its trials, appended and synced as one line."""
+
+    format: int = FORMAT
+    sitting: Sitting
+
+
 class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="record"):
     """The verdict over the trials so far; the last one in the file counts.
 
@@ -119,9 +127,24 @@ class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="re
 
 
 class Run(Value, frozen=True, kw_only=True):
-    """A whole run in memory. `damage` says in a few words of each line of its record what cannot be read."""
+    """A whole run in memory. `damage` says in a few words of each line of its record what cannot be read.
+
+    `trials` are all of them, those of `sittings` too.
+    """
 
     header: Header
     trials: tuple[Trial, ...]
     judgement: Judgement | None
     damage: tuple[str, ...] = ()
+    sittings: tuple[Sitting, ...] = ()
+
+    def after(self, done: Trial | Sitting) -> Run:
+        """The run with a trial or a sitting more. A judgement was made without it, and counts no more."""
+        trials, sittings = (done.trials, (done,)) if isinstance(done, Sitting) else ((done,), ())
+        return Run(
+            header=self.header,
+            trials=(*self.trials, *trials),
+            judgement=None,
+            damage=self.damage,
+            sittings=(*self.sittings, *sittings),
+        )

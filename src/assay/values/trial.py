@@ -7,6 +7,7 @@ from typing import Literal
 
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan, Value
+from assay.values.weave import Ended, Slice
 
 Phase = Literal["start", "contract", "warm-up", "measure", "contract again", "stop"]
 """What goes on in a trial."""
@@ -225,11 +226,39 @@ class Failure(Value, frozen=True, kw_only=True):
     log_tail: str = ""
 
 
+class Lane(Value, frozen=True, kw_only=True):
+    """What a trial of a sitting was as one of several that took turns. `slices` are its warm-up's, too.
+
+    `late` answers came outside of its slices: they are in the books and in no figure. `ended` says why it had
+    no more turns before the others. A server that is `standing` was restarted by nobody: all its sittings
+    are parts of one.
+    """
+
+    sitting: int
+    slices: tuple[Slice, ...]
+    late: int = 0
+    ended: Ended | None = None
+    standing: bool = False
+
+    @property
+    def cycles(self) -> dict[int, float]:
+        """Its rate (answers a second) in each measured cycle, by the cycle's number."""
+        measured = (one for one in self.slices if one.phase == "measured" and one.length_ns > 0)
+        return {one.cycle: one.completed / one.length_ns * 1e9 for one in measured}
+
+    @property
+    def load_ns(self) -> int:
+        """For how long load was offered to it, warm-up included."""
+        return sum(one.length_ns for one in self.slices)
+
+
 class Trial(Value, frozen=True, kw_only=True):
     """A case in its block, with everything that was seen. `measurement` or `failure` is set.
 
     `link` is not known of records of format 1, in which every server was taken to stand on the client's
     machine. `generators` are those of a load that several offered; `measurement` is then all of theirs.
+    `lane` is there where it was one of a sitting: its measurement is then of its own slices alone, and a
+    server that failed in the midst of one keeps the slices that it had.
     """
 
     number: int
@@ -247,3 +276,11 @@ class Trial(Value, frozen=True, kw_only=True):
     warm_up: WarmUpSeen | None = None
     link: Link | None = None
     generators: tuple[GeneratorSeen, ...] = ()
+    lane: Lane | None = None
+
+    @property
+    def load_ns(self) -> int:
+        """For how long load was offered, warm-up included; nothing is known of a trial that failed."""
+        if self.measurement is None:
+            return 0
+        return self.lane.load_ns if self.lane else self.measurement.warmup_ns + self.measurement.measured_ns

@@ -71,7 +71,7 @@ def pair_of(
     sides = []
     for seen in (a, b):
         left = bounded(findings, seen.case.id, but=met)
-        sides.append(Side(seen.throughput_by_block, left.slack))
+        sides.append(seen.side(left.slack))
         limits = (*limits, *left.limits)
     made = pair(
         *sides,

@@ -48,7 +48,7 @@ def see_run(run: Run) -> RunSeen:
         follows = case.load == AS_GIVEN
         told = tuple(replace(load, of_run=of_run, follows=follows) for load in loads)
         cases.append(replace(seen, loads=told))
-    return RunSeen(run.header, tuple(cases), run.damage)
+    return RunSeen(run.header, tuple(cases), run.damage, run.sittings)
 
 
 def claims_of(header: Header) -> tuple[Claim, ...]:

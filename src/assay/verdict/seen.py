@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from assay.stats import by_block
-from assay.stats.pairing import ALPHA, LEAST_BLOCKS, Manner, Side, pair
+from assay.stats.pairing import ALPHA, EXACT, LEAST_BLOCKS, Manner, Side, Slack, pair
 from assay.stats.sequential import per_pair
 from assay.values.estimate import Estimate
 from assay.values.plan import Open
 from assay.values.run import Header
+from assay.values.sitting import Sitting
 from assay.values.trial import Case, Trial
 from assay.verdict.load import Load
 
@@ -43,6 +44,21 @@ class CaseSeen:
         return {} if self.case.search else by_block(self.trials)
 
     @property
+    def woven(self) -> bool:
+        """Whether its trials took turns with those of others."""
+        return any(trial.lane for trial in self.measured)
+
+    def side(self, slack: Slack = EXACT) -> Side:
+        """Its throughput as one side of a pair: block by block, and slice by slice where it took turns."""
+        lanes = {trial.block: trial.lane for trial in self.measured if trial.lane}
+        return Side(
+            self.throughput_by_block,
+            slack,
+            cycles={} if self.case.search else {block: lane.cycles for block, lane in lanes.items()},
+            standing=bool(lanes) and all(lane.standing for lane in lanes.values()),
+        )
+
+    @property
     def candidate(self) -> bool:
         """Whether the case takes part in rankings and comparisons."""
         return self.case.role == "candidate"
@@ -66,11 +82,13 @@ class CaseSeen:
 
 @dataclass(frozen=True)
 class RunSeen:
-    """A run, its trials sorted by case in the header's order. `damage` says what its record has lost."""
+    """A run, its trials sorted by case in the header's order, and its sittings. `damage` says what its record
+    has lost."""
 
     header: Header
     cases: tuple[CaseSeen, ...]
     damage: tuple[str, ...] = ()
+    sittings: tuple[Sitting, ...] = ()
 
     @property
     def groups(self) -> dict[tuple[str, str], tuple[CaseSeen, ...]]:
@@ -91,7 +109,7 @@ class RunSeen:
 
     def ratio(self, a: CaseSeen, b: CaseSeen) -> Estimate | None:
         """Throughput of a over that of b as measured, whatever was found about them."""
-        made = pair(Side(a.throughput_by_block), Side(b.throughput_by_block), manner=self.manner)
+        made = pair(a.side(), b.side(), manner=self.manner)
         return made.ratio if made else None
 
     @cached_property

@@ -93,11 +93,7 @@ def answer(run: Run) -> ContestAnswer:
 
 def load_ns(run: Run) -> int:
     """For how long load was offered, warm-ups included."""
-    return sum(
-        trial.measurement.warmup_ns + trial.measurement.measured_ns
-        for trial in run.trials
-        if trial.measurement
-    )
+    return sum(trial.load_ns for trial in run.trials)
 
 
 def _see(run: Run) -> RunSeen:

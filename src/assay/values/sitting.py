@@ -1,0 +1,107 @@
+"""`Sitting`: a block, or those of its cases that ask the same, of which all servers were alive at once and
+got the load in turns; the unit of replication of a woven comparison.
+
+It is one line of a record. Its trials are trials like others (`Run.trials` holds them too, in the order of
+their numbers); what a sitting knows beyond them is how long the turns were and why, and whose processes
+worked while whose turn it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from assay.values.plan import Value
+from assay.values.trial import Trial
+
+
+class Lengths(Value, frozen=True, kw_only=True):
+    """How long slices are and the settle time before each; `why` says in a few words what settled them."""
+
+    slice_ns: int
+    settle_ns: int
+    why: str = ""
+
+
+class Pilot(Value, frozen=True, kw_only=True):
+    """Slices of two lengths, tried in turn before the first sitting measured.
+
+    `apart` is by how much (a share) the ratio of that pair differed most between the two, beyond what its
+    errors explain where they do not `agree`; the shorter is used only where all pairs agree.
+    """
+
+    shorter_ns: int
+    longer_ns: int
+    cycles: int
+    apart: float
+    pair: tuple[str, str]
+    agree: bool
+
+
+class Weave(Value, frozen=True, kw_only=True):
+    """That a design's blocks are sittings, and within which bounds their lengths are chosen.
+
+    Slices are `least_slice_ns` or longer. `given_slice_ns` is a length asked for by hand (None: it is
+    chosen), and `alike` says that the servers are builds of one program, which need no pilot.
+    """
+
+    least_slice_ns: int
+    settle_ns: int = 5_000_000
+    given_slice_ns: int | None = None
+    alike: bool = False
+
+
+class TurnSeen(Value, frozen=True, kw_only=True):
+    """The CPU time that each server's processes used in one measured slice, in the order of the sitting's
+    trials: of that whose turn it was, and of all that rested. None where a process cannot be looked at.
+
+    `length_ns` is the time between the two looks, which lie within the slice and so outside the settle time.
+    """
+
+    turn: int
+    lane: int
+    length_ns: int
+    cpu_ns: tuple[int | None, ...]
+
+
+class Sitting(Value, frozen=True, kw_only=True):
+    """One sitting. `trials` are its lanes, in their order: also of servers that did not start, or died.
+
+    `lengths` are those of its measured slices. `turns` are its measured slices, looked at from outside.
+    `cut`: it was ended early (Ctrl-C) and holds the cycles that were whole by then.
+    """
+
+    number: int
+    block: int
+    started_at_unix_ns: int
+    lengths: Lengths
+    trials: tuple[Trial, ...]
+    turns: tuple[TurnSeen, ...] = ()
+    pilot: Pilot | None = None
+    cut: bool = False
+
+    def rested(self, case: str) -> Iterator[Rested]:
+        """The measured slices of others in which the server of `case` could be looked at."""
+        lane = next(place for place, trial in enumerate(self.trials) if trial.case == case)
+        for seen in self.turns:
+            used_ns = seen.cpu_ns[lane]
+            if seen.lane != lane and used_ns is not None and seen.length_ns > 0:
+                whose = self.trials[seen.lane].case
+                yield Rested(turn=seen.turn, whose=whose, length_ns=seen.length_ns, cpu_ns=used_ns)
+
+    def busy_while_resting(self, case: str) -> Mapping[str, float]:
+        """By the case whose slices they were, the share of their time (in cores) that `case` used the CPU."""
+        used: dict[str, list[int]] = {}
+        for rest in self.rested(case):
+            sums = used.setdefault(rest.whose, [0, 0])
+            sums[0] += rest.cpu_ns
+            sums[1] += rest.length_ns
+        return {whose: cpu_ns / length_ns for whose, (cpu_ns, length_ns) in used.items()}
+
+
+class Rested(Value, frozen=True, kw_only=True):
+    """What a server used of the CPU in a slice that was another's (`whose`)."""
+
+    turn: int
+    whose: str
+    length_ns: int
+    cpu_ns: int

@@ -1,0 +1,64 @@
+"""What a sitting says of its lanes, and that pairs are made of its slices."""
+
+from __future__ import annotations
+
+import made_runs
+import pytest
+from msgspec.structs import replace
+
+from assay.values.run import Run
+from assay.values.sitting import Sitting, TurnSeen
+from assay.verdict.pairs import pair_of
+from assay.verdict.see_runs import see_run
+
+MS = 1_000_000
+
+
+def run_of(*sittings: Sitting) -> Run:
+    made = made_runs.run([made_runs.case("a"), made_runs.case("b")], ())
+    for sitting in sittings:
+        made = made.after(sitting)
+    return made
+
+
+def test_cycles_are_the_rates_of_measured_slices() -> None:
+    lane = made_runs.woven({"a": [1000.0, 1100.0]}).trials[0].lane
+    assert lane is not None
+    warm = replace(lane.slices[0], phase="warmup", cycle=7)
+    lane = replace(lane, slices=(warm, *lane.slices))
+    assert lane.cycles == {0: pytest.approx(1000), 1: pytest.approx(1100)}
+    assert lane.load_ns == 300 * MS
+
+
+def test_who_worked_while_whose_slice_it_was_is_told() -> None:
+    turns = (
+        TurnSeen(turn=0, lane=0, length_ns=100 * MS, cpu_ns=(90 * MS, 2 * MS)),
+        TurnSeen(turn=1, lane=1, length_ns=100 * MS, cpu_ns=(30 * MS, 90 * MS)),
+        TurnSeen(turn=2, lane=0, length_ns=100 * MS, cpu_ns=(90 * MS, None)),
+        TurnSeen(turn=3, lane=1, length_ns=100 * MS, cpu_ns=(10 * MS, 90 * MS)),
+    )
+    sitting = made_runs.woven({"a": [1000.0], "b": [1000.0]}, turns=turns)
+    assert sitting.busy_while_resting("a") == {"b": pytest.approx(0.2)}
+    assert sitting.busy_while_resting("b") == {"a": pytest.approx(0.02)}
+    assert [(rest.turn, rest.whose) for rest in sitting.rested("b")] == [(0, "a")]
+
+
+def test_a_pair_is_made_of_neighbouring_slices_not_of_means() -> None:
+    # The machine halves in mid-sitting, after b has lost its first slice: by means a would seem ahead.
+    rates = {"a": [1000.0, 1000.0, 500.0], "b": [1000.0, 500.0]}
+    sittings = []
+    for block in range(3):
+        made = made_runs.woven(rates, block, block)
+        b = made.trials[1]
+        assert b.lane is not None
+        later = tuple(replace(one, cycle=one.cycle + 1) for one in b.lane.slices)
+        b = replace(b, lane=replace(b.lane, slices=later))
+        sittings.append(replace(made, trials=(made.trials[0], b)))
+    seen = see_run(run_of(*sittings))
+    assert len(seen.sittings) == 3
+    assert all(case.woven for case in seen.cases)
+    a, b_seen = seen.cases
+    pair = pair_of(seen, (), a, b_seen).pair
+    assert pair is not None
+    assert pair.ratio.value == pytest.approx(1.0)
+    assert "slices" in pair.ratio.method
