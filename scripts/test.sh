@@ -4,7 +4,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
 # The programs that tests compare with and drive; a study's own needs are in its servers' manifests.
-debian wrk lua-socket lua-cjson apache2-utils nginx curl chromium openssl zsh fish groff iproute2
+debian wrk lua-socket lua-cjson apache2-utils nghttp2-client nginx curl chromium openssl zsh fish groff iproute2
 scripts/lint.sh
 say "Rust tests"
 quietly "build the Rust tests" cargo test --locked --workspace --no-run

@@ -16,6 +16,7 @@ _SECRET_HEADERS = {"authorization", "proxy-authorization", "cookie"}
 _FLAGS = {
     "ab": ("A", "P", "H", "C"),
     "wrk": ("H", "--header"),
+    "h2load": ("H", "--header"),
     "bombardier": ("H", "--header", "b", "--body"),
 }
 """By drop-in, the flags whose values may hold credentials."""

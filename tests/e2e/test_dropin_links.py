@@ -23,7 +23,7 @@ WORKFLOW = Path(__file__).parents[2] / "servers" / "workflow" / "benchmark.json"
 def links(tmp_path: Path) -> dict[str, str]:
     if not PROGRAM.exists():
         pytest.skip("assay is not installed beside this Python")
-    for name in ("ab", "bombardier", "wrk"):
+    for name in ("ab", "bombardier", "h2load", "wrk"):
         (tmp_path / name).symlink_to(PROGRAM)
     return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
@@ -90,6 +90,7 @@ def test_the_heroes_study_asks_with_bombardier(links: dict[str, str]) -> None:
         ("ab -n 20 {}", r" 100% +\d+ \(longest request\)"),
         ("bombardier -c 1 -n 50 {}", r"  Throughput: .*/s"),
         ("bombardier -c 1 -n 50 -p r -o json {}", r"\{.*\}"),
+        ("h2load --h1 -n 50 {}", r"req/s           : .*%"),
     ],
 )
 def test_findings_come_after_the_whole_report(links: dict[str, str], line: str, last: str) -> None:

@@ -77,6 +77,7 @@ def test_control_characters_of_a_mistake_do_not_reach_the_terminal(capsys: Captu
         ["load", "http://127.0.0.1/", "--user=me:s3cret", "-x", "http://me:s3cret@proxy:3128"],
         ["ab", "-A", "me:s3cret", "-Pme:s3cret", "-kC", "id=s3cret", "http://127.0.0.1/"],
         ["bombardier", "me:s3cret@127.0.0.1", "--header", "Authorization: s3cret", "-lb", "s3cret"],
+        ["h2load", "-H", "Authorization: s3cret", "http://me:s3cret@127.0.0.1/"],
         ["wrk", "-HAuthorization: s3cret", "http://me:s3cret@127.0.0.1/"],
         ["versus", "DB_PASSWORD=s3cret server --db postgres://me:s3cret@db/x"],
     ],

@@ -95,6 +95,7 @@ COMMANDS = pytest.mark.parametrize(
         ("wrk", "-t1", "-c1", "-d1", "-s", "SCRIPT"),
         ("ab", "-n", "5"),
         ("bombardier", "-c", "1", "-n", "5"),
+        ("h2load", "--h1", "-n", "5"),
     ],
 )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.dropin.ab.requests import kind
+from assay.dropin.request_log import kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.dropin.ab.requests import Requests
+    from assay.dropin.request_log import Requests
 
 _CONNECT = ("connect_timeout", "unreachable", "no_descriptors", "no_ports", "no_memory", "tls_error")
 _RECEIVE = ("connect_refused", "reset", "io_error", "timeout")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from dataclasses import dataclass
 
+from assay.dropin import openssl
 from assay.dropin.ab import x509
 
 _GROUPS = {
@@ -29,18 +29,14 @@ def security(session: tuple[str, str, str, bytes], host: str, names_server: bool
     """What a session's version, suite, group and certificate (DER) are called in the report."""
     version, suite, group, certificate = session
     bits = 256 if "256_GCM" in suite or "CHACHA20" in suite else 128
-    parts = (version.replace("TLS ", "TLSv"), cipher(suite), str(x509.key_bits(certificate)), str(bits))
+    parts = (
+        version.replace("TLS ", "TLSv"),
+        openssl.cipher(suite),
+        str(x509.key_bits(certificate)),
+        str(bits),
+    )
     named = host if names_server and not _is_address(host) else ""
     return Security(",".join(parts), _GROUPS.get(group, group), named)
-
-
-def cipher(suite: str) -> str:
-    """The registry's name of a suite in OpenSSL's spelling."""
-    if suite.startswith("TLS13_"):
-        return suite.replace("TLS13_", "TLS_")
-    text = suite.removeprefix("TLS_").replace("_WITH_", "-")
-    text = re.sub(r"AES_(\d+)_", r"AES\1-", text).replace("CHACHA20_POLY1305_SHA256", "CHACHA20-POLY1305")
-    return text.replace("_", "-")
 
 
 def _is_address(host: str) -> bool:

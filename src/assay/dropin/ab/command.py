@@ -99,7 +99,7 @@ def _test(flags: Flags, manners: front.Manners) -> int:
 
 def _print_answers(verbosity: int, running: EngineRun) -> None:
     """Print each answer, and before it the server's certificate where TLS began with it."""
-    from assay.dropin.ab.requests import columns
+    from assay.dropin.request_log import columns
 
     log, session = columns(running.request_log()), running.session()
     connected = [time for time, status in zip(log.connect_ns, log.status, strict=True) if status]
@@ -112,7 +112,7 @@ def _print_answers(verbosity: int, running: EngineRun) -> None:
 
 def _tell_broken(log: bytes) -> None:
     """Say of each request whose TLS connection broke what ab says; it goes on all the same."""
-    from assay.dropin.ab.requests import columns, kind
+    from assay.dropin.request_log import columns, kind
 
     table = columns(log)
     for failure, status in zip(table.failure, table.status, strict=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.dropin.ab.books import Failures, books, books_of_ab
-from assay.dropin.ab.requests import Requests, columns
+from assay.dropin.request_log import Requests, columns
 
 if TYPE_CHECKING:
     from assay.values.measurement import Measurement

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from assay.dropin.ab.figures import Figures, times_us
 from assay.dropin.ab.report import ms
-from assay.dropin.ab.requests import columns
+from assay.dropin.request_log import columns
 
 
 class Unwritable(Exception):

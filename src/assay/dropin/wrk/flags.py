@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from assay.dropin.wrk import getopt, numbers
+from assay.dropin import getopt
+from assay.dropin.wrk import numbers
 from assay.dropin.wrk.url import Url, parse
 
 VERSION = "4.2.0"

@@ -1,0 +1,8 @@
+"""h2load's command line: its flags and its report.
+
+words ─▶ flags ─▶ plan ─▶ front (the load) ─▶ figures ─▶ report
+"""
+
+from assay.dropin.h2load.command import main
+
+__all__ = ["main"]

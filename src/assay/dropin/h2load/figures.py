@@ -1,0 +1,120 @@
+"""The figures of h2load's report, true by default; by its own arithmetic where it is strict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from assay.dropin.h2load.flags import Flags
+from assay.dropin.tally import tally_us
+from assay.values.measurement import Histogram, Measurement
+
+_NEVER_SENT = ("connect_refused", "connect_timeout", "unreachable", "tls_error", "no_descriptors", "no_ports")
+_TIMEOUTS = ("timeout", "connect_timeout")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: extremes, mean and standard deviation, and the percentage within one of the mean.
+
+    Times are in seconds. None is what is not known.
+    """
+
+    low: float | None
+    high: float | None
+    mean: float
+    deviation: float | None
+    near: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """What h2load's report says, before it is written down."""
+
+    time_s: float
+    per_s: float
+    bytes_per_s: int
+    total: int
+    started: int
+    done: int
+    succeeded: int
+    errored: int
+    timeouts: int
+    classes: tuple[int, int, int, int]
+    bytes_read: int
+    head_bytes: int
+    body_bytes: int
+    request_time: Row
+    connect_time: Row
+    first_byte_time: Row
+    rates: Row
+
+    @property
+    def failed(self) -> int:
+        """Those without an answer, and those whose answer says that something is wrong."""
+        return self.total - self.succeeded
+
+
+def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
+    """The figures of a load that has ended.
+
+    With `--rps` the times run from the intended start; h2load's, and the strict ones, from the send.
+    """
+    counts = {outcome.kind: outcome.count for outcome in measured.outcomes}
+    statuses = {int(status): count for status, count in measured.statuses.items()}
+    done, timed = measured.completed, flags.duration_ns > 0
+    total = done + measured.failed if timed else flags.requests
+    times = measured.response_time if measured.response_time and not strict else measured.service_time
+    span_s = measured.measured_ns / 1e9
+    return Figures(
+        time_s=span_s + (measured.warmup_ns / 1e9 if timed else 0),
+        per_s=done / span_s if span_s else 0.0,
+        bytes_per_s=int(measured.bytes_read / span_s) if span_s else 0,
+        total=total,
+        started=measured.started - sum(counts.get(kind, 0) for kind in _NEVER_SENT),
+        done=done,
+        succeeded=sum(count for status, count in statuses.items() if status < 400),
+        errored=total - done,
+        timeouts=sum(counts.get(kind, 0) for kind in _TIMEOUTS),
+        classes=_classes(statuses),
+        bytes_read=measured.bytes_read,
+        head_bytes=max(0, measured.bytes_read - measured.body_bytes),
+        body_bytes=measured.body_bytes,
+        request_time=_row(times),
+        connect_time=_row(measured.connect_time),
+        first_byte_time=_row(measured.first_byte_time),
+        rates=_rates(flags, measured),
+    )
+
+
+def _classes(statuses: dict[int, int]) -> tuple[int, int, int, int]:
+    second, third, fourth, fifth = (
+        sum(count for status, count in statuses.items() if status // 100 == first) for first in (2, 3, 4, 5)
+    )
+    return second, third, fourth, fifth
+
+
+def _row(times: Histogram) -> Row:
+    mean_us, deviation_us = times.mean_ns / 1e3, times.stdev_ns / 1e3
+    # Times are kept in whole µs: one that the mean lies in is near it.
+    near = tally_us(times).share_within(math.floor(mean_us - deviation_us), math.ceil(mean_us + deviation_us))
+    return Row(
+        low=times.min_ns / 1e9,
+        high=times.max_ns / 1e9,
+        mean=times.mean_ns / 1e9,
+        deviation=times.stdev_ns / 1e9,
+        near=0.0 if math.isnan(near) else near * 100,
+    )
+
+
+def _rates(flags: Flags, measured: Measurement) -> Row:
+    """Requests a second of each client: known where each thread has one; else the mean alone is."""
+    span_s = measured.measured_ns / 1e9
+    mean = measured.completed / flags.clients / span_s if span_s else 0.0
+    if flags.clients > flags.threads:
+        return Row(None, None, mean, None, None)
+    rates = [worker.completed / span_s if span_s else 0.0 for worker in measured.workers]
+    apart = sum((rate - mean) ** 2 for rate in rates)
+    deviation = math.sqrt(apart / (len(rates) - 1)) if len(rates) > 1 else 0.0
+    near = sum(abs(rate - mean) <= deviation for rate in rates) / len(rates)
+    return Row(min(rates), max(rates), mean, deviation, near * 100)

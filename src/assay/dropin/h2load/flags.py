@@ -1,0 +1,308 @@
+"""h2load's flags: what is accepted, what is refused, and how."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.dropin import getopt
+from assay.dropin.h2load import numbers
+from assay.dropin.h2load.url import Base, base, target
+
+VERSION = "1.52.0"
+"""The version of nghttp2 whose h2load this is."""
+CLEAR = ("h2c", "http/1.1")
+_DEFAULT_ALPN = "h2,h2-16,h2-14,http/1.1"
+_UNIX = "unix:"
+_MOST_BITS = 30
+_FRAME = (16384, 16777215)
+
+_SHORT = "hvW:c:d:m:n:p:t:w:f:H:i:r:T:N:D:B:"
+_LONG = {
+    "requests": ("n", True),
+    "clients": ("c", True),
+    "data": ("d", True),
+    "threads": ("t", True),
+    "max-concurrent-streams": ("m", True),
+    "window-bits": ("w", True),
+    "max-frame-size": ("f", True),
+    "connection-window-bits": ("W", True),
+    "input-file": ("i", True),
+    "header": ("H", True),
+    "no-tls-proto": ("p", True),
+    "verbose": ("v", False),
+    "help": ("h", False),
+    "rate": ("r", True),
+    "connection-active-timeout": ("T", True),
+    "connection-inactivity-timeout": ("N", True),
+    "duration": ("D", True),
+    "base-uri": ("B", True),
+    **{name: (name, False) for name in ("version", "h1", "no-udp-gso", "ktls")},
+    **{
+        name: (name, True)
+        for name in (
+            "ciphers", "tls13-ciphers", "groups", "timing-script-file", "npn-list", "rate-period",
+            "header-table-size", "encoder-header-table-size", "warm-up-time", "log-file", "connect-to", "rps",
+            "qlog-file-base", "max-udp-payload-size",
+        )
+    },
+}  # fmt: skip
+_NEVER = {
+    "T": "how long a connection lives cannot be bounded here; -N bounds how long an answer may take",
+    "r": "connections here have no share of the requests of their own; --rps sets a rate of requests",
+    "ciphers": "cipher suites cannot be chosen here; leave it out",
+    "tls13-ciphers": "cipher suites cannot be chosen here; leave it out",
+    "groups": "groups of key exchange cannot be chosen here; leave it out",
+    "timing-script-file": "requests cannot be given an instant each here; --rps sets a rate of requests",
+    "ktls": "TLS is spoken by the program and not by the kernel here; leave it out",
+    "v": "answers are not printed here; leave it out",
+}
+"""What is asked for with these flags is not done: the line says why, and what there is."""
+
+
+class Ended(Exception):
+    """h2load ends before anything is sent: `code`, and a line on standard output or error."""
+
+    def __init__(self, complaint: str = "", *, asked: str = "") -> None:
+        """`complaint` is what is wrong, `asked` the flag that only wanted to be told something."""
+        super().__init__(complaint)
+        self.complaint = complaint
+        self.asked = asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """A command line that h2load accepts. 0 for a time or a rate is none of it."""
+
+    where: Base
+    targets: tuple[str, ...]
+    socket: str = ""
+    connect_to: tuple[str, int] | None = None
+    requests: int = 1
+    clients: int = 1
+    threads: int = 1
+    streams: int = 1
+    headers: tuple[tuple[str, str], ...] = ()
+    data: str | None = None
+    clear: str = "h2c"
+    alpn: tuple[str, ...] = ()
+    duration_ns: int = 0
+    warmup_ns: int = 0
+    timeout_ns: int = 0
+    per_client_per_s: float = 0.0
+    log_file: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def http(self) -> str:
+        """The protocol that is asked for first: "http/1.1", or a name of HTTP/2's or HTTP/3's."""
+        return self.alpn[0] if self.where.scheme == "https" else self.clear
+
+    def shares(self) -> list[tuple[int, int]]:
+        """The clients and the requests of each thread, as h2load deals them."""
+        return list(zip(_dealt(self.clients, self.threads), _dealt(self.requests, self.threads), strict=True))
+
+
+def _dealt(whole: int, parts: int) -> list[int]:
+    return [whole // parts + (index < whole % parts) for index in range(parts)]
+
+
+@dataclass
+class _Given:
+    """What has been read so far: the last of each flag, and every header field."""
+
+    texts: dict[str, str]
+    counts: dict[str, int]
+    headers: list[tuple[str, str]]
+    rest: list[str]
+
+
+def read(words: Sequence[str]) -> Flags:
+    """Read a command line as h2load does; raises `Ended`."""
+    given = _Given({}, {}, [], [])
+    try:
+        for letter, argument in getopt.read(words, _SHORT, _LONG, given.rest):
+            _take(letter, argument, given)
+    except getopt.Misuse as misuse:
+        raise Ended(f"h2load: {misuse}") from None
+    return _checked(given)
+
+
+def _take(letter: str, argument: str, given: _Given) -> None:
+    if letter in ("h", "version"):
+        raise Ended(asked=letter)
+    if letter in _READ:
+        reader, complaint = _READ[letter]
+        number = reader(argument)
+        if number is None:
+            raise Ended(complaint + argument)
+        given.counts[letter] = number
+    elif letter == "H":
+        given.headers.append(_header(argument))
+    elif letter == "h1":
+        given.texts.update({"p": "http/1.1", "npn-list": "http/1.1"})
+    else:
+        given.texts[letter] = argument
+    complaint = _BOUNDS[letter](argument, given.counts.get(letter, 0)) if letter in _BOUNDS else ""
+    if complaint:
+        raise Ended(complaint)
+
+
+def _bits(letter: str) -> Callable[[str, int], str]:
+    def complain(text: str, _: int) -> str:
+        bits = numbers.count(text)
+        fits = bits is not None and bits <= _MOST_BITS
+        return "" if fits else f"-{letter}: specify the integer in the range [0, 30], inclusive"
+
+    return complain
+
+
+def _frame(_: str, size: int) -> str:
+    if size < _FRAME[0]:
+        return f"--max-frame-size: minimum {_FRAME[0]}"
+    return f"--max-frame-size: maximum {_FRAME[1]}" if size > _FRAME[1] else ""
+
+
+_BOUNDS: dict[str, Callable[[str, int], str]] = {
+    "w": _bits("w"),
+    "W": _bits("W"),
+    "f": _frame,
+    "p": lambda text, _: "" if text.lower() in CLEAR else f"-p: unsupported protocol {text}",
+    "r": lambda _, rate: "" if rate else "-r: the rate at which connections are made must be positive.",
+    "rps": lambda text, _: f"--rps: Invalid value {text}" if numbers.rate_per_s(text) is None else "",
+}
+"""What h2load says of a flag's text, and of the number that it is, where it takes it not."""
+_READ: dict[str, tuple[Callable[[str], int | None], str]] = {
+    **{letter: (numbers.count, f"-{letter}: bad option value: ") for letter in "nctmr"},
+    "f": (numbers.size, "--max-frame-size: bad option value: "),
+    "T": (numbers.duration_ns, "-T: bad value for the conn_active_timeout wait time: "),
+    "N": (numbers.duration_ns, "-N: bad value for the conn_inactivity_timeout wait time: "),
+    "D": (numbers.duration_ns, "-D: value error "),
+    "rate-period": (numbers.duration_ns, "--rate-period: value error "),
+    "warm-up-time": (numbers.duration_ns, "--warm-up-time: value error "),
+    "header-table-size": (numbers.size, "--header-table-size: Bad option value: "),
+    "encoder-header-table-size": (numbers.size, "--encoder-header-table-size: Bad option value: "),
+    "max-udp-payload-size": (numbers.size, "--max-udp-payload-size: bad option value: "),
+}
+
+
+def _header(text: str) -> tuple[str, str]:
+    """A field of `-H`; the colon that a pseudo-header begins with ends no name."""
+    name, colon, value = text[1:].partition(":")
+    if not colon or text.startswith("::"):
+        raise Ended(f"-H: invalid header: {text}")
+    value = value.lstrip(" \t\n\v\f\r")
+    if not value:
+        raise Ended(f"-H: invalid header - value missing: {text[: len(name) + 1]}")
+    return (text[:1] + name).lower(), value
+
+
+def _checked(given: _Given) -> Flags:
+    counts, texts = given.counts, given.texts
+    if not given.rest and not {"i", "timing-script-file"} & texts.keys():
+        raise Ended("no URI or input file given")
+    if counts.get("c") == 0:
+        raise Ended("-c: the number of clients must be strictly greater than 0.")
+    for letter in _NEVER:
+        if letter in texts or (letter in counts and letter != "r"):
+            raise Ended(f"h2load: {'-' if len(letter) == 1 else '--'}{letter}: {_NEVER[letter]}")
+    where, socket, targets = _places(texts, given.rest)
+    warnings = tuple(_numbers_fit(counts))
+    if "r" in counts:
+        raise Ended(f"h2load: -r: {_NEVER['r']}")
+    if "d" in texts and not os.access(texts["d"], os.R_OK):
+        raise Ended(f"-d: Could not open file {texts['d']}")
+    if "qlog-file-base" in texts:
+        warnings += ("Warning: --qlog-file-base: only effective in quic, ignoring.",)
+    return Flags(
+        where=where,
+        targets=targets,
+        socket=socket,
+        connect_to=_connect_to(texts.get("connect-to"), where),
+        requests=counts.get("n", 1),
+        clients=counts.get("c", 1),
+        threads=counts.get("t", 1),
+        streams=counts.get("m", 1),
+        headers=tuple(given.headers),
+        data=texts.get("d"),
+        clear=texts.get("p", "h2c").lower(),
+        alpn=tuple(texts.get("npn-list", _DEFAULT_ALPN).split(",")),
+        duration_ns=counts.get("D", 0),
+        warmup_ns=counts.get("warm-up-time", 0),
+        timeout_ns=counts.get("N", 0),
+        per_client_per_s=float(texts.get("rps", 0)),
+        log_file=texts.get("log-file"),
+        warnings=warnings,
+    )
+
+
+def _numbers_fit(counts: dict[str, int]) -> Iterator[str]:
+    """Refuse numbers that do not go together, in h2load's order; yield its warnings."""
+    timed = bool(counts.get("D"))
+    requests, clients, threads, rate = (counts.get(letter, 1) for letter in "nctr")
+    if timed and "r" in counts:
+        raise Ended("-r, -D: they are mutually exclusive.")
+    if requests == 0 and not timed:
+        line = "the number of requests must be strictly greater than 0 if timing-based test is not being run."
+        raise Ended(f"-n: {line}")
+    if counts.get("m") == 0:
+        raise Ended("-m: the max concurrent streams must be strictly greater than 0.")
+    if threads == 0:
+        raise Ended("-t: the number of threads must be strictly greater than 0.")
+    warning = "-t: warning: the number of threads is greater than hardware cores."
+    is_many = threads > (os.cpu_count() or 1)
+    told = f"{warning}\n" if is_many else ""
+    if requests < clients and not timed:
+        raise Ended(f"{told}-n, -c: the number of requests must be greater than or equal to the clients.")
+    if clients < threads:
+        line = "the number of clients must be greater than or equal to the number of threads."
+        raise Ended(f"{told}-c, -t: {line}")
+    if "r" in counts and rate < threads:
+        line = "the connection rate must be greater than or equal to the number of threads."
+        raise Ended(f"{told}-r, -t: {line}")
+    if "r" in counts and rate > clients:
+        line = "the connection rate must be smaller than or equal to the number of clients."
+        raise Ended(f"{told}-r, -c: {line}")
+    if is_many:
+        yield warning
+
+
+def _places(texts: dict[str, str], rest: Sequence[str]) -> tuple[Base, str, tuple[str, ...]]:
+    """Where requests go, the unix socket they go through or "", and what they ask for."""
+    uris = _lines(texts["i"]) if "i" in texts else list(rest)
+    if not uris:
+        raise Ended("no URI available")
+    given = texts.get("B", "")
+    socket = given[len(_UNIX) :] if given.lower().startswith(_UNIX) else ""
+    if given.lower().startswith(_UNIX) and not socket:
+        raise Ended("--base-uri: invalid UNIX domain socket path: " + given)
+    where = base(given if given and not socket else uris[0])
+    if where is None:
+        raise Ended(
+            f"--base-uri: invalid base URI: {given}" if given and not socket else f"invalid URI: {uris[0]}"
+        )
+    targets = [target(uri) for uri in uris]
+    if None in targets:
+        raise Ended(f"invalid URI: {uris[targets.index(None)]}")
+    return where, socket, tuple(text for text in targets if text is not None)
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        text = sys.stdin.read() if path == "-" else Path(path).read_text("utf-8", "surrogateescape")
+    except OSError:
+        raise Ended(f"cannot read input file: {path}") from None
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _connect_to(text: str | None, where: Base) -> tuple[str, int] | None:
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\[[^\]]+\]|[^:]+)(?::([0-9]*))?", text)
+    if found is None:
+        raise Ended(f"--connect-to: Invalid value {text}")
+    return found[1].strip("[]"), int(found[2]) if found[2] else where.port

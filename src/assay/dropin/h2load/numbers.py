@@ -1,0 +1,60 @@
+"""Numbers as h2load reads and writes them."""
+
+from __future__ import annotations
+
+import math
+import re
+
+NS_PER_S = 1_000_000_000
+_NS = {"h": 3600 * NS_PER_S, "m": 60 * NS_PER_S, "s": NS_PER_S, "ms": 1_000_000}
+_SIZES = {"k": 1024, "m": 1024**2, "g": 1024**3}
+_MOST_PER_S = 1e6
+
+
+def count(text: str) -> int | None:
+    """Digits and nothing else; None for what is no count."""
+    return int(text) if re.fullmatch("[0-9]+", text) else None
+
+
+def size(text: str) -> int | None:
+    """Digits and a unit of 1024: "10K"."""
+    found = re.fullmatch("([0-9]+)([kmg]?)", text, re.IGNORECASE)
+    return int(found[1]) * _SIZES.get(found[2].lower(), 1) if found else None
+
+
+def duration_ns(text: str) -> int | None:
+    """Digits and a unit, seconds where there is none: "1s", "500ms"."""
+    found = re.fullmatch("([0-9]+)(h|m|s|ms|)", text, re.IGNORECASE)
+    return int(found[1]) * _NS[found[2].lower() or "s"] if found else None
+
+
+def rate_per_s(text: str) -> float | None:
+    """A rate of at most a million; 0 is none."""
+    try:
+        rate = float(text)
+    except ValueError:
+        return None
+    return rate if math.isfinite(rate) and 0 <= rate <= _MOST_PER_S else None
+
+
+def time(time_s: float) -> str:
+    """A time: "963us", "3.38ms", "1.00s"."""
+    if time_s >= 1:
+        return f"{time_s:.2f}s"
+    return f"{time_s * 1e3:.2f}ms" if time_s >= 1e-3 else f"{int(time_s * 1e6)}us"
+
+
+def octets(number: int) -> str:
+    """Bytes without their "B": "765", "85.18K", "12.01M"."""
+    for unit, scale in (("G", 1024**3), ("M", 1024**2), ("K", 1024)):
+        if number >= scale:
+            return f"{number / scale:.2f}{unit}"
+    return str(number)
+
+
+def period(time_ns: int) -> str:
+    """A time in the largest unit that divides it: "100ms", "1s"."""
+    for unit in ("h", "m", "s"):
+        if time_ns and time_ns % _NS[unit] == 0:
+            return f"{time_ns // _NS[unit]}{unit}"
+    return f"{time_ns // _NS['ms']}ms"

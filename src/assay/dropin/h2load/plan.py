@@ -1,0 +1,76 @@
+"""From h2load's flags to a `LoadPlan`."""
+
+from __future__ import annotations
+
+from assay import reach
+from assay.dropin.h2load.flags import VERSION, Ended, Flags
+from assay.dropin.h2load.numbers import NS_PER_S
+from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
+
+LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
+_SPOKEN = ("http/1.1", "http/1.0")
+_OVERRIDES = {":method", ":scheme", ":authority", ":host", "user-agent"}
+
+
+def refuse_protocol(flags: Flags) -> None:
+    """Refuse a load over a protocol that is not spoken."""
+    if flags.http != "http/1.1":
+        spoken = "HTTP/3" if flags.http.startswith("h3") else "HTTP/2"
+        raise Ended(f"h2load: {spoken} ({flags.http}) is not spoken yet; --h1 asks for HTTP/1.1")
+
+
+def plan(flags: Flags) -> LoadPlan:
+    """The load that the flags ask for.
+
+    InputError where the host has no address, or is a machine of others without their leave. h2load waits as
+    long as it takes unless `-N` says otherwise; so does this, but for an hour at most. It sends as many
+    requests ahead as `-m` says, but with a body or at a rate one at a time.
+    """
+    timed = flags.duration_ns > 0
+    one_at_a_time = flags.data is not None or flags.per_client_per_s > 0
+    return LoadPlan(
+        url=f"{flags.where.scheme}://{flags.where.authority}",
+        requests=tuple(_request(flags, target) for target in flags.targets),
+        load=_load(flags),
+        stop=StopAfter(ns=flags.duration_ns) if timed else StopAtCount(count=flags.requests),
+        warmup_max_ns=flags.warmup_ns if timed else 0,
+        threads=flags.threads,
+        timeout_ns=min(flags.timeout_ns or LONGEST_TIMEOUT_NS, LONGEST_TIMEOUT_NS),
+        pipeline=1 if one_at_a_time else flags.streams,
+        addresses=(_address(flags),),
+        tls=Tls(insecure=True, alpn=tuple(name for name in flags.alpn if name in _SPOKEN)),
+        request_log="off" if timed else "times",
+    )
+
+
+def _request(flags: Flags, target: str) -> Request:
+    """A request as h2load writes it: `Host` and `user-agent` first, the length of a body last."""
+    method = "GET" if flags.data is None else "POST"
+    authority, agent = flags.where.authority, f"h2load nghttp2/{VERSION}"
+    for name, value in flags.headers:
+        method = value if name == ":method" else method
+        authority = value if name in (":authority", ":host") else authority
+        agent = value if name == "user-agent" else agent
+    added = tuple(field for field in flags.headers if field[0] not in _OVERRIDES and field[0][0] != ":")
+    return Request(
+        method=method,
+        target=target,
+        headers=(("Host", authority), ("user-agent", agent), *added),
+        body_file=flags.data,
+    )
+
+
+def _load(flags: Flags) -> Closed | Open:
+    if not flags.per_client_per_s:
+        return Closed(connections=flags.clients)
+    rate_per_s = flags.per_client_per_s * flags.clients
+    # The last rate of an open loop holds until the stop.
+    stage = Stage(duration_ns=NS_PER_S, from_per_s=rate_per_s, to_per_s=rate_per_s)
+    return Open(stages=(stage,), max_connections=flags.clients, pacer="sleep")
+
+
+def _address(flags: Flags) -> str:
+    if flags.socket:
+        return f"unix:{flags.socket}"
+    host, port = flags.connect_to or (flags.where.host, flags.where.port)
+    return reach.address(host, port, named=host)

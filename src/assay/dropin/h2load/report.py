@@ -1,0 +1,46 @@
+"""h2load's report: its lines, their widths and its units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from assay.dropin.h2load.figures import Figures, Row
+from assay.dropin.h2load.numbers import octets, time
+
+_UNKNOWN = "-"
+
+
+def report(found: Figures) -> str:
+    """Everything from "finished in" on."""
+    second, third, fourth, fifth = found.classes
+    traffic = ", ".join(
+        f"{octets(number)}B ({number}) {what}"
+        for number, what in (
+            (found.bytes_read, "total"),
+            (found.head_bytes, "headers (space savings 0.00%)"),
+            (found.body_bytes, "data"),
+        )
+    )
+    return "\n".join(
+        (
+            "",
+            f"finished in {time(found.time_s)}, {found.per_s:.2f} req/s, {octets(found.bytes_per_s)}B/s",
+            f"requests: {found.total} total, {found.started} started, {found.done} done, "
+            f"{found.succeeded} succeeded, {found.failed} failed, {found.errored} errored, "
+            f"{found.timeouts} timeout",
+            f"status codes: {second} 2xx, {third} 3xx, {fourth} 4xx, {fifth} 5xx",
+            f"traffic: {traffic}",
+            f"{'':<18}{'min':>6}{'max':>12}{'mean':>13}{'sd':>11}{'+/- sd':>14}",
+            _row("time for request:", found.request_time, time),
+            _row("time for connect:", found.connect_time, time),
+            _row("time to 1st byte:", found.first_byte_time, time),
+            _row("req/s           :", found.rates, lambda rate: f"{rate:.2f}"),
+        )
+    )
+
+
+def _row(name: str, row: Row, form: Callable[[float], str]) -> str:
+    numbers = (row.low, row.high, row.mean, row.deviation)
+    cells = "  ".join(f"{_UNKNOWN if number is None else form(number):>10}" for number in numbers)
+    near = f"{_UNKNOWN:>10}" if row.near is None else f"{row.near:>9.2f}%"
+    return f"{name} {cells}{near}"
