@@ -96,15 +96,21 @@ def known(measured: Estimate | None, left: Bounded) -> Known | None:
     )
 
 
-def bias(findings: Iterable[Finding]) -> float:
-    """The share by which the run found a server to differ from itself: a difference within it is none."""
-    wider = (finding.figures.get("wider", 0.0) for finding in findings if finding.on_comparison == "wider")
+def bias(findings: Iterable[Finding], *pair: str) -> float:
+    """The share by which the run found a server to differ from itself, and what was found to move the ratio
+    of this pair of cases: a difference within it is none."""
+    wider = (
+        finding.figures.get("wider", 0.0)
+        for finding in findings
+        if finding.on_comparison == "wider"
+        and (finding.subject.case is None or {finding.subject.case, finding.subject.other_case} == set(pair))
+    )
     return max(wider, default=0.0)
 
 
-def noise_floor(findings: Iterable[Finding]) -> float:
-    """The effect below which nothing is claimed: 1 %, or the far end of an A/A control that excludes 1."""
-    return max(NOISE_FLOOR, bias(findings))
+def noise_floor(findings: Iterable[Finding], *pair: str) -> float:
+    """The effect below which nothing is claimed of any pair, or of this one: 1 %, or what moves it more."""
+    return max(NOISE_FLOOR, bias(findings, *pair))
 
 
 def hallmark(findings: Iterable[Finding], case: str) -> bool:

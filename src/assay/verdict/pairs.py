@@ -77,7 +77,7 @@ def pair_of(
         *sides,
         manner=run.manner,
         alpha=run.alpha(cases),
-        bias=bias(findings),
+        bias=bias(findings, a.case.id, b.case.id),
         extra=extra,
         squeezed=bool(squeezing),
     )
@@ -118,12 +118,13 @@ def _forbids(finding: Finding, metric: Metric) -> bool:
 
 
 def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[Limit, ...]]:
-    """The slack of the ratio a/b where one of the two did more for each answer, and why."""
+    """The slack of the ratio a/b where one of the two did more for each answer, or was held back, and why."""
     slack, limits = EXACT, []
     for finding in between(findings, a, b):
         if finding.on_comparison == "one way":
-            # Who sends more bytes would be faster still at equal work.
-            first = finding.figures.get("bytes", math.nan) > finding.figures.get("other_bytes", math.nan)
+            # Who sends more bytes would be faster still at equal work; else who is named first: the other
+            # took its time.
+            first = finding.figures.get("bytes", math.inf) > finding.figures.get("other_bytes", 0.0)
             slack = slack.joined(ABOVE if first == (finding.subject.case == a) else BELOW)
             limits.append(Limit(code=finding.code, words=finding.because))
     return slack, tuple(limits)

@@ -20,6 +20,7 @@ from assay.verdict.rules import (
     offered,
     samples,
     trials,
+    turns,
     work,
 )
 
@@ -61,6 +62,12 @@ _ALL: tuple[Rule, ...] = (
     design.D2,
     design.D4,
     design.D5,
+    turns.T1,
+    turns.T2,
+    turns.T3,
+    turns.T4,
+    turns.T5,
+    turns.T6,
     host.H1,
     host.H2,
     host.H3,

@@ -54,7 +54,7 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
     if found.void:
         return Gate(base=base.case, head=head.case, allowed=allowed, outcome="withheld", void=found.void)
     edge = 1 - allowed
-    ratio = _widened(found.bounded, bias(findings))
+    ratio = _widened(found.bounded, bias(findings, base.case.id, head.case.id))
     logs = [log - math.log(edge) for log in found.pair.logs] if found.pair else []
     return Gate(
         base=base.case,

@@ -17,6 +17,8 @@ FLAW = sys.argv[1]
 BODY = b"hello\n"
 BIG = bytes(16 << 20)
 HANGS_S = 60.0
+PAUSE_S = 0.03
+"""Longer than any gap between the answers of one slice."""
 
 
 def count_starts(state: Path) -> int:
@@ -40,6 +42,8 @@ class Server:
         self.answered = 0
         self.accepted = 0
         self.began_s: float | None = None
+        self.answered_s = 0.0
+        self.cold_until_s = 0.0
         self.last_target = b""
         self.lock = threading.Lock()
 
@@ -59,7 +63,33 @@ class Server:
             time.sleep(0.01)
         if FLAW == "remembers its last answer" and target != self.last_target:
             time.sleep(0.005)
-        self.last_target = target
+        self.take_turns(now, now - self.began_s)
+        self.last_target, self.answered_s = target, time.monotonic()
+
+    def take_turns(self, now: float, age_s: float) -> None:
+        """Do what only shows where servers take turns."""
+        if FLAW == "slow after a pause":
+            if now - self.answered_s > PAUSE_S:
+                self.cold_until_s = now + 0.03
+            if now < self.cold_until_s:
+                time.sleep(0.003)
+        if FLAW == "dies in its second sitting" and STARTS and age_s > 1.2:
+            os._exit(3)
+
+    def compute_while_idle(self) -> None:
+        """Use half of a core whenever nothing was asked for a moment, once it has been under load."""
+        while True:
+            began = time.monotonic()
+            while self.answered > 50 and began - self.answered_s > 0.01 and time.monotonic() - began < 0.002:
+                sum(range(500))
+            time.sleep(0.002)
+
+    def work_on(self) -> None:
+        """Use all of a core for 40 ms after the last answer before a pause."""
+        while True:
+            while 0.004 < time.monotonic() - self.answered_s < 0.045:
+                sum(range(500))
+            time.sleep(0.001)
 
     def answer(self, target: bytes) -> bytes | None:
         """The bytes to send; None where no answer ever comes."""
@@ -83,6 +113,8 @@ class Server:
     def serve(self, connection: socket.socket) -> None:
         """Answer requests until the client leaves, or the flaw ends it."""
         read, here = b"", 0
+        if FLAW == "closes resting connections":
+            connection.settimeout(PAUSE_S)
         with connection:
             while True:
                 try:
@@ -111,6 +143,9 @@ class Server:
 
     def run(self) -> None:
         """Accept for ever."""
+        beside = {"computes while it rests": self.compute_while_idle, "works on after its turn": self.work_on}
+        if FLAW in beside:
+            threading.Thread(target=beside[FLAW], daemon=True).start()
         with socket.create_server((os.environ["HOST"], int(os.environ["PORT"])), backlog=512) as listener:
             while True:
                 connection, _ = listener.accept()

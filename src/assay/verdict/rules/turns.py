@@ -1,0 +1,315 @@
+"""T: servers that take turns: what one does in another's time and what a switch costs must be no answer."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from assay.stats.woven import FEWEST_CYCLES, error_of_mean
+from assay.values.finding import Subject
+from assay.values.trial import Lane
+from assay.values.weave import Slice
+from assay.verdict.rule import CaseRule, Effects, Hit, Limits, RunRule, Threshold
+from assay.verdict.seen import CaseSeen, RunSeen
+from assay.verdict.words import counted, percent
+
+
+class _Shift(NamedTuple):
+    """A mean of log ratios and its standard error."""
+
+    mean: float
+    error: float
+
+    def shown(self, limits: Limits) -> bool:
+        """Whether it is larger than is let pass, and than chance."""
+        return abs(self.mean) > max(math.log1p(limits["differs"]), limits["errors"] * self.error)
+
+
+def works_while_resting(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """T1: for each server and each other in whose slices its processes used the CPU."""
+    for worker in run.cases:
+        for whose, shares in _used_in_slices_of(run, worker.case.id).items():
+            busy = _Shift(statistics.fmean(shares), error_of_mean(shares))
+            if len(shares) < FEWEST_CYCLES or busy.mean - 2 * busy.error <= limits["flagged"]:
+                continue
+            held = run.find(whose)
+            evidence = (
+                f"in the slices of {held.name if held else whose} {worker.name} used the CPU for "
+                f"{percent(busy.mean)} of the time (at most {percent(limits['flagged'])} is let pass)"
+            )
+            grave = busy.mean > limits["one_way"]
+            yield (
+                Subject(case=whose, other_case=worker.case.id),
+                Hit("flagged", evidence, {"share": busy.mean}, busy.mean, effects=_T1[0 if grave else 1]),
+            )
+
+
+def _used_in_slices_of(run: RunSeen, case: str) -> Mapping[str, list[float]]:
+    """By the server whose slices they were: the share of each that `case` used of a core."""
+    shares: dict[str, list[float]] = {}
+    for sitting in run.sittings:
+        if any(trial.case == case for trial in sitting.trials):
+            for rest in sitting.rested(case):
+                shares.setdefault(rest.whose, []).append(rest.cpu_ns / rest.length_ns)
+    return shares
+
+
+_T1 = (
+    Effects(comparison="one way", because="the other worked in its time", when="above 5 %"),
+    Effects(when="otherwise"),
+)
+T1 = RunRule(
+    code="T1",
+    title="a server works while it rests",
+    severities=("flagged",),
+    effects=_T1,
+    thresholds=(
+        Threshold("flagged", 0.01, "share", "how much of a core it may use in the slices of another"),
+        Threshold("one_way", 0.05, "share", "from here on the other is held back by it"),
+    ),
+    meaning=(
+        "What it does then (compiling, collecting garbage, answering what was left over) it does in the "
+        "other's time: the other would be faster alone, and its own slices are spared the work."
+    ),
+    remedy="longer slices, or trials one after the other (--no-weave)",
+    source="ours; Go against Vert.x drifts by 3 to 5 % in turns below 250 ms",
+    example="A JVM whose compiler is at work while the other server has its slice.",
+    check=works_while_resting,
+)
+
+
+def cold_after_switch(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """T2: the ratio in the first fifth of the slices against that in the rest of the same slices."""
+    for a, b in _pairs(run):
+        cycles = _paired_slices(a, b)
+        early = [log for one, two in cycles if (log := _early_shift(one, two)) is not None]
+        if len(early) < FEWEST_CYCLES:
+            continue
+        shift = _Shift(statistics.fmean(early), error_of_mean(early))
+        if not shift.shown(limits):
+            continue
+        colder, other = (a, b) if shift.mean < 0 else (b, a)
+        moved = abs(statistics.fmean(_whole_shift(one, two) for one, two in cycles))
+        evidence = (
+            f"against {other.name}, {colder.name} serves {percent(1 - math.exp(-abs(shift.mean)))} less in "
+            "the first fifth of a slice than in the rest of it; without that fifth their ratio would move "
+            f"by {percent(moved)}"
+        )
+        yield (
+            Subject(case=colder.case.id, other_case=other.case.id),
+            Hit("flagged", evidence, {"early": math.exp(-abs(shift.mean)), "wider": moved}, abs(shift.mean)),
+        )
+
+
+def _early_shift(a: Slice, b: Slice) -> float | None:
+    """ln of a/b early over a/b later; None where one answered nothing in either part."""
+    parts = [(one.early_completed, one.completed - one.early_completed) for one in (a, b)]
+    (early_a, later_a), (early_b, later_b) = parts
+    if min(early_a, early_b, later_a, later_b) <= 0:
+        return None
+    return math.log(early_a * later_b / (early_b * later_a))
+
+
+def _whole_shift(a: Slice, b: Slice) -> float:
+    """By how much ln(a/b) of whole slices lies apart from that without their first fifths."""
+    later_a, later_b = a.completed - a.early_completed, b.completed - b.early_completed
+    if min(later_a, later_b) <= 0:
+        return 0.0
+    return math.log(a.completed * later_b / (b.completed * later_a))
+
+
+_DIFFERS = (
+    Threshold("differs", 0.01, "share", "how far the two may lie apart"),
+    Threshold("errors", 3.0, "count", "how many standard errors they must lie apart at least"),
+)
+T2 = RunRule(
+    code="T2",
+    title="cold after a switch",
+    severities=("flagged",),
+    effects=(Effects(comparison="wider", because="one is slow at the begin of its turns"),),
+    thresholds=_DIFFERS,
+    meaning=(
+        "A switch costs one of the two more than the other: its caches are cold, its queue must fill again, "
+        "or its first answers come only after a long service time. Their ratio in turns is not that of "
+        "servers that are never interrupted; differences as small as the shift are not claimed."
+    ),
+    remedy="longer slices, over which a switch is spread, or trials one after the other (--no-weave)",
+    source="ours; settle time is doubled by itself before this is said",
+    example="A server that needs 30 ms to get up to speed after each pause, in slices of 100 ms.",
+    check=cold_after_switch,
+)
+
+
+def connections_reopened(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+    """T3: connections opened again between slices, by the connections that there are."""
+    lanes = _lanes(case)
+    slices = [one for lane in lanes for one in lane.slices if one.phase == "measured"]
+    asked = max((load.connections.asked for load in case.loads if load.connections), default=0)
+    if not slices or not asked:
+        return None
+    share = sum(one.reopened for one in slices) / len(slices) / asked
+    if share <= limits["reopened"]:
+        return None
+    evidence = f"{percent(share)} of its {counted(asked, 'connection')} were opened again for each slice"
+    return Hit("flagged", evidence, {"share": share, "limit": limits["reopened"]}, gravity=share)
+
+
+T3 = CaseRule(
+    code="T3",
+    title="connections opened again each turn",
+    severities=("flagged",),
+    effects=(Effects("at least", because="it closes connections that rest"),),
+    thresholds=(Threshold("reopened", 0.1, "share", "share of the connections, on average over slices"),),
+    meaning=(
+        "The server closes connections that carry nothing for the length of the others' turns. Each of its "
+        "slices begins with handshakes, which it would not have without the pauses."
+    ),
+    remedy="set its keep-alive time-out above the pause between turns, or measure with --no-weave",
+    source="ours; opening 64 connections anew for each turn costs a Go server 10 % at 50 ms",
+    example="A keep-alive time-out of 30 ms, with a pause of 100 ms.",
+    check=connections_reopened,
+)
+
+
+def ended_early(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+    """T4: how many sittings it did not see the end of."""
+    lanes = [(trial, trial.lane) for trial in case.trials if trial.lane is not None]
+    left = [(one, lane) for one, lane in lanes if one.failure or lane.ended in ("unreachable", "failure")]
+    if not left:
+        return None
+    trial, lane = left[0]
+    cycles = len({one.cycle for one in lane.slices if one.phase == "measured"})
+    why = f": {trial.failure.reason}" if trial.failure else ""
+    evidence = (
+        f"it ended in {counted(len(left), 'sitting')} of {len(lanes)}, in the first of them after "
+        f"{counted(cycles, 'measured cycle')}{why}"
+    )
+    return Hit(
+        "flagged", evidence, {"sittings": float(len(left)), "cycles": float(cycles)}, gravity=len(left)
+    )
+
+
+T4 = CaseRule(
+    code="T4",
+    title="a server ended in mid-sitting",
+    severities=("flagged",),
+    meaning=(
+        "Its lane had no more turns, and the others went on. A sitting counts for those pairs that were "
+        "whole: none of this server's, all of the others'."
+    ),
+    remedy="read its log; where it is killed for want of memory, measure fewer servers at once or --no-weave",
+    source="ours",
+    example="A server that leaks until it is killed in its third sitting.",
+    check=ended_early,
+)
+
+
+def not_side_by_side(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """T5: why the servers were not woven, as the design keeps it."""
+    if run.header.design.unwoven:
+        yield Subject(), Hit("note", run.header.design.unwoven)
+
+
+T5 = RunRule(
+    code="T5",
+    title="servers not side by side",
+    severities=("note",),
+    meaning=(
+        "They cannot live at the same time (their memory, a fixed port, a database that several write), so "
+        "they were measured one after the other. The machine's drift between trials is then in every "
+        "difference: the same certainty takes many more blocks."
+    ),
+    remedy="give each a port and a database of its own, or a machine with room for all",
+    source="ours; the same program twice: 9 % deviation one after the other, 1 % in turns",
+    example="Two servers that both insist on port 8080.",
+    check=not_side_by_side,
+)
+
+
+def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+    """T6: the slices of a that follow one of its own, against those that follow one of b."""
+    for a, b in _pairs(run):
+        for seen, before in ((a, b), (b, a)):
+            own, others = _by_neighbour(run, seen.case.id, before.case.id)
+            if min(len(own), len(others)) < FEWEST_CYCLES:
+                continue
+            shift = _Shift(
+                statistics.fmean(others) - statistics.fmean(own),
+                math.hypot(error_of_mean(own), error_of_mean(others)),
+            )
+            if not shift.shown(limits):
+                continue
+            less = "less" if shift.mean < 0 else "more"
+            evidence = (
+                f"{seen.name} serves {percent(abs(math.expm1(shift.mean)))} {less} in slices that follow one "
+                f"of {before.name} than in those that follow one of its own"
+            )
+            share = len(others) / (len(own) + len(others))
+            yield (
+                Subject(case=seen.case.id, other_case=before.case.id),
+                Hit("flagged", evidence, {"wider": abs(shift.mean) * share}, abs(shift.mean)),
+            )
+
+
+def _by_neighbour(run: RunSeen, case: str, other: str) -> tuple[list[float], list[float]]:
+    """ln of the rates of `case` against its sitting's mean: after slices of its own, and of the other."""
+    own: list[float] = []
+    others: list[float] = []
+    for sitting in run.sittings:
+        lanes = {trial.case: trial.lane for trial in sitting.trials if trial.lane and trial.measurement}
+        if case not in lanes or other not in lanes:
+            continue
+        whose = {one.turn: name for name, lane in lanes.items() for one in lane.slices}
+        rates = {one.turn: math.log(one.completed / one.length_ns) for one in _measured(lanes[case])}
+        mean = statistics.fmean(rates.values()) if rates else 0.0
+        for turn, rate in rates.items():
+            if whose.get(turn - 1) in (case, other):
+                (own if whose[turn - 1] == case else others).append(rate - mean)
+    return own, others
+
+
+T6 = RunRule(
+    code="T6",
+    title="who follows whom can be seen",
+    severities=("flagged",),
+    effects=(Effects(comparison="wider", because="its rate depends on who had the turn before"),),
+    thresholds=_DIFFERS,
+    meaning=(
+        "What a server leaves behind (work that is not done, caches, a clock that has come down) is met by "
+        "the one whose turn is next. The order is balanced, so all meet it alike; but a server alone would "
+        "not meet it at all, and differences as small as that are not claimed."
+    ),
+    remedy="longer slices or a longer settle time, or trials one after the other (--no-weave)",
+    source="ours; carry-over effects of crossover designs (Senn)",
+    example="A server that works on for 50 ms after its last answer, in slices of 100 ms.",
+    check=order_matters,
+)
+
+
+def _pairs(run: RunSeen) -> Iterator[tuple[CaseSeen, CaseSeen]]:
+    """Woven cases that are compared, each two of them once."""
+    for group in run.groups.values():
+        yield from combinations([seen for seen in group if seen.candidate and seen.woven], 2)
+
+
+def _lanes(case: CaseSeen) -> tuple[Lane, ...]:
+    return tuple(trial.lane for trial in case.measured if trial.lane is not None)
+
+
+def _measured(lane: Lane) -> list[Slice]:
+    """Its measured slices in which something was answered."""
+    return [one for one in lane.slices if one.phase == "measured" and one.completed > 0 and one.length_ns > 0]
+
+
+def _paired_slices(a: CaseSeen, b: CaseSeen) -> Sequence[tuple[Slice, Slice]]:
+    """The slices of both in each cycle of each sitting that has both."""
+    found: list[tuple[Slice, Slice]] = []
+    others = {lane.sitting: lane for lane in _lanes(b)}
+    for lane in _lanes(a):
+        if lane.sitting in others:
+            by_cycle = {one.cycle: one for one in _measured(others[lane.sitting])}
+            found += [(one, by_cycle[one.cycle]) for one in _measured(lane) if one.cycle in by_cycle]
+    return found

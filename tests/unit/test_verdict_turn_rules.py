@@ -1,0 +1,207 @@
+"""The rules on servers that take turns: what each catches, what it does to the ratio, and what it lets be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pytest
+from made_runs import WOBBLE, case, run, woven
+from msgspec.structs import replace
+
+from assay.values.finding import Finding
+from assay.values.run import Run
+from assay.values.sitting import Sitting, TurnSeen
+from assay.values.trial import Failure, Trial
+from assay.values.weave import Slice
+from assay.verdict import judge
+
+CYCLES = 40
+SITTINGS = 4
+
+
+def rates(per_s: float, number: int, place: int) -> list[float]:
+    """The rate in each cycle of a sitting: the machine's mood, which all share, and a little of its own."""
+    mood = [1 + 0.05 * WOBBLE[cycle % 10] for cycle in range(CYCLES)]
+    own = [1 + 0.2 * WOBBLE[(cycle * (place + 2) + number) % 10] for cycle in range(CYCLES)]
+    return [per_s * a * b for a, b in zip(mood, own, strict=True)]
+
+
+def sat(change: Callable[[Sitting], Sitting] = lambda sitting: sitting) -> Run:
+    """Three servers in four sittings; `b` is twice as fast. `change` plants something."""
+    made = run([case("a"), case("b"), case("c")], (), SITTINGS)
+    for number in range(SITTINGS):
+        each = {"a": 10_000.0, "b": 20_000.0, "c": 15_000.0}
+        at = {name: rates(per_s, number, place) for place, (name, per_s) in enumerate(each.items())}
+        made = made.after(change(woven(at, number, number)))
+    return made
+
+
+def slices(sitting: Sitting, name: str, change: Callable[[Slice], Slice]) -> Sitting:
+    """The sitting with every slice of one server changed."""
+
+    def of(trial: Trial) -> Trial:
+        if trial.case != name or trial.lane is None:
+            return trial
+        return replace(trial, lane=replace(trial.lane, slices=tuple(map(change, trial.lane.slices))))
+
+    return replace(sitting, trials=tuple(map(of, sitting.trials)))
+
+
+def seen(sitting: Sitting, used: Mapping[tuple[int, int], float]) -> Sitting:
+    """The CPU looked at in each slice: by (lane at work, lane whose slice) the share of it; nothing else."""
+    turns = tuple(
+        TurnSeen(
+            turn=cycle * 3 + lane,
+            lane=lane,
+            length_ns=100_000_000,
+            cpu_ns=tuple(round(1e8 * used.get((other, lane), float(other == lane))) for other in range(3)),
+        )
+        for cycle in range(CYCLES)
+        for lane in range(3)
+    )
+    return replace(sitting, turns=turns)
+
+
+def about_turns(made: Run) -> dict[str, list[Finding]]:
+    found: dict[str, list[Finding]] = {}
+    for one in judge(made, 0).findings:
+        if one.code.startswith("T"):
+            found.setdefault(one.code, []).append(one)
+    return found
+
+
+def ratio(made: Run, a: str, b: str) -> tuple[float | None, float | None]:
+    """What is known of a/b after the findings."""
+    [one] = [one for one in judge(made, 0).comparisons if {one.a, one.b} == {a, b}]
+    assert one.known is not None
+    low, high = one.known.low, one.known.high
+    return (low, high) if one.a == a else (high and 1 / high, low and 1 / low)
+
+
+def test_a_clean_sitting_raises_none() -> None:
+    assert about_turns(sat(lambda sitting: seen(sitting, {}))) == {}
+
+
+@pytest.mark.parametrize(("share", "codes"), [(0.005, []), (0.03, ["T1"]), (0.2, ["T1"])])
+def test_a_server_at_work_in_the_others_time_is_named_with_the_one_it_disturbs(
+    share: float, codes: Sequence[str]
+) -> None:
+    found = about_turns(sat(lambda sitting: seen(sitting, {(2, 0): share})))
+    assert list(found) == codes
+    if found:
+        [one] = found["T1"]
+        assert (one.subject.case, one.subject.other_case) == ("a", "c")
+        assert one.evidence.startswith("in the slices of a c used the CPU for ")
+        assert one.on_comparison == ("one way" if share > 0.05 else None)
+
+
+def test_whoever_was_held_back_may_be_faster_and_not_slower() -> None:
+    made = sat(lambda sitting: seen(sitting, {(2, 0): 0.2}))
+    low, high = ratio(made, "a", "c")
+    assert low is not None and 0.6 < low < 0.67 and high is None
+    low, high = ratio(made, "a", "b")
+    assert low is not None and high is not None  # c has nothing to do with it
+
+
+def cold(one: Slice, left: float) -> Slice:
+    """A slice whose first fifth had only so much of what it should have."""
+    early = round(left * one.completed / 5)
+    return replace(one, completed=one.completed - one.completed // 5 + early, early_completed=early)
+
+
+def test_a_cold_begin_is_told_and_widens_that_pair_alone() -> None:
+    found = about_turns(sat(lambda sitting: slices(sitting, "b", lambda one: cold(one, 0.9))))
+    assert [(one.subject.case, one.subject.other_case) for one in found["T2"]] == [("b", "a"), ("b", "c")]
+    [with_a, _] = found["T2"]
+    assert with_a.evidence.startswith("against a, b serves 9.8 % less in the first fifth of a slice")
+    assert with_a.on_comparison == "wider" and 0.015 < with_a.figures["wider"] < 0.025
+    assert "T2" not in about_turns(sat(lambda sitting: slices(sitting, "b", lambda one: cold(one, 0.995))))
+
+
+def test_a_cold_begin_that_all_share_is_none() -> None:
+    def all_cold(sitting: Sitting) -> Sitting:
+        for name in ("a", "b", "c"):
+            sitting = slices(sitting, name, lambda one: cold(one, 0.8))
+        return sitting
+
+    assert about_turns(sat(all_cold)) == {}
+
+
+def test_a_small_difference_is_not_claimed_of_a_pair_whose_switch_costs_more() -> None:
+    made = run([case("a"), case("b"), case("c")], (), SITTINGS)
+    at = {"a": 10_000.0, "b": 10_150.0, "c": 9_850.0}
+    for number in range(SITTINGS):
+        each = {name: rates(per_s, number, place) for place, (name, per_s) in enumerate(at.items())}
+        made = made.after(slices(woven(each, number, number), "b", lambda one: cold(one, 0.9)))
+    shown = {(one.a, one.b): one.shown for one in judge(made, 0).comparisons}
+    assert shown.pop(("a", "c"), None) or shown.pop(("c", "a"), None)
+    assert not any(shown.values())
+
+
+def test_connections_that_are_opened_again_each_turn_bound_the_throughput() -> None:
+    found = about_turns(sat(lambda sitting: slices(sitting, "c", lambda one: replace(one, reopened=64))))
+    [one] = found.pop("T3")
+    assert found == {} and one.subject.case == "c" and one.on_throughput == "at least"
+    assert one.evidence == "100 % of its 64 connections were opened again for each slice"
+    few = sat(lambda sitting: slices(sitting, "c", lambda one: replace(one, reopened=5)))
+    assert about_turns(few) == {}
+
+
+def test_a_server_that_ended_costs_only_its_own_pairs_that_sitting() -> None:
+    def dies(sitting: Sitting) -> Sitting:
+        if sitting.number != 1:
+            return sitting
+        dead = sitting.trials[1]
+        assert dead.lane is not None
+        lane = replace(dead.lane, slices=dead.lane.slices[:7], ended="failure")
+        failure = Failure(stage="measure", reason="the server ended with exit code 3 under load")
+        dead = replace(dead, measurement=None, failure=failure, lane=lane)
+        return replace(sitting, trials=(sitting.trials[0], dead, sitting.trials[2]))
+
+    made = sat(dies)
+    [one] = about_turns(made)["T4"]
+    assert one.subject.case == "b"
+    assert one.evidence == (
+        "it ended in 1 sitting of 4, in the first of them after 7 measured cycles: "
+        "the server ended with exit code 3 under load"
+    )
+    sittings = {frozenset((one.a, one.b)): one.ratio.n for one in judge(made, 0).comparisons if one.ratio}
+    assert sittings[frozenset("ac")] == 4 and sittings[frozenset("ab")] == sittings[frozenset("bc")] == 3
+
+
+def test_servers_that_did_not_fit_are_told() -> None:
+    made = sat()
+    why = "a and b both listen on port 8080"
+    header = replace(made.header, design=replace(made.header.design, unwoven=why))
+    [one] = about_turns(replace(made, header=header))["T5"]
+    assert (one.severity, one.evidence) == ("note", why)
+
+
+def test_who_follows_whom_is_told_where_it_shows() -> None:
+    def after_c(sitting: Sitting) -> Sitting:
+        """Every second cycle backwards; whoever follows c serves a tenth less."""
+        last = ""
+        made: dict[str, list[Slice]] = {trial.case: [] for trial in sitting.trials}
+        turn = 0
+        for cycle in range(CYCLES):
+            order = (0, 1, 2) if (cycle // 2) % 2 else (0, 2, 1)
+            for lane in order if cycle % 2 == 0 else order[::-1]:
+                trial = sitting.trials[lane]
+                assert trial.lane is not None
+                one = replace(trial.lane.slices[cycle], turn=turn)
+                if last == "c" and trial.case != "c":
+                    left = round(one.completed * 0.9)
+                    one = replace(one, completed=left, early_completed=left // 5)
+                made[trial.case].append(one)
+                last, turn = trial.case, turn + 1
+        trials = tuple(
+            replace(trial, lane=replace(trial.lane, slices=tuple(made[trial.case])))
+            for trial in sitting.trials
+            if trial.lane is not None
+        )
+        return replace(sitting, trials=trials)
+
+    found = about_turns(sat(after_c))["T6"]
+    assert {(one.subject.case, one.subject.other_case) for one in found} >= {("a", "c"), ("b", "c")}
+    assert all("less in slices that follow one of c" in one.evidence for one in found)
+    assert all(one.on_comparison == "wider" for one in found)
