@@ -15,10 +15,11 @@ from rich.cells import cell_len
 from test_run_output import rendered
 
 from assay import store
-from assay.report import comparison, html, markdown, model, terminal
+from assay.report import comparison, html, markdown, terminal
 from assay.report.model.findings import groups
+from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
-from assay.report.model.values import Cell, Column, Line, Table, table
+from assay.report.model.values import Cell, Column, Line, Report, Table, table
 from assay.report.tables import Folded
 from assay.values.design import Choices, ContestDesign, Rival, StudyDesign
 from assay.values.finding import Finding
@@ -53,7 +54,7 @@ def as_html(run: Run) -> str:
     return " ".join(markup.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
-def told(report: model.Report) -> Iterator[str]:
+def told(report: Report) -> Iterator[str]:
     """Every text of the report that all forms show."""
     yield from (*report.answer.sentences, report.answer.standing)
     for one in (*report.results, *report.tables, *filter(None, (report.claims,))):
@@ -65,7 +66,7 @@ def told(report: model.Report) -> Iterator[str]:
 @pytest.mark.parametrize("name", RUNS)
 def test_every_figure_is_written_the_same_in_every_form(name: str) -> None:
     run = the_run(name)
-    report = model.report(run)
+    report = report_of(run)
     for form in (as_terminal(run), as_markdown(run), as_html(run)):
         assert [text for text in told(report) if " ".join(text.split()) not in form] == []
 
@@ -166,7 +167,7 @@ def test_a_narrow_screen_shows_every_figure_of_the_results(name: str, width: int
     run = the_run(name)
     text = rendered(terminal.summary(run), width)
     assert max(map(len, text.splitlines())) <= width
-    for one in model.report(run).results:
+    for one in report_of(run).results:
         for place in (place for place, column in enumerate(one.columns) if column.right):
             missing = [line.cells[place].text for line in one.lines if line.cells[place].text not in text]
             assert missing == []
@@ -193,7 +194,7 @@ def stood(*cases: str) -> Run:
 
 
 def how(run: Run) -> dict[str, str]:
-    return dict(model.report(run).circumstances)
+    return dict(report_of(run).circumstances)
 
 
 def test_of_servers_that_stood_nothing_is_said_that_nobody_saw() -> None:
@@ -204,7 +205,7 @@ def test_of_servers_that_stood_nothing_is_said_that_nobody_saw() -> None:
     alone = how(stood(*every))
     assert alone["servers"] == "met at the URL where they stand: their start, CPU and memory are not known"
     assert alone["machine"].endswith("client on core 0, the servers stood where they were")
-    names = {column.name for column in model.report(stood(*every)).results[0].columns}
+    names = {column.name for column in report_of(stood(*every)).results[0].columns}
     assert not names & {"cpu", "memory", "start"} and {"throughput", "p50"} <= names
 
 
@@ -227,14 +228,14 @@ def a_load(per_s: float) -> Run:
 
 def test_a_single_load_is_told_without_rivals_and_blocks() -> None:
     loaded = a_load(51_200)
-    report = model.report(loaded)
+    report = report_of(loaded)
     assert report.answer.said == ("127.0.0.1:8080/x serves 51.2 k/s.",)
     assert report.which.startswith("load, 1 trial, seed 0, ")
     told = how(loaded)
     assert told["order"] == "1 trial" and told["servers"].startswith("met at the URL where it stands: its")
     void = sample_run.finding("M3", "withheld", loaded.header.cases[0].id, on_throughput="void")
     judged = replace(loaded, judgement=replace(sample_run.JUDGEMENT, ranking=(), claims=(), findings=(void,)))
-    assert model.report(judged).answer.said == ("What 127.0.0.1:8080/x serves is not known.",)
+    assert report_of(judged).answer.said == ("What 127.0.0.1:8080/x serves is not known.",)
     assert "ranking" not in as_terminal(judged) and "block" not in as_terminal(judged)
 
 
@@ -254,11 +255,11 @@ def test_a_withheld_row_keeps_what_its_finding_does_not_touch() -> None:
     assert run.judgement is not None
     taken = sample_run.finding("G1", "withheld", "quotes/go", on_throughput="void", on_times="void")
     judged = replace(run, judgement=replace(run.judgement, findings=(taken,)))
-    [results] = model.report(judged).results
+    [results] = report_of(judged).results
     row = dict(zip(results.texts("server"), results.lines, strict=True))["quotes/go"]
     told = {column.name: cell.text for column, cell in zip(results.columns, row.cells, strict=True)}
     assert (told["throughput"], told["p99"]) == ("withheld", "–")
     assert (told["memory"], told["start"], told["cpu"]) == ("18.4 MB", "9.40 ms", "98 %")
-    go = next(row for row in model.report(judged).figures[0].rows if row.name == "quotes/go")
+    go = next(row for row in report_of(judged).figures[0].rows if row.name == "quotes/go")
     assert go.throughput is None and go.measured is not None
     assert name_of_case(run, go.case.id) == "quotes/go"

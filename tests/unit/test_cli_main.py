@@ -233,10 +233,18 @@ def test_nothing_heavy_is_imported_before_a_load_is_sent() -> None:
         "verb.parser().read(['http://127.0.0.1:1/', '-c', '8', '-d', '1s']);"
         f"print(*[name for name in {heavy} if name in sys.modules])"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert ended.stdout.split() == []
+    assert imported(code) == []
+
+
+def test_the_end_of_a_load_is_told_without_what_tells_runs() -> None:
+    heavy = ("assay.report.model.report", "assay.report.model.rows", "assay.versus", "jinja2", "shutil")
+    code = "import sys; import assay.report.load, assay.report.findings;"
+    assert imported(f"{code} print(*[name for name in {heavy} if name in sys.modules])") == []
+
+
+def imported(code: str) -> list[str]:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
 
 
 def test_a_command_line_without_words_holds_no_secret() -> None:

@@ -13,10 +13,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from assay.report import format as fmt
-from assay.report import model
 from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
 from assay.report.model.beside import beside
 from assay.report.model.profiles import Pair
+from assay.report.model.report import report_of
 from assay.report.model.values import Beside, Group, Report, Table, Tone, plain
 from assay.values.run import Run
 
@@ -37,7 +37,7 @@ _CLASSES: dict[Tone, str] = {"good": "good", "warn": "warn-word", "bad": "bad"}
 
 def render(run: Run, pair: Pair | None = None) -> str:
     """Write the page. `pair` is the run with that under the other profile, if there is one."""
-    told, colours = model.report(run), hues(run.header.cases)
+    told, colours = report_of(run), hues(run.header.cases)
     said = _said(told, colours)
     said["beside"] = _beside(beside(pair), colours) if pair else None
     drawn = {chart.name: chart_words(chart) for chart in charts(run, told.figures)}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.report import format as fmt
-from assay.report import model
+from assay.report.model.report import report_of
 from assay.report.model.values import Answer, Cell, Group, Report, Table
 from assay.values.run import Run
 
@@ -18,14 +18,14 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~$&])")
 
 def render(run: Run) -> str:
     """Write the whole report."""
-    told = model.report(run)
+    told = report_of(run)
     parts = (*_opening(told), *_found(told), *_about(told), *_trials(told), *_circumstances(told))
     return "\n".join(parts) + "\n"
 
 
 def summary(run: Run) -> str:
     """Write the report without its single trials: for the summary of a CI step."""
-    told = model.report(run)
+    told = report_of(run)
     return "\n".join((*_opening(told), *_found(told))) + "\n"
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report import markdown, model
+from assay.report import markdown
 from assay.report.markdown import drawn, escape
 from assay.report.model.beside import beside
 from assay.report.model.profiles import Pair
+from assay.report.model.report import report_of
 
 
 def render(pair: Pair) -> str:
@@ -16,7 +17,7 @@ def render(pair: Pair) -> str:
 
 
 def _lines(pair: Pair) -> Iterator[str]:
-    fair, published = model.report(pair.fair), model.report(pair.published)
+    fair, published = report_of(pair.fair), report_of(pair.published)
     yield f"# {escape(fair.name)}"
     yield ""
     if fair.question:

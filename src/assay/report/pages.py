@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 from assay.compare import RunComparison
 from assay.report import format as fmt
-from assay.report import html, model
+from assay.report import html
 from assay.report.charts import hues
 from assay.report.charts.changes import changes
 from assay.report.history import damage
 from assay.report.model.compared import compared
+from assay.report.model.report import report_of
 from assay.store.index import Filter, ListedRun
 from assay.values.run import Run
 
@@ -56,7 +57,7 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
 
 def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
     """Where a run stands."""
-    told, colours = model.report(run), hues(run.header.cases)
+    told, colours = report_of(run), hues(run.header.cases)
     grave = [f"{one.code} {one.severity}" for one in told.findings if one.severity != "note"]
     return html.page(
         "live",

@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from assay.report import model
 from assay.report.findings import in_words
+from assay.report.model.report import report_of
 from assay.report.model.values import Answer, NotMeasured, Table
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.tables import Folded
@@ -21,7 +21,7 @@ _LOG_LINES = 4
 
 def summary(run: Run, paths: Sequence[tuple[str, str]] = ()) -> RenderableType:
     """Render the run. `paths` are (what, where) of the files it left."""
-    told = model.report(run)
+    told = report_of(run)
     parts: list[RenderableType] = [Text(told.name, HEADING), Text(told.which)]
     if told.question:
         parts.append(Text(told.question))

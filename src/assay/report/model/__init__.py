@@ -2,8 +2,3 @@
 
 Pure: from the record and its judgement alone, with nothing of a terminal, a page or a chart.
 """
-
-from assay.report.model.report import report
-from assay.report.model.values import Report
-
-__all__ = ["Report", "report"]

@@ -29,7 +29,7 @@ from assay.values.trial import Trial
 _LOG_LINES = 20
 
 
-def report(run: Run) -> Report:
+def report_of(run: Run) -> Report:
     """The report of a run of any design, as far as it has come."""
     found = sections(run)
     alone, following = followers.apart(found)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from assay.report import format as fmt
-from assay.report.model.rows import Section
 from assay.values.finding import Severity
+
+if TYPE_CHECKING:
+    from assay.report.model.rows import Section  # with all that a run is told with
 
 Tone = Literal["plain", "strong", "faint", "good", "warn", "bad"]
 """What a figure means beside what it says; a form shows it by colour or weight, never by that alone."""
