@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.adhoc.drafts import affordable
 from assay.adhoc.likeness import Answers, aside, differences
 from assay.adhoc.rivals import parse_scan, rivals_of
 from assay.design.contest import order_of_block
 from assay.errors import InputError
+from assay.values.design import WarmUp
 
 
 def answers(
@@ -112,3 +114,27 @@ def test_the_order_is_drawn_from_the_seed() -> None:
 )
 def test_rivals_without_names_are_called_by_what_sets_them_apart(words: list[str], names: list[str]) -> None:
     assert [rival.name for rival in rivals_of(words, (), ())] == names
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "expected"),
+    [
+        (None, (1.05 * 144, 10.0)),  # four blocks of three trials of two seconds, warmed for ten
+        (600, (600, 10.0)),
+        (60, (60, 60 / 1.05 / 12 - 2)),  # a warm-up that would leave three blocks is cut
+        (30, (30, 0.5)),
+    ],
+)
+def test_a_contest_can_afford_the_blocks_that_settle_something(
+    budget_s: int | None, expected: tuple[float, float]
+) -> None:
+    second = 1_000_000_000
+    given = WarmUp(min_ns=second // 2, max_ns=10 * second)
+    budget_ns, warm_up = affordable(None if budget_s is None else budget_s * second, 3, 2 * second, given)
+    assert (budget_ns / second, warm_up.max_ns / second) == pytest.approx(expected)
+    assert warm_up.min_ns == given.min_ns
+
+
+def test_a_budget_that_affords_no_such_blocks_is_refused() -> None:
+    with pytest.raises(InputError, match=r"12 trials and at least 30 s of load"):
+        affordable(29_000_000_000, 3, 2_000_000_000, WarmUp(min_ns=500_000_000, max_ns=10_000_000_000))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.adhoc.case import drafted
+from assay.errors import InputError
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.design import (
     Bounds,
@@ -18,6 +19,9 @@ from assay.values.design import (
 )
 from assay.values.plan import LoadPlan
 
+LEAST_BUDGET_NS = 90_000_000_000
+_OVERRUN = 1.05
+"""A load ends a little after its time: so much room is left, of the time."""
 _S5 = "the interval that is used holds from four blocks on"
 _S7 = "the blocks are what is compared: many short windows of fresh servers, not one long one"
 
@@ -64,6 +68,29 @@ def _question(rivals: Sequence[Rival], slower_allowed: float | None) -> str:
         return "Which of these serves more requests under this load?"
     base, head = rivals
     return f"Is {head.name} slower than {base.name} by more than {slower_allowed * 100:g} % under this load?"
+
+
+def affordable(budget_ns: int | None, entries: int, measure_ns: int, warm_up: WarmUp) -> tuple[int, WarmUp]:
+    """A budget, and a warm-up, with which a contest of so many entries gets to the blocks that can settle
+    anything, however long its servers take to warm up.
+
+    Without a budget it is as large as that may need; a given one shortens the longest warm-up to what it
+    leaves room for. InputError where it leaves no room for the least.
+    """
+    trials = FEWEST_BLOCKS * entries
+    if budget_ns is None:
+        most_ns = round(trials * (measure_ns + warm_up.max_ns) * _OVERRUN)
+        return max(LEAST_BUDGET_NS, most_ns), warm_up
+    least_ns = trials * (measure_ns + warm_up.min_ns)
+    if budget_ns < least_ns:
+        raise InputError(
+            f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
+            f"{trials} trials and at least {least_ns / 1e9:.3g} s of load",
+            "give it more, or shorter trials (--duration)",
+        )
+    room_ns = round(budget_ns / _OVERRUN / trials) - measure_ns
+    longest_ns = max(warm_up.min_ns, min(warm_up.max_ns, room_ns))
+    return budget_ns, WarmUp(min_ns=warm_up.min_ns, max_ns=longest_ns)
 
 
 def search(

@@ -12,7 +12,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.adhoc.rivals import Scan
     from assay.cli.parser import Parser
-    from assay.values.design import ContestDesign, WarmUp
+    from assay.values.design import ContestDesign
 
 
 def configure(parser: Parser) -> None:
@@ -27,8 +27,9 @@ def configure(parser: Parser) -> None:
                         help="one rival for each value of {NAME} in a command: workers=1,2,4 or "
                         "workers=1..4; repeatable")  # fmt: skip
     until = parser.add_argument_group("until when")
-    until.add_argument("--budget", type=words.time_ns, default=90_000_000_000, metavar="TIME",
-                       help="end, settled or not, after so much load (warm-ups included) [90s]")  # fmt: skip
+    until.add_argument("--budget", type=words.time_ns, metavar="TIME",
+                       help="end, settled or not, after so much load, warm-ups included [90s, or "
+                       "what the four blocks may take that settle anything]")  # fmt: skip
     until.add_argument("--within", type=adhoc_flags.share, default=0.02, metavar="SHARE",
                        help="settled too when a difference this large is excluded [2%%]")  # fmt: skip
     until.add_argument("--no-control", dest="control", action="store_false",
@@ -93,14 +94,15 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         raise InputError(said, "give BASE and HEAD alone")
     plan, terms = adhoc_flags.plan_from(args, rivals), adhoc_flags.terms_from(args, args.url)
     warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
-    _check_budget(args, len(rivals), warm_up)
+    entries = len(rivals) + args.control
+    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up)
     return drafts.contest(
         rivals,
         terms,
         plan,
         warm_up,
         measure_ns=args.measure_ns,
-        budget_ns=args.budget,
+        budget_ns=budget_ns,
         sought=args.within,
         seed=adhoc_flags.seed_from(args),
         control=args.control,
@@ -108,19 +110,6 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         slower_allowed=args.fail_if_slower,
         commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
     )
-
-
-def _check_budget(args: argparse.Namespace, rivals: int, warm_up: WarmUp) -> None:
-    from assay.stats.sequential import FEWEST_BLOCKS
-
-    trials = FEWEST_BLOCKS * (rivals + args.control)
-    least_ns = trials * (args.measure_ns + warm_up.min_ns)
-    if args.budget < least_ns:
-        raise InputError(
-            f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
-            f"{trials} trials and at least {least_ns / 1e9:.3g} s of load",
-            "give it more, or shorter trials (--duration)",
-        )
 
 
 def _scan(word: str) -> Scan:

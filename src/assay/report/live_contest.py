@@ -9,12 +9,25 @@ from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
 from assay.report.load import bar
 from assay.report.model import contest
 from assay.report.style import FAINT, HEADING
+from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.design import ContestDesign
 from assay.values.run import Run
 
 
 class ContestWords(LiveWords):
     """A line a block in a log, and the load that is left on a screen."""
+
+    def begins(self, seen: Seen) -> str:
+        """What it will take to settle anything, and when it ends at the latest."""
+        design, cases = seen.run.header.design, len(seen.run.header.cases)
+        assert isinstance(design, ContestDesign)  # chosen for that
+        expected = [seen.expected_s.get(case.id, (0.0, 0.0)) for case in seen.run.header.cases]
+        least, most = (fmt.span(FEWEST_BLOCKS * sum(each)) for each in zip(*expected, strict=True))
+        least_words = least if least == most else f"{least} to {most}"
+        return (
+            f"{FEWEST_BLOCKS} blocks of {fmt.counted(cases, 'trial')}, the fewest that settle anything, take "
+            f"{least_words}; it ends after {fmt.span(design.budget_ns / 1e9)} of load at the latest"
+        )
 
     def ended(self, seen: Seen) -> str:
         """Where the question stands, after a whole block."""
