@@ -122,7 +122,8 @@ def _page(caught: dict[str, str], clean: int, alarms: Counter[str], noisy: Count
         "Written by `benches/planted.py`. Each row is a real run (processes, sockets, a load) with just\n"
         "that flaw. `clean` are runs of two equal servers without one: in so many of them the rule said\n"
         "nothing above a note. Rules about noise (*) judge the machine: on a busy one they speak in\n"
-        "clean runs too, and are right.\n\n"
+        "clean runs too, and are right. Flaws of several machines (G9 to G12) are planted by\n"
+        "`tests/e2e/test_cluster.py`, on a cluster of network namespaces.\n\n"
     )
     return head + table(caught, of) + "\n"
 

@@ -29,6 +29,7 @@ GENERATOR = {"assay_generator": 1}
 SERVER = {"assay_server": 1}
 ROLES: Sequence[Mapping[str, int]] = (GENERATOR, GENERATOR, SERVER)
 _PATIENCE_S = 60.0
+_DISK_BYTES, _DISK_FILES = 8 * 1024 * 1024, 512
 
 
 def why_not() -> str:
@@ -55,6 +56,8 @@ class Host:
     name: str
     address: str
     device: str
+    disk: Path
+    """Its temporary folder: a small disk of its own."""
     env: dict[str, str] = field(default_factory=dict)
 
     def command(self, *words: str) -> list[str]:
@@ -77,8 +80,32 @@ class Host:
         pipe = subprocess.PIPE
         return subprocess.Popen(self.command(*words), env=self.env, stdout=pipe, stderr=pipe, text=True)
 
+    @contextlib.contextmanager
+    def full(self) -> Iterator[None]:
+        """Leave no room on its disk: neither for files nor in them."""
+        made: list[Path] = []
+        try:
+            with contextlib.suppress(OSError):
+                while True:
+                    made.append(self.disk / f"full-{len(made)}")
+                    made[-1].write_bytes(bytes(_DISK_BYTES // _DISK_FILES))
+            yield
+        finally:
+            for one in made:
+                one.unlink(missing_ok=True)
+
+    @property
+    def packages(self) -> Path:
+        """Where its Python looks before everywhere else."""
+        return Path(self.env["PYTHONPATH"])
+
+    @property
+    def port(self) -> str:
+        """The switch's end of its link."""
+        return f"p{self.number}"
+
     def tc(self, *words: str) -> None:
-        """Shape what it sends: `qdisc add dev DEVICE root netem delay 50ms`, say."""
+        """Shape what it sends: `qdisc add dev DEVICE root tbf rate 1mbit …`, say."""
         subprocess.run(self.command("tc", *words), check=True, capture_output=True)
 
     def link(self, state: str) -> None:
@@ -107,6 +134,8 @@ class Cluster:
     """The hosts, and the Ray nodes in them."""
 
     hosts: tuple[Host, ...]
+    switch: str
+    """The namespace of the bridge between them."""
     folder: Path
     nodes: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -146,6 +175,34 @@ class Cluster:
         )
         log.close()
 
+    @contextlib.contextmanager
+    def delayed(self, host: Host, seconds: float) -> Iterator[None]:
+        """Delay what a host sends and gets, each way; not by `netem`, which not every kernel has."""
+        ip = ["-n", self.switch, "link"]
+        _ip(*ip, "add", "far", "type", "veth", "peer", "name", "near")
+        _ip(*ip, "set", "near", "up")
+        _ip(*ip, "set", "far", "master", "bridge", "up")
+        program = [
+            sys.executable,
+            str(Path(__file__).with_name("slow_wire.py")),
+            host.port,
+            "near",
+            str(seconds),
+        ]
+        wire = subprocess.Popen(
+            ["ip", "netns", "exec", self.switch, *program], stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert wire.stdout is not None
+            wire.stdout.readline()  # it is ready
+            _ip(*ip, "set", host.port, "nomaster")
+            yield
+        finally:
+            _ip(*ip, "set", host.port, "master", "bridge")
+            wire.kill()
+            wire.communicate()
+            _ip(*ip, "delete", "far")
+
     def restart_node(self, number: int, roles: Mapping[str, int]) -> None:
         """Start a node again where one ended; what is left of that goes first."""
         _end_all(self.hosts[number : number + 1])
@@ -177,7 +234,10 @@ def three_hosts() -> Iterator[Cluster]:
         token.write_text("a-token-for-the-tests-of-assay-on-ray", encoding="ascii")
         token.chmod(0o600)
         hosts = tuple(
-            Host(number, f"{mark}h{number}", f"10.231.7.{number + 1}", f"v{number}") for number in range(3)
+            Host(
+                number, f"{mark}h{number}", f"10.231.7.{number + 1}", f"v{number}", folder / f"disk-{number}"
+            )
+            for number in range(3)
         )
         switch = f"{mark}sw"
         try:
@@ -186,7 +246,7 @@ def three_hosts() -> Iterator[Cluster]:
             _ip("-n", switch, "link", "set", "bridge", "up")
             for host in hosts:
                 _ip("netns", "add", host.name)
-                peer = f"p{host.number}"
+                peer = host.port
                 ends = ["link", "add", host.device, "netns", host.name, "type", "veth"]
                 _ip(*ends, "peer", "name", peer, "netns", switch)
                 _ip("-n", switch, "link", "set", peer, "master", "bridge", "up")
@@ -194,19 +254,27 @@ def three_hosts() -> Iterator[Cluster]:
                 _ip("-n", host.name, "link", "set", host.device, "up")
                 _ip("-n", host.name, "link", "set", "lo", "up")
                 host.env = _env(host, folder, token)
-            yield Cluster(hosts, folder)
+                host.disk.mkdir()
+                size = f"size={_DISK_BYTES},nr_inodes={_DISK_FILES}"
+                subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", host.disk], check=True)
+            yield Cluster(hosts, switch, folder)
         finally:
             _end_all(hosts)
             for name in (*(host.name for host in hosts), switch):
                 subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+            for host in hosts:
+                subprocess.run(["umount", host.disk], capture_output=True, check=False)
 
 
 def _env(host: Host, folder: Path, token: Path) -> dict[str, str]:
     home = folder / f"home-{host.number}"
-    home.mkdir()
+    packages = home / "packages"
+    packages.mkdir(parents=True)
     return {
         **{name: os.environ[name] for name in ("PATH", "LC_ALL") if name in os.environ},
         "HOME": str(home),
+        "PYTHONPATH": str(packages),
+        "TMPDIR": str(host.disk),
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": str(token),

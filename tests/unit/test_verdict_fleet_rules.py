@@ -57,6 +57,16 @@ def test_a_late_start_and_an_unknown_clock_are_told() -> None:
     assert "G11" not in on_cluster(generator(1), generator(2, started_late_ns=9_000_000))
 
 
+def test_a_clock_that_moved_or_was_lost_sight_of_under_load_is_told() -> None:
+    """It is looked at once more behind the load; what the two looks are unsure of explains no move."""
+    unsure = ClockSeen(offset_ns=0, uncertainty_ns=20_000_000, round_trip_ns=40_000_000)
+    assert "its clock is known to 20" in on_cluster(generator(1), generator(2, clock_after=unsure))["G11"]
+    moved = ClockSeen(offset_ns=15_000_000, uncertainty_ns=400_000, round_trip_ns=800_000)
+    assert "its clock is known to 14.6" in on_cluster(generator(1), generator(2, clock_after=moved))["G11"]
+    hardly = ClockSeen(offset_ns=1_000_000, uncertainty_ns=400_000, round_trip_ns=800_000)
+    assert "G11" not in on_cluster(generator(1), generator(2, clock_after=hardly))
+
+
 def test_a_generator_that_stalls_or_has_no_time_is_named() -> None:
     workers = measurement().workers
     stalled = changed(workers=tuple(replace(one, largest_stall_ns=300_000_000) for one in workers))

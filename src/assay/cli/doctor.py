@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_argument("study", nargs="?", metavar="STUDY", help="look at what this study needs as well")
+    parser.add_argument("--ray", metavar="HOST:PORT", help="at the server nodes of a Ray cluster instead")
     parser.examples(
         ("assay doctor", "is this machine fit to measure on?"),
         ("assay doctor heroes", "and what does the study lack here?"),
+        ("assay doctor heroes --ray 10.0.0.1:6379", "and on the server nodes of a cluster?"),
     )
 
 
@@ -30,10 +32,16 @@ def run(args: argparse.Namespace) -> int:
 
     settings = Settings.resolve()
     study = resolve(load_study(args.study, settings), settings) if args.study else None
-    needs: tuple[doctor.Need, ...] = ()
-    if study is not None:
-        needs = doctor.server_needs(study.servers, settings) + doctor.service_needs(study)
-    machine = doctor.machine(settings, study)
-    console.show(page.page(needs, machine))
-    whole = all(one.fulfilled for need in needs for one in need.checked)
-    return EXIT_OK if whole and all(one.fit for one in machine) else EXIT_WITHHELD
+    if args.ray:
+        from assay.cluster import session
+
+        seen = session.examined(args.ray, settings, study)
+        for address, (needs, machine) in seen.items():
+            console.show(page.page(needs, machine, f"Node {address}"))
+    else:
+        needs = doctor.server_needs(study.servers, settings) + doctor.service_needs(study) if study else ()
+        seen = {"": (needs, doctor.machine(settings, study))}
+        console.show(page.page(*seen[""]))
+    whole = all(one.fulfilled for needs, _ in seen.values() for need in needs for one in need.checked)
+    fit = all(one.fit for _, machine in seen.values() for one in machine)
+    return EXIT_OK if whole and fit else EXIT_WITHHELD

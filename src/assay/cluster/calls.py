@@ -178,7 +178,7 @@ def collect(agent: Agent, reference: Reference, *, within_s: float = ANSWER_S, l
     import ray
 
     try:
-        return _unwrapped(cast(Wrapped, ray.get(reference, timeout=within_s)))
+        return _unwrapped(agent, cast(Wrapped, ray.get(reference, timeout=within_s)))
     except ray.exceptions.GetTimeoutError:
         said = f"node {agent.node.address} did not answer within {within_s:g} s"
         raise NodeLost(f"{said}: {late}" if late else said, "`assay nodes` looks at all of them") from None
@@ -220,6 +220,8 @@ def told(call: Callable[[], Any]) -> Wrapped:
         return ("input", (refused.message, refused.remedy))
     except AssayError as lacking:
         return ("lacking", (lacking.message, lacking.remedy))
+    except OSError as failed:
+        return ("system", (failed.strerror or str(failed), str(failed.filename or "")))
 
 
 _RAISED: Mapping[str, Callable[..., AssayError]] = {
@@ -229,10 +231,14 @@ _RAISED: Mapping[str, Callable[..., AssayError]] = {
 }
 
 
-def _unwrapped(answer: Wrapped) -> Answer:
+def _unwrapped(agent: Agent, answer: Wrapped) -> Answer:
     kind, value = answer
     if kind == "ok":
         return value
+    if kind == "system":
+        said, where = value
+        place = f" ({where})" if where else ""
+        raise EnvironmentLacks(f"node {agent.node.address}: {said.lower()}{place}", "see to it there")
     raise _RAISED[kind](*value)
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from assay import host
+from assay import doctor, host
 from assay.cluster import shipping
 from assay.cluster.agent import NodeAgent
 from assay.cluster.calls import Wrapped, told
+from assay.doctor import Fitness, Need
 from assay.errors import ServerFailed
 from assay.host import Watch
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.sut import build, leftovers, server
 from assay.sut.build import Prepared
@@ -61,6 +63,20 @@ class ServerAgent(NodeAgent):
         """Build a server."""
         self._hear()
         return told(lambda: build.prepare(shipping.moved(spec, self._moves), self._settings, cores))
+
+    def examine(self, study: ResolvedRun | None) -> Wrapped:
+        """What is there and what is missing: needs, and fitness. Roles say which cores are whose."""
+        self._hear()
+
+        def examined() -> tuple[tuple[Need, ...], tuple[Fitness, ...]]:
+            there = shipping.moved(study, self._moves)
+            needs: tuple[Need, ...] = ()
+            if there is not None:
+                needs = doctor.server_needs(there.servers, self._settings) + doctor.service_needs(there)
+            fit = doctor.machine(self._settings, there)
+            return needs, tuple(one for one in fit if one.name != "cores")
+
+        return told(examined)
 
     def open_services(self, specs: tuple[ServiceSpec, ...], split: CoreSplit) -> Wrapped:
         """Have services ready to be started."""

@@ -16,8 +16,10 @@ from assay.cluster.calls import Agent, Node
 from assay.cluster.fleet import Fleet, Member
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite
+from assay.doctor import Fitness, Need
 from assay.errors import EnvironmentLacks, InputError
 from assay.reach import outsiders
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.sut.cores import CoreSplit
 from assay.trial.where import Where
@@ -109,6 +111,20 @@ def whereabouts(address: str, count: int | None, settings: Settings) -> Iterator
             nodes=(node.address, *(member.agent.node.address for member in members)),
         )
         yield where, CoreSplit(client=(), server=cpus, cores=server.about.cores)
+
+
+def examined(
+    address: str, settings: Settings, study: ResolvedRun | None
+) -> dict[str, tuple[tuple[Need, ...], tuple[Fitness, ...]]]:
+    """What is there and what is missing on each server node, by its address."""
+    with (
+        calls.joined(address),
+        agents(ServerAgent, "server", with_role(address, "server", None)) as chosen,
+    ):
+        for one in chosen:
+            FarSite(one.agent).send(settings)
+        found = calls.ask_all([one.agent for one in chosen], "examine", study)
+        return {one.agent.node.address: seen for one, seen in zip(chosen, found, strict=True)}
 
 
 def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:

@@ -174,12 +174,19 @@ class FarSite:
         """Build a server there. ServerFailed names the node where it lacks something."""
         say(f"on {self.agent.node.address}")
         try:
-            return cast(Prepared, patiently(self.agent, "prepare", spec, cores, cancel=cancel))
+            with self._named():
+                return cast(Prepared, patiently(self.agent, "prepare", spec, cores, cancel=cancel))
+        except EnvironmentLacks as lost:
+            raise ServerFailed("build", str(lost)) from lost
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What fails there says where."""
+        try:
+            yield
         except ServerFailed as failed:
             where = f"node {self.agent.node.address}: {failed.message}"
             raise ServerFailed(failed.stage, where, failed.log_tail) from failed
-        except EnvironmentLacks as lost:
-            raise ServerFailed("build", str(lost)) from lost
 
     @contextmanager
     def services(self, run: Services) -> Iterator[Services]:
@@ -202,7 +209,8 @@ class FarSite:
         env: Mapping[str, str],
     ) -> RunningServer:
         """Start a server there."""
-        port, pid, start_ns = patiently(self.agent, "start", prepared, contract, route, cpus, log.name)
+        with self._named():
+            port, pid, start_ns = patiently(self.agent, "start", prepared, contract, route, cpus, log.name)
         far = FarServer(
             self.agent, prepared, port, cpus, Program(pid), FarSampler(self.agent), start_ns,
             self.agent.node.address,

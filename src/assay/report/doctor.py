@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 _YES, _NO = "✓", "✗"
 
 
-def page(needs: Sequence[Need], machine: Sequence[Fitness]) -> RenderableType:
+def page(needs: Sequence[Need], machine: Sequence[Fitness], name: str = "The machine") -> RenderableType:
     """The needs of each server and service, then the machine's own fitness."""
     parts: list[RenderableType] = []
     if needs:
         parts += [Text("What the servers need", style=HEADING), _needs(needs), Text("")]
-    parts += [Text("The machine", style=HEADING), _machine(machine)]
+    parts += [Text(name, style=HEADING), _machine(machine)]
     return Group(*parts)
 
 

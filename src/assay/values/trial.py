@@ -201,7 +201,8 @@ class GeneratorSeen(Value, frozen=True, kw_only=True):
     """One of several generators that offered a load together.
 
     `node` is its address, `first_worker` and the workers of its measurement its part of the plan.
-    `started_late_ns` is its start against the agreed instant, known as well as its `clock`.
+    `started_late_ns` is its start against the agreed instant, known as well as its `clock`. That was read
+    before the load, `clock_after` behind it; None in records that are older, and where it was gone by then.
     `measurement` is of its part alone, `host` of its machine, `link_bytes_per_s` what its way to the server
     was measured to carry. `same_machine`: the server runs under the same kernel.
     """
@@ -211,6 +212,7 @@ class GeneratorSeen(Value, frozen=True, kw_only=True):
     cpus: tuple[int, ...]
     first_worker: int
     clock: ClockSeen
+    clock_after: ClockSeen | None = None
     started_late_ns: int
     measurement: Measurement
     host: HostSeen

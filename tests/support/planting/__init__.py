@@ -259,7 +259,8 @@ def table(caught: Mapping[str, str], clean: Callable[[str], str]) -> str:
     """Rule against flaw, how it was caught, and the clean runs in which it was silent."""
     from planting import plants
 
-    flaws = {plant.code: plant.flaw for plant in plants.ALL}
+    flaws = {plant.code: plant.flaw for plant in plants.ALL} | plants.ON_A_CLUSTER
+    caught = {**plants.CAUGHT_ON_A_CLUSTER, **caught}
     lines = ["| rule | planted flaw | caught | clean |", "| --- | --- | --- | --- |"]
     for code, rule in RULES.items():
         star = " *" if code in plants.NOISE else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.values.trial import GeneratorSeen
 from assay.verdict.load import Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -72,11 +73,11 @@ G10 = LoadRule(
 
 
 def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
-    """G11: a start that may be so far off says nothing of times as short as the measured ones."""
+    """G11: instants that may be so far off say nothing of times as short as the measured ones."""
     if not load.generators:
         return None
-    worst = max(load.generators, key=lambda one: one.clock.uncertainty_ns + max(0, one.started_late_ns))
-    unsure, late = worst.clock.uncertainty_ns, max(0, worst.started_late_ns)
+    worst = max(load.generators, key=lambda one: _unsure_ns(one) + max(0, one.started_late_ns))
+    unsure, late = _unsure_ns(worst), max(0, worst.started_late_ns)
     limit = max(limits["apart"], limits["share"] * load.counts.duration_ns)
     if unsure + late <= limit:
         return None
@@ -85,6 +86,14 @@ def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
         f"{duration(unsure)} (at most {duration(limit)} together)"
     )
     return Hit("withheld", evidence, {"uncertainty_ns": float(unsure), "late_ns": float(late)}, unsure + late)
+
+
+def _unsure_ns(one: GeneratorSeen) -> int:
+    """How well its clock is known over the whole load: as at its worse end, and by how far it has moved
+    beyond that."""
+    before, after = one.clock, one.clock_after or one.clock
+    moved = abs(after.offset_ns - before.offset_ns) - before.uncertainty_ns - after.uncertainty_ns
+    return max(before.uncertainty_ns, after.uncertainty_ns) + max(0, moved)
 
 
 G11 = LoadRule(

@@ -1,0 +1,57 @@
+"""What a cluster refuses before anything is sent, without a cluster: roles, dealing, leave."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from made_runs import plan
+from msgspec.structs import replace
+
+from assay.cluster import calls, session
+from assay.cluster.agent import GeneratorAgent
+from assay.cluster.calls import Node
+from assay.cluster.fleet import dealt
+from assay.errors import EnvironmentLacks
+
+GENERATORS = (Node("a", "10.0.0.1", ("generator",)), Node("b", "10.0.0.2", ("generator",)))
+
+
+def test_a_role_that_nobody_plays_is_named_with_what_starts_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "nodes", lambda: GENERATORS)
+    with pytest.raises(EnvironmentLacks) as told:
+        session.with_role("10.0.0.1:6379", "server", 1)
+    assert str(told.value) == (
+        "no node of the cluster at 10.0.0.1:6379 is a server; "
+        "start one: ray start --address=10.0.0.1:6379 --resources='{\"assay_server\": 1}'"
+    )
+    with pytest.raises(EnvironmentLacks, match="has 2 generators, 3 were asked for"):
+        session.with_role("10.0.0.1:6379", "generator", 3)
+    assert session.with_role("10.0.0.1:6379", "generator", None) == GENERATORS
+
+
+def test_an_agent_sends_nothing_to_strangers_without_the_drivers_word() -> None:
+    agent = GeneratorAgent("10.0.0.1")
+    beyond = replace(plan(), url="http://192.0.2.1/")
+    kind, (said, _) = agent.start(msgspec.json.encode(beyond), False)
+    assert kind == "input"
+    assert said == "192.0.2.1 is neither loopback nor private, and the driver has no leave to load it"
+    assert agent.look()[0] == "input"  # nothing goes on
+
+
+def test_what_a_node_lacks_is_told_as_a_line() -> None:
+    def full() -> None:
+        raise OSError(28, "No space left on device", "/srv/log")
+
+    assert calls.told(full) == ("system", ("No space left on device", "/srv/log"))
+
+
+@given(st.integers(1, 400), st.integers(1, 40))
+def test_every_worker_runs_on_one_generator(threads: int, members: int) -> None:
+    """In their order, as evenly as can be: what a worker does follows from its number in the whole."""
+    parts = dealt(threads, members)
+    numbers = [part.first_worker + one for part in parts for one in range(part.workers)]
+    assert numbers == list(range(threads))
+    assert len(parts) == min(threads, members)
+    assert max(part.workers for part in parts) - min(part.workers for part in parts) <= 1
