@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
-from assay.errors import AssayError, EnvironmentLacks, InputError
+from assay.errors import AssayError, EnvironmentLacks, InputError, reason_of
 from assay.report.format import safe
 
 if TYPE_CHECKING:
@@ -92,8 +92,7 @@ def _said_if_full() -> Iterator[None]:
         raise
     except OSError as problem:
         give_up_output()
-        reason = (problem.strerror or str(problem)).lower()
-        raise EnvironmentLacks(f"cannot write to standard output: {reason}") from None
+        raise EnvironmentLacks(f"cannot write to standard output: {reason_of(problem)}") from None
 
 
 def give_up_output() -> None:

@@ -27,6 +27,11 @@ EXIT_CODES = {
 """What each means, as every help and document tells it."""
 
 
+def reason_of(problem: OSError) -> str:
+    """Why the system refused something, as it ends a line of ours."""
+    return (problem.strerror or str(problem)).lower()
+
+
 class AssayError(Exception):
     """Base of everything a user is told in one line. `remedy` says what to do about it."""
 

@@ -28,46 +28,11 @@ class Watched(Protocol):
         """The host since then."""
 
 
-class Site(Protocol):
-    """A machine that servers are built, started and looked at on."""
+class Site:
+    """A machine that servers are built, started and looked at on: this one; a kind of it may be another."""
 
     def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
         """What the figures of its servers belong to."""
-
-    def prepare(
-        self,
-        spec: ServerSpec,
-        settings: Settings,
-        cores: int,
-        say: Callable[[str], None],
-        cancel: threading.Event,
-    ) -> Prepared:
-        """Build a server there. ServerFailed as `build.prepare`."""
-
-    def services(self, run: Services) -> AbstractContextManager[Services]:
-        """The services of a run, there."""
-
-    def start(
-        self,
-        prepared: Prepared,
-        contract: Contract,
-        route: Route,
-        *,
-        cpus: tuple[int, ...],
-        log: Path,
-        env: Mapping[str, str],
-    ) -> RunningServer:
-        """Start a server there. ServerFailed as `server.start`."""
-
-    def watch(self, split: CoreSplit) -> Watched:
-        """Look at the machine from now on."""
-
-
-class ThisMachine:
-    """This machine."""
-
-    def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
-        """This machine's."""
         return host.environment(split, tool_versions)
 
     def prepare(
@@ -78,11 +43,11 @@ class ThisMachine:
         say: Callable[[str], None],
         cancel: threading.Event,
     ) -> Prepared:
-        """Build a server here."""
+        """Build a server. ServerFailed as `build.prepare`."""
         return build.prepare(spec, settings, cores, say, cancel)
 
     def services(self, run: Services) -> AbstractContextManager[Services]:
-        """The services, here."""
+        """The services of a run."""
         return run
 
     def start(
@@ -95,9 +60,9 @@ class ThisMachine:
         log: Path,
         env: Mapping[str, str],
     ) -> RunningServer:
-        """Start a server here."""
+        """Start a server. ServerFailed as `server.start`."""
         return server.start(prepared, contract, route, cpus=cpus, log=log, env=env)
 
     def watch(self, split: CoreSplit) -> Watched:
-        """Look at this machine."""
+        """Look at the machine from now on."""
         return host.Watch(split)

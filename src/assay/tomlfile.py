@@ -15,7 +15,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
 
-from assay.errors import InputError
+from assay.errors import InputError, reason_of
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
@@ -57,9 +57,7 @@ def read(path: Path, kind: type[T], name: str) -> Document[T]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text at byte {error.start}") from error
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot read the {name}: {(error.strerror or str(error)).lower()}"
-        ) from error
+        raise InputError(f"{path}: cannot read the {name}: {reason_of(error)}") from error
     try:
         return Document(path, _decoded(path, text, kind, name), text)
     except RecursionError:

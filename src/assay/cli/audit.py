@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console
-from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError, reason_of
 
 if TYPE_CHECKING:
     from assay.audit import Audit
@@ -167,4 +167,4 @@ def _content(word: str) -> bytes:
         with Path(word).open("rb") as file:
             return file.read(_MOST)
     except OSError as problem:
-        raise InputError(f"cannot read {word}: {(problem.strerror or str(problem)).lower()}") from None
+        raise InputError(f"cannot read {word}: {reason_of(problem)}") from None

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from assay.cli import words
-from assay.errors import InputError
+from assay.errors import InputError, reason_of
 
 Tree: TypeAlias = dict[str, Any]
 
@@ -70,7 +70,7 @@ def read(path: str, common: Tree, *, templated: bool) -> Found:
     try:
         lines = Path(path).read_bytes().splitlines()
     except OSError as problem:
-        raise InputError(f"{path}: {(problem.strerror or str(problem)).lower()}") from None
+        raise InputError(f"{path}: {reason_of(problem)}") from None
     for number, text in enumerate(lines, 1):
         if not text.strip():
             continue

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assay import console
-from assay.errors import EnvironmentLacks
+from assay.errors import EnvironmentLacks, reason_of
 
 
 class OutputFile:
@@ -63,8 +63,7 @@ def append(path: Path, text: str) -> None:
 
 
 def _cannot_write(where: str, problem: OSError) -> EnvironmentLacks:
-    reason = (problem.strerror or str(problem)).lower()
-    return EnvironmentLacks(f"cannot write {where}: {reason}", "choose another path")
+    return EnvironmentLacks(f"cannot write {where}: {reason_of(problem)}", "choose another path")
 
 
 def _write(path: Path, data: bytes) -> None:

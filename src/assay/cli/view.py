@@ -10,7 +10,7 @@ import webbrowser
 from typing import TYPE_CHECKING
 
 from assay import console
-from assay.errors import EXIT_OK, EnvironmentLacks
+from assay.errors import EXIT_OK, EnvironmentLacks, reason_of
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -60,7 +60,7 @@ def _listen(port: int) -> socket.socket:
         listener.listen()  # who follows the link before the server runs waits for it
     except OSError as problem:
         listener.close()
-        reason = (problem.strerror or str(problem)).lower()
+        reason = reason_of(problem)
         raise EnvironmentLacks(f"cannot listen on {HOST}:{port}: {reason}", "leave out --port") from None
     return listener
 

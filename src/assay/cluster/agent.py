@@ -20,7 +20,7 @@ import assay
 from assay import engine, host
 from assay.cluster import link
 from assay.cluster.calls import Wrapped, told
-from assay.errors import InputError
+from assay.errors import InputError, reason_of
 from assay.host import Watch
 from assay.reach import outsiders, without_port
 from assay.sut.cores import CoreSplit, split_cores
@@ -112,7 +112,7 @@ class GeneratorAgent(NodeAgent):
             try:
                 socket.create_connection((address, port), timeout=_KNOCK_S).close()
             except OSError as error:
-                return (error.strerror or str(error)).lower()
+                return reason_of(error)
             return ""
 
         return told(knocked)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from assay import extras
-from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed
+from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
 from assay.values.cluster import Role
 
 ROLES: tuple[Role, ...] = ("generator", "server")
@@ -256,8 +256,7 @@ def _way_to(host: str, port: int, address: str) -> str:
             found: str = way.getsockname()[0]
             return found
     except OSError as error:
-        said = (error.strerror or str(error)).lower()
-        raise EnvironmentLacks(f"no Ray cluster answers at {address}: {said}", _START) from None
+        raise EnvironmentLacks(f"no Ray cluster answers at {address}: {reason_of(error)}", _START) from None
 
 
 def _has_token() -> bool:

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from assay.errors import EnvironmentLacks
+from assay.errors import EnvironmentLacks, reason_of
 
 _CHUNK_BYTES = 1 << 18
 _TIMEOUT_S = 3.0
@@ -54,5 +54,4 @@ def bytes_per_s(address: str, port: int, seconds: float) -> float:
             taken = int(connection.recv(32) or b"0")
             return taken / (time.monotonic() - began_s)
     except OSError as error:
-        said = (error.strerror or str(error)).lower()
-        raise EnvironmentLacks(f"{address}:{port} cannot be reached from here: {said}") from None
+        raise EnvironmentLacks(f"{address}:{port} cannot be reached from here: {reason_of(error)}") from None

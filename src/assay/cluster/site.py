@@ -15,6 +15,7 @@ from assay.cluster import calls, shipping
 from assay.cluster.calls import Agent
 from assay.errors import AssayError, EnvironmentLacks, ServerFailed
 from assay.settings import Settings
+from assay.site import Site
 from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
@@ -148,8 +149,8 @@ class FarWatch:
 
 
 @dataclass(frozen=True)
-class FarSite:
-    """A server node of a cluster; a `Site` as this machine is one."""
+class FarSite(Site):
+    """A server node of a cluster."""
 
     agent: Agent
 

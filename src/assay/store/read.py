@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.errors import InputError
+from assay.errors import InputError, reason_of
 from assay.store.lines import DamagedLine, Line, NewerLine, UnknownDesign, unseal
 from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
@@ -64,7 +64,7 @@ def _content(file: Path) -> bytes:
         with os.fdopen(descriptor, "rb") as opened:
             return opened.read()
     except OSError as error:
-        raise InputError(f"cannot read the run {file}: {(error.strerror or str(error)).lower()}") from error
+        raise InputError(f"cannot read the run {file}: {reason_of(error)}") from error
 
 
 def _header(file: Path, line: bytes) -> Header:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from assay.errors import EnvironmentLacks, InputError
+from assay.errors import EnvironmentLacks, InputError, reason_of
 from assay.store.lines import Line, seal
 from assay.store.read import FILE, Stored, read
 from assay.values.run import Header
@@ -201,5 +201,5 @@ def cannot_write(path: Path, error: OSError, *, nothing_yet: bool = False) -> En
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         kept = "nothing is measured yet" if nothing_yet else "what was measured until then is kept"
         return EnvironmentLacks(f"no room left to write {path}: {kept}", "make room")
-    reason = (error.strerror or str(error)).lower()
+    reason = reason_of(error)
     return EnvironmentLacks(f"cannot write {path}: {reason}", "choose another folder with --results")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from assay.errors import EnvironmentLacks, InputError
+from assay.errors import EnvironmentLacks, InputError, reason_of
 
 _EXAMPLE = Path(__file__).with_name("example")
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
@@ -39,5 +39,5 @@ def write_example(name: str, folder: Path) -> tuple[Path, ...]:
             text = (_EXAMPLE / template).read_text(encoding="utf-8")
             path.write_text(text.replace("@NAME@", name), encoding="utf-8")
     except OSError as error:
-        raise EnvironmentLacks(f"cannot write {folder}: {(error.strerror or str(error)).lower()}") from error
+        raise EnvironmentLacks(f"cannot write {folder}: {reason_of(error)}") from error
     return tuple(files)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import msgspec
 
-from assay.errors import ServerFailed
+from assay.errors import ServerFailed, reason_of
 from assay.settings import Settings
 from assay.sut import requires
 from assay.sut.kept import Kept, Order, exit_in_words
@@ -180,9 +180,7 @@ def _held(settings: Settings, spec: ServerSpec, say: Say) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise ServerFailed(
-            "build", f"cannot write {folder}: {(error.strerror or str(error)).lower()}"
-        ) from error
+        raise ServerFailed("build", f"cannot write {folder}: {reason_of(error)}") from error
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -211,9 +209,7 @@ def _build(
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
     except OSError as error:
-        raise ServerFailed(
-            "build", f"cannot write {places.out}: {(error.strerror or str(error)).lower()}"
-        ) from error
+        raise ServerFailed("build", f"cannot write {places.out}: {reason_of(error)}") from error
     _run_build(spec, places, log, cancel)
     _complete(places.out)
     _prune(places.out)

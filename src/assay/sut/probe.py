@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from assay.errors import reason_of
 from assay.sut.contract import Answer, BodyRule, Contract, Route
 
 _TIMEOUT_S = 10.0
@@ -43,7 +44,7 @@ def ask(contract: Contract, route: Route, host: str, port: int, timeout_s: float
             connection.connect()
         except OSError as error:
             refused = isinstance(error, ConnectionRefusedError)
-            raise NoAnswer((error.strerror or str(error)).lower(), listening=not refused) from error
+            raise NoAnswer(reason_of(error), listening=not refused) from error
         _send(connection, contract, route)
         answer = connection.getresponse()
         body = answer.read()

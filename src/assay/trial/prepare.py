@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from assay.errors import ServerFailed
 from assay.settings import Settings
-from assay.site import Site, ThisMachine
+from assay.site import Site
 from assay.sut.build import Prepared
 from assay.sut.manifest import ServerSpec
 from assay.trial.observer import Observer
@@ -36,7 +36,7 @@ def prepare_all(
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1, thread_name_prefix="prepare") as pool:
         try:
             futures = [
-                pool.submit(_one, spec, settings, cores, observer, events, cancel, site or ThisMachine())
+                pool.submit(_one, spec, settings, cores, observer, events, cancel, site or Site())
                 for spec in distinct
             ]
             for future in futures:

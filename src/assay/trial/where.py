@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from assay.generator import Generator, ThisProcess
-from assay.site import Site, ThisMachine
+from assay.site import Site
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Where:
     """
 
     generator: Generator = field(default_factory=ThisProcess)
-    site: Site = field(default_factory=ThisMachine)
+    site: Site = field(default_factory=Site)
     same_machine: bool = True
     link_bytes_per_s: float | None = None
     nodes: tuple[str, ...] = ()

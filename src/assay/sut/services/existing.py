@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 from urllib.parse import SplitResult, urlsplit
 
-from assay.errors import InputError, ServerFailed
+from assay.errors import InputError, ServerFailed, reason_of
 from assay.sut.services.manifest import UPSTREAM, ServiceSpec, fill, read_service
 
 _CONNECT_TIMEOUT_S = 5.0
@@ -39,7 +39,7 @@ def reach(spec: ServiceSpec) -> None:
     try:
         socket.create_connection(where, _CONNECT_TIMEOUT_S).close()
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
+        reason = reason_of(error)
         said = f"{spec.name}: nobody answers at {where[0]}:{where[1]}, the url of the study: {reason}"
         raise ServerFailed("service", said) from error
 
