@@ -14,9 +14,9 @@ from assay.audit.tools.pattern import Flags, Tool, value_of
 _NAMES = sorted(BY_NAME, key=len, reverse=True)
 _CUES = tuple(name for name in _NAMES)
 _CALL = re.compile(
-    r"(?:^|[\s`$#>|;&('\"/])(?P<tool>"
+    r"(?:^|[\s`$#>|;&('\"/\\])(?P<tool>"
     + "|".join(re.escape(name) for name in _NAMES)
-    + r")\s+(?=-\w|--\w|['\"]?https?://|[\w.-]{1,60}:\d|run\s|attack\s)"
+    + r")(?:\.exe)?['\"]?(?:\s+(?:with|using|flags|options|arguments):?)?\s+(?=-\w|--\w|['\"]?https?://|[\w.-]{1,60}:\d|run\s|attack\s)"
 )
 _WORD = re.compile(r"'([^']{0,1000})'|\"([^\"]{0,1000})\"|([^\s'\"`|;]{1,1000})")
 _ENDS = re.compile(r"\s[|;>&#]|`|\s&&")
@@ -58,6 +58,9 @@ def _calls(text: str, number: int) -> Iterator[Command]:
 def _command(tool: Tool, name: str, rest: str, number: int, text: str) -> Command | None:
     flags = tool.flags or Flags()
     words = [next(piece for piece in found if piece is not None) for found in _split(rest)]
+    words = [
+        re.sub(r"(?<=[\w/])(?:[.,:)]{1,3}|\([^()=]*)$", "", word) for word in words
+    ]  # of the sentence around it
     if tool.name == "k6" and (not words or words[0] != "run"):
         return None
     if tool.name == "vegeta" and (not words or words[0] != "attack"):
@@ -78,7 +81,7 @@ def _command(tool: Tool, name: str, rest: str, number: int, text: str) -> Comman
         at += taken
         cluster = word[:2] if flag != word and not word.startswith("--") else word
         keep_alive = flags.keep_alive.get(cluster, keep_alive)
-        closed = closed and flag not in flags.opens
+        closed = closed and (flag not in flags.opens or value == "0")
         if flag in flags.values:
             key, unit = flags.values[flag]
             interval = _value(value, unit)

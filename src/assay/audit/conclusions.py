@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assay.audit.document import Block, Document
+from assay.audit.document import Document
 from assay.audit.factors import FRACTIONS, Bound, Reading, factors
 from assay.audit.interval import NUMBER, Interval
 from assay.audit.names import is_version, places
+from assay.audit.sentences import sentences
 
 Metric = Literal["rate", "times", "any", "other"]
 
-_SENTENCE = re.compile(r"[^.!?\n]{1,600}(?:[.](?=\w)[^.!?\n]{0,300}){0,20}[.!?]?")
 _BETTER = (
     r"faster|quicker|more|higher|better|greater|increase|improvement|speed-?up|the (?:performance"
     r"|throughput|speed|requests|rps)|as (?:fast|many|much|quick)|throughput|performance|boost|gain"
@@ -155,23 +155,6 @@ class _Sentence:
     own: str
 
 
-_SHORT = re.compile(r"(?<=\bvs)[.](?=\s)|(?<=\bapprox)[.](?=\s)|(?<=\b[eEiI][.][ge])[.](?=\s)")
-"""Full stops that end no sentence; a space for each, so that places stay."""
-
-
-def sentences(block: Block) -> Iterator[tuple[int, str]]:
-    """The sentences of a block, and the line that each begins on."""
-    text = ""
-    starts: list[tuple[int, int]] = []
-    for line in block.lines[:400]:
-        starts.append((len(text), line.number))
-        text += _SHORT.sub(" ", line.text.strip()) + " "
-    for found in _SENTENCE.finditer(text):
-        if found[0].strip():
-            begin = found.start() + len(found[0]) - len(found[0].lstrip())
-            yield max(number for at, number in starts if at <= begin), found[0].strip()
-
-
 def _concluded(said: _Sentence) -> Iterator[Conclusion]:
     sentence = said.text
     if not _CUE.search(sentence):
@@ -255,6 +238,12 @@ _ASIDE = re.compile(
 )
 
 
+_COMPARED_WITH = re.compile(
+    r"\b(?:than|over|vs\.?|versus|against|ahead of|behind|beats|beating|out-?performs?|surpass(?:es)?"
+    r"|as (?:fast|many|much|quick)\w{0,3} as)\s(?:the |a |plain |raw |vanilla )?$",
+    re.I,
+)
+"""What stands before the name that something is compared with: no sentence goes on to speak of that one."""
 _NEXT = 16
 """Characters behind a factor that may say of what it is: "3x lower latency"."""
 _NEAR = 45
@@ -263,7 +252,7 @@ _NEAR = 45
 
 def _subject(said: _Sentence, end: int) -> str:
     """The name that a comparison is about: the first one of the nearest clause before it that has one."""
-    named = _placed(said)
+    named = [(at, label) for at, label in _placed(said) if not _COMPARED_WITH.search(said.text[:at])]
     starts = [
         0,
         *(found.end() for found in re.finditer(r"[,;:(]\s|\b(?:but|and|while|whereas)\s", said.text[:end])),
@@ -302,7 +291,7 @@ def _ranked(said: _Sentence, found: re.Match[str], readings: tuple[Reading, ...]
     other = _object(said, found, one)
     if not one and other and (_SELF.search(said.text[: found.start()]) or not _placed_before(said, found)):
         one = said.own if said.own != other else ""
-    one, other = _of_two(said, one, other)
+    one, other = _of_two(said, one, other, found.start())
     metric = _metric(said.text[found.start() : found.end() + _NEXT])
     metric = _metric(said.text) if metric == "any" else metric
     better, worse = (other, one) if _inverse(found, metric) else (one, other)
@@ -336,9 +325,17 @@ def _placed_before(said: _Sentence, found: re.Match[str]) -> bool:
     return any(at < found.start() for at, _ in _placed(said))
 
 
-def _of_two(said: _Sentence, one: str, other: str) -> tuple[str, str]:
-    """Of two, the other is meant."""
+_ELSE = re.compile(
+    r"\b(?:than|compared (?:to|with)|over|vs\.?|versus|against)\s(?:the |a )?(?-i:[A-Z@])", re.I
+)
+"""A comparison with something that has a name, which is none of ours."""
+
+
+def _of_two(said: _Sentence, one: str, other: str, end: int) -> tuple[str, str]:
+    """Of two, the other is meant, unless the sentence goes on to name a third."""
     labels = list(dict.fromkeys(said.names.values()))
+    if not other and _ELSE.search(said.text, end):
+        return one, other
     if len(labels) == 2 and not any(map(is_version, labels)) and bool(one) != bool(other):
         left = labels[1] if labels[0] == (one or other) else labels[0]
         return one or left, other or left

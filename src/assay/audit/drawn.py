@@ -54,6 +54,8 @@ def _rows(lines: tuple[Line, ...], width: int, taken: frozenset[int]) -> Iterato
         if _RULE.fullmatch(line.text):
             continue
         cells = _cells(line.text)
+        if len(cells) != width and not _SIGNS.search(line.text):
+            cells = tuple(line.text.split())  # columns may have grown together: "38ms 170ms"
         if len(cells) != width or line.number in taken or not any(cell[:1].isdigit() for cell in cells[1:]):
             return
         yield Row(line.number, cells)

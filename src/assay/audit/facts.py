@@ -40,7 +40,7 @@ _VERSION = re.compile(
     r"|\b(?:version|release|commit|revision|node(?:\.?js)?|python|ruby|php|go|golang|java|jdk"
     r"|openjdk|rust|rustc|elixir|erlang|otp|nginx|\.net|dotnet"
     r"|django|rails|express|spring(?: boot)?|kotlin|scala|haskell|ghc|perl|bun|deno"
-    r"|pypy)[\s:=/@`_-]{1,3}v?(?:\d{1,3}(?:\.\d{1,4}){1,3}|\d{1,2}\b(?!\s?(?:req|ms|%|k\b"
+    r"|pypy)[\s:=/@`_-]{1,3}v?(?:\d{1,3}(?:\.\d{1,4}){1,3}|\d{1,2}\b(?![.,]\d|\s?(?:req|ms|%|k\b"
     r"|times|[x×]\b|s\b|sec|min|hour|day|core|cpu|thread|worker|process|connection|server|service|client)))",
     re.IGNORECASE,
 )
@@ -78,6 +78,10 @@ _RUNS = (
         rf"\b(?:ran|run|repeated|executed|performed|tested|measured|benchmarked"
         rf"|done)\s(?:\w+\s){{0,6}}?{_COUNT}\s(?:times|runs|tries)\b"
         r"(?!\s(?:faster|slower|more|less|better|higher|as|the|quicker|fewer))",
+        re.I,
+    ),
+    re.compile(
+        rf"\b{_COUNT}\s(?:measured|timed)\s(?:samples|rounds|passes|iterations|runs)\b",
         re.I,
     ),
     re.compile(
@@ -135,7 +139,7 @@ _SAME = re.compile(
     r"|\bnot (?:\w+ ){0,3}(?:on|from) (?:different|separate|two) (?:machines|hosts|boxes|computers)\b"
     r"|\bboth (?:\w+ ){0,4}(?:on|from) (?:my|the|a|one) (?:local |own )?(?:machine|laptop|box|computer)\b"
     r"|\bsame (?:machine|host|box|computer|laptop|vm|instance) as\b|\b(?:run|ran|running|tested"
-    r"|benchmarked|measured)\slocally\b|\bover (?:the )?(?:loopback|localhost)\b"
+    r"|benchmarked|measured|executed|performed)\slocally\b|\bover (?:the )?(?:loopback|localhost)\b"
     r"|\blocalhost (?:testing|benchmark|only)|\bon (?:my |the )?(?:localhost|local machine|own machine)\b"
     r"|\b(?:everything|all of (?:this|it|them)|all (?:the )?(?:tests|benchmarks)) (?:was |were |is "
     r"|are )?(?:ran |run |running |"
@@ -147,7 +151,9 @@ _LOADER = re.compile(
     r"|load tester|locust|tester)\b",
     re.IGNORECASE,
 )
-_APART = re.compile(r"\b(?:not|separate|different|another|second|dedicated|two|n't)\b", re.IGNORECASE)
+_APART = re.compile(
+    r"\b(?:not|separate|different|another|(?<!per )second|dedicated|two|n't)\b", re.IGNORECASE
+)
 _CORE_WORDS = {
     "dual": 2.0,
     "two": 2.0,

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from assay.audit.cells import put
 from assay.audit.document import Block, Document, Line
 from assay.audit.headings import RATE, Heading, bare, heading
 from assay.audit.interval import is_european
 from assay.audit.reported import Figure, Reported
-from assay.audit.tables import put
 
 _FIELD = re.compile(
     r"^[\s*•+>#✓✔|─└├-]{0,12}(?P<key>[A-Za-z%#\d][^:=|\n]{0,50}?)\s{0,20}(?::|=|\.{3,60}:?)\s{0,30}"
@@ -24,7 +24,7 @@ _SAME_RESULT = re.compile(
     re.IGNORECASE,
 )
 """Words in headings under which a result goes on."""
-_OF_REQUESTS = re.compile(r"latenc|request|response|\breqs?\b|\brps\b", re.IGNORECASE)
+_OF_REQUESTS = re.compile(r"latenc|request|response|\breqs?\b|\brps\b|throughput", re.IGNORECASE)
 
 
 @dataclass
@@ -51,34 +51,56 @@ def fielded(document: Document, taken: frozenset[int]) -> Iterator[Reported]:
                 now = None
         else:
             for line in part.lines:
-                told = None if line.number in taken or len(line.text) > 160 else _told(line)
+                told = [] if line.number in taken or len(line.text) > 160 else _told(line) or _several(line)
                 ended = now is not None and (
-                    line.number in taken or (told is not None and not _goes_on(now, line, told))
+                    line.number in taken or any(not _goes_on(now, line, each) for each in told)
                 )
                 if ended:
                     yield from _closed(now)
                     now = None
-                if told is not None:
+                for each in told:
                     now = now or _Open(line.number, line.number)
-                    _keep(now, line, told)
+                    _keep(now, line, each)
     yield from _closed(now)
 
 
-def _told(line: Line) -> tuple[Heading, str, str] | None:
+_Told = tuple[Heading, str, str]
+
+
+def _told(line: Line) -> list[_Told]:
     """What a line tells: the kind of its figure, the words for it, and the figure as it is written."""
     found = _FIELD.match(line.text)
     if found is None:
-        return None
+        return []
     key, value = found["key"].strip(), found["value"].strip()
     kind = heading(key) or bare(key)
     if kind is not None and kind.figure == "throughput":
         kind = Heading("rate", unit=1.0) if RATE.search(value) else None
     if kind is None or kind.figure in ("version", "ratio", "workers", "runs", "cpu", "memory"):
-        return None
-    return kind, key, value
+        return []
+    return [(kind, key, value)]
 
 
-def _goes_on(now: _Open, line: Line, told: tuple[Heading, str, str]) -> bool:
+_PAIR = re.compile(
+    r"\b(?P<key>avg|average|mean|median|min|max|p\d{2}(?:\.\d)?|\d{2}(?:\.\d)?(?:th|%))\s?[:=]?\s?[~≈<]?\s?"
+    r"(?P<value>\d[\d.,]{0,12}\s?(?:ms|us|µs|s|sec)\b)",
+    re.IGNORECASE,
+)
+
+
+def _several(line: Line) -> list[_Told]:
+    """What a line of several times tells: "Latency: avg 96 ms, p95 210 ms, p99 480 ms"."""
+    key, _, rest = line.text.partition(":")
+    if not re.search(r"latenc|response time|request time", key, re.IGNORECASE):
+        return []
+    return [
+        (kind, f"latency {found['key']}", found["value"])
+        for found in _PAIR.finditer(rest)
+        if (kind := heading(f"latency {found['key']}")) is not None
+    ]
+
+
+def _goes_on(now: _Open, line: Line, told: _Told) -> bool:
     kind, _, value = told
     if line.number - now.last > _FAR * (1 + len(now.keys)):
         return False
@@ -86,7 +108,7 @@ def _goes_on(now: _Open, line: Line, told: tuple[Heading, str, str]) -> bool:
     return held is None or held.quote == value[:80]
 
 
-def _keep(now: _Open, line: Line, told: tuple[Heading, str, str]) -> None:
+def _keep(now: _Open, line: Line, told: _Told) -> None:
     kind, key, value = told
     before = len(now.figures) + len(now.percentiles)
     put(now.figures, now.percentiles, kind, value, line.number, is_european(value))

@@ -33,8 +33,10 @@ _TIME_UNIT = re.compile(
 )
 _PERCENTILE = re.compile(
     r"(?<![\d.])p\.?\s?(\d{2}(?:[.,]?\d{1,3})?)\b|\b(\d{2}(?:\.\d{1,3})?)(?:th|st|nd|rd|-?\s?%"
-    r"|\s?percentile|%ile|%-ile)"
+    r"|\s?percentile|%ile|%-ile|\s?%? ?line)"
 )
+_OF_JMETER = re.compile(r"\d\d(?:\.\d+)?(?:th)?\s?%? ?line")
+"""Headings of JMeter's own tables, whose times are in ms."""
 _SIZE_UNIT = re.compile(r"\b([kmg]?)(i?)(b|bytes)\b")
 
 _DEVIATION = re.compile(r"std\.?\s?dev|stdev|deviation|\bstd\b|σ|±")
@@ -78,6 +80,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _REQUESTS = re.compile(
     r"^(?:total |# ?|number of |completed |no\. of )?req(?:uest)?s?(?: count| total| completed)?$"
+    r"|^# ?samples$"
 )
 _MEAN = re.compile(r"\bavg\b|\baverage\b|\bmean\b|\bdurchschnitt|\bmoyen")
 _MAX = re.compile(r"\bmax(?:imum)?\b|\bslowest\b|\bworst\b|\blongest\b|\bpeak\b")
@@ -122,15 +125,17 @@ def heading(text: str) -> Heading | None:
     found_unit = _TIME_UNIT.search(f"{words} ")
     unit = _seconds(found_unit[1]) if found_unit else 0.0
     percentile = _percentile(words)
+    if percentile and _OF_JMETER.fullmatch(words):
+        return Heading("percentile", percentile, 1e-3)
     if percentile and (
         is_time or unit or re.fullmatch(r"\W*(?:p\s?[\d.]+|[\d.]+(?:th|st|nd|rd|%| ?percentile)+)\W*", words)
     ):
         return Heading("percentile", percentile, unit)
+    if _REQUESTS.fullmatch(words):
+        return Heading("requests", unit=1.0)
     for figure, pattern in _KINDS[1:]:
         if pattern.search(words) and not (is_time and figure not in ("stdev", "transfer")):
             return Heading(figure, unit=_unit_of(figure, words))
-    if _REQUESTS.fullmatch(words):
-        return Heading("requests", unit=1.0)
     return _time(words, unit, is_time=is_time)
 
 

@@ -67,6 +67,16 @@ MULTIPLES = {"": 1.0, "k": 1e3, "m": 1e6, "mil": 1e6, "million": 1e6, "thousand"
 NUMBER = r"(?:\d{1,3}(?:[ ,.'_\u00a0\u202f]\d{3}){1,5}(?:[.,]\d{1,9})?|\d{1,18}(?:[.,]\d{1,18})?)(?!\d)"
 """A number in any locale. Every repetition is bounded, so that a search takes linear time."""
 
+SPAN = rf"(?:\s?(?:-|–|—|to)\s?(?P<upper>{NUMBER})\s?(?P<upper_multiple>k|K|M)?(?=[\s/]|$))"
+"""What makes a range of the number before it: "20" of "20–25k req/s"."""
+
+
+def spanned(low: str, multiple: str, high: str, high_multiple: str) -> Interval | None:
+    """All that a range holds: "20–25k" is anything from 19,500 to 25,500."""
+    one, other = printed(low, multiple or high_multiple), printed(high, high_multiple or multiple)
+    return Interval(one.low, other.high) if one and other and one.low < other.high else None
+
+
 _EUROPEAN = re.compile(r"(?<![\d.,])(?:\d{1,3}(?:\.\d{3}){1,5},\d{1,9}|\d{1,3}(?:\.\d{3}){2,5})(?![\d.,]\d)")
 _APART = re.compile(r"[ '_\u00a0\u202f]")
 

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 from assay.audit.document import Block, Document, Table
 from assay.audit.headings import RATE
-from assay.audit.interval import NUMBER, printed
+from assay.audit.interval import NUMBER, SPAN, Interval, printed, spanned
 from assay.audit.names import key_of
 from assay.audit.reported import Figure, Reported
 from assay.audit.tables import Grid
-from assay.audit.units import size_in
+from assay.audit.units import seconds, size_in
 
 _NAMED = re.compile(
     rf"^[\s*•+>#-]{{0,12}}(?P<name>[A-Za-z@][^:=|\n]{{1,60}}?)\s{{0,20}}(?::|=>|=|–|—|\s-|\.{{2,40}}"
     rf"|→)\s{{0,20}}[~≈]?\s?"
-    rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?\s{{0,3}}(?P<rest>\S.{{0,160}})$"
+    rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?{SPAN}?\s{{0,3}}(?P<rest>\S.{{0,160}})$"
 )
 _NUMBERED = re.compile(
     rf"^[\s*•+>#-]{{0,12}}(?P<number>{NUMBER})\s?(?P<multiple>k|K"
@@ -38,6 +38,11 @@ _BARE = re.compile(
     rf"|→)\s{{0,20}}[~≈]?\s?"
     rf"(?P<number>{NUMBER})\s?(?P<multiple>k|K|M)?$"
 )
+_TIMED = re.compile(
+    rf"(?P<name>[A-Z][\w.+#/-]{{1,30}}(?:\s\([^()]{{1,30}}\))?)\s?(?::|=|-|–|—|took|needed|in)?\s{{0,3}}[~≈]?"
+    rf"(?P<number>{NUMBER})\s?(?P<unit>ms|milliseconds|s|secs?|seconds)\b"
+)
+_ASKED = re.compile(r"\b(?:requests?|reqs?|concurren\w+|load[- ]test\w*|connections)\b", re.IGNORECASE)
 _FAR = 3
 """Lines between two entries of one list."""
 
@@ -82,6 +87,26 @@ def _spread_over(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
     yield from _grid(held)
 
 
+def timed(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
+    """Lines that tell how long each of several took for the same requests: "Foo 23 s, Bar 30 s"."""
+    for line in document.lines:
+        if line.number in taken or len(line.text) > 200 or not _ASKED.search(line.text):
+            continue
+        told = [
+            Reported(
+                tool="table",
+                line=line.number,
+                last=line.number,
+                label=found["name"],
+                figures={"time": Figure(length, line.number, found[0])},
+                table=line.number,
+            )
+            for found in _TIMED.finditer(line.text)
+            if (length := seconds(found["number"], found["unit"])) is not None
+        ]
+        yield from _grid(told)
+
+
 def _entry(number: int, text: str, above: str = "") -> Reported | None:
     """A result of one line; where it names no unit, the line above the list may: "Requests per second:"."""
     found = _NAMED.match(text) or _NUMBERED.match(text) or _SPACED.match(text) or _BEHIND.match(text)
@@ -92,7 +117,7 @@ def _entry(number: int, text: str, above: str = "") -> Reported | None:
         return None
     if not key_of(found["name"]):
         return None
-    value = printed(found["number"], found["multiple"] or "")
+    value = _value(found)
     if value is None:
         return None
     name = found["name"].strip(" .*-")
@@ -102,6 +127,14 @@ def _entry(number: int, text: str, above: str = "") -> Reported | None:
     if moved and (size := size_in(moved["size"], binary=False)) is not None:
         figures["transfer"] = Figure(size, number, moved[0])
     return Reported(tool="table", line=number, last=number, label=name, figures=figures, table=number)
+
+
+def _value(found: re.Match[str]) -> Interval | None:
+    groups = found.groupdict()
+    multiple = groups["multiple"] or ""
+    if groups.get("upper"):
+        return spanned(groups["number"], multiple, groups["upper"], groups["upper_multiple"] or "")
+    return printed(groups["number"], multiple)
 
 
 def _grid(held: list[Reported]) -> Iterator[Grid]:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 
+OURS = "ours"
+"""The label of what a text calls only "it" or "we"."""
 _NOISE = re.compile(
     r"\bv?\d+(?:\.[\dx]+)+[\w.-]*|\([^()]{0,80}\)|\b(?:results?|benchmarks?|test(?:s|ing)?|run|with"
     r"|using|the|a|an|for|of|on|output"
@@ -14,7 +16,7 @@ _NOISE = re.compile(
     r"|latency|cluster)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[A-Za-z][\w.+#-]{0,40}")
+_WORD = re.compile(r"[^\W\d_][\w.+#-]{0,40}")
 
 
 @lru_cache(maxsize=8192)
@@ -37,10 +39,14 @@ def is_version(label: str) -> bool:
 _VERSIONED = re.compile(r"\d+(?:\.[\dx]+)+|(?<=\s)\d{1,2}\b|\bv\d+")
 _TURN = re.compile(
     r"\b(?:before|after|old|new|with|without|original|optimi[sz]ed|current|previous|master|main|patched"
-    r"|this pr|baseline)\b",
+    r"|this pr|baseline|do|до|після|после|antes|después|despues|depois|avant|après|vorher|nachher|ohne|mit"
+    r"|optimi[sz]ation|оптимізації|оптимизации)\b|优化|之?[前后]",
     re.IGNORECASE,
 )
 
+
+_BEFORE = re.compile(r"\b(?:before|do|до|antes|avant|vorher)\b|之?前", re.IGNORECASE)
+_AFTER = re.compile(r"\b(?:after|після|после|después|despues|depois|après|nachher)\b|之?后", re.IGNORECASE)
 
 _SCENARIOS = """
 plaintext text json query queries single multiple fortune fortunes update updates get post put patch
@@ -73,8 +79,10 @@ def distinct(a: str, b: str) -> bool:
 
 def turns(a: str, b: str) -> bool:
     """Whether they are one thing before and after a change."""
-    one, other = (" ".join(_TURN.sub(" ", label[:200]).lower().split()) for label in (a, b))
-    return one == other and a.lower() != b.lower() and any(map(_TURN.search, (a, b)))
+    one, other = ("".join(_TURN.sub(" ", label[:200]).lower().split()) for label in (a, b))
+    if one == other:
+        return a.lower() != b.lower() and any(map(_TURN.search, (a, b)))
+    return any(_BEFORE.search(x) and _AFTER.search(y) for x, y in ((a, b), (b, a)))
 
 
 def _versions(label: str) -> set[str]:

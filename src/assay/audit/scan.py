@@ -166,6 +166,8 @@ def _closed(now: _Open) -> Iterator[Reported]:
         for value in [*good[1:], *(one.value for one in wrong)]:
             total = total + value
         figures["requests"] = Figure(total, figures[next(iter(figures))].line, "")
+    if now.tool.settle is not None:
+        now.tool.settle(figures)
     if figures.keys() & {"rate", "mean", "requests", "took"} or now.percentiles:
         kept = figures.get("kept")
         yield Reported(

@@ -20,16 +20,18 @@ from assay.audit.context import (
     sections_of,
     with_context,
 )
-from assay.audit.document import Document, Line, Table
+from assay.audit.document import Block, Document, Line, Table
 from assay.audit.drawn import drawn
 from assay.audit.facts import Facts, facts, known_tools
 from assay.audit.fielded import fielded
+from assay.audit.headings import RATE
 from assay.audit.json_reports import json_reports
-from assay.audit.listed import listed
-from assay.audit.names import distinct
+from assay.audit.listed import listed, timed
+from assay.audit.names import distinct, key_of
 from assay.audit.reported import BY_HAND, Command, Reported
 from assay.audit.scan import outputs
-from assay.audit.spoken import spoken
+from assay.audit.sentences import sentences
+from assay.audit.spoken import alone, spoken
 from assay.audit.tables import Grid, results
 from assay.audit.tools import BY_NAME, CLOSED
 from assay.audit.worded import worded
@@ -68,6 +70,7 @@ class Seen:
         kinds |= {result.closed for result in self.outputs if result.tool not in BY_HAND}
         if not kinds:
             kinds = {BY_NAME[name].closed for name in known_tools(self.facts)}
+            kinds |= {False for name in self.facts.tools if name == "wrk2"}  # it keeps a rate
             kinds |= {True for name in self.facts.tools if name in CLOSED}
         if None in kinds and self.facts.tools <= {"k6"} and not self._says_arrivals:
             kinds = kinds - {None} | {True}  # k6's virtual users wait for their answers
@@ -109,7 +112,7 @@ class Seen:
         named = [
             (a, b)
             for a, b in combinations(self.outputs, 2)
-            if a.tool == b.tool and a.group == b.group and distinct(a.label, b.label)
+            if (a.tool == b.tool or _tools_named(a, b)) and a.group == b.group and distinct(a.label, b.label)
         ]
         beside = [pair for pair in named if _siblings(self, *pair)]
         # Under "Go" / "Gin" and "Rust" / "Actix" nothing else stands side by side: then these do.
@@ -124,6 +127,11 @@ _PIPELINED = re.compile(
     r"|requests? pipelined|\bpipelined requests",
     re.IGNORECASE,
 )
+
+
+def _tools_named(a: Reported, b: Reported) -> bool:
+    """Whether two outputs of two tools go by their tools' names: then the tools are what is compared."""
+    return all(key_of(one.label) == one.tool for one in (a, b))
 
 
 def _of_one(grid: Grid, a: Reported, b: Reported) -> bool:
@@ -182,6 +190,10 @@ def see(document: Document) -> Seen:
         used = taken | {row.line for grid in grids for row in grid.results}
         grids += islice(spoken(document, used), MOST)
     grids = [grid for grid in grids if _of_load(grid, told, sure=bool(calls or found))]
+    if any(LOADED.search(section.title) for section in sections):
+        grids += islice(timed(document, taken), MOST)
+    if not named and not grids and (told.tool_named or calls):
+        named = tuple(islice(alone(document), 1))
     machine_made = any(one.tool not in BY_HAND for one in found)
     common = common_command(calls) or (worded(document, told) if not calls and not machine_made else None)
     if common is not None:
@@ -213,6 +225,10 @@ def _of_load(grid: Grid, told: Facts, *, sure: bool) -> bool:
 _OF_REQUESTS = re.compile(r"request|response|\bhttp|\breq\b|\bserver", re.IGNORECASE)
 
 
+LOADED = re.compile(r"load[- ]?test|benchmark|stress|performance", re.IGNORECASE)
+"""Headings under which times of so many requests are results."""
+
+
 def _captioned(document: Document) -> Iterator[Table]:
     """The tables, each with the short line before it, which may say what its figures are."""
     before = ""
@@ -221,5 +237,25 @@ def _captioned(document: Document) -> Iterator[Table]:
             yield replace(part, caption=part.caption or before)
             before = ""
         else:
-            text = part.lines[-1].text if part.lines and part.kind != "code" else ""
-            before = text if len(text) <= 80 else ""
+            before = _caption(part, before)
+
+
+def _caption(part: Block, before: str) -> str:
+    """What a part in front of a table says of it: its short last line, or its sentence of a rate."""
+    if not part.lines or part.kind == "code":
+        return ""
+    told = next((found[0] for _, said in sentences(part) if (found := _UNIT_OF_ALL.match(said))), "")
+    text = part.lines[-1].text
+    if told or part.kind == "heading":
+        return told or text[:80]
+    if _UNIT_OF_ALL.match(before) and not RATE.search(text) and len(part.text) <= 300:
+        return before
+    return text if len(text) <= 80 else ""
+
+
+_UNIT_OF_ALL = re.compile(
+    rf"\W{{0,3}}(?:(?:median|mean|average|avg|higher is better|results?|throughput"
+    rf"|all (?:figures|numbers|values)|in)\b\W{{0,3}}(?:\w+\s){{0,3}}?)?(?:{RATE.pattern})",
+    re.IGNORECASE,
+)
+"""A sentence or heading that says what all figures of the table below it are."""

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assay.audit.conclusions import sentences
 from assay.audit.document import Document, Table
 from assay.audit.headings import RATE
 from assay.audit.interval import NUMBER, printed
-from assay.audit.names import is_scenario, key_of
+from assay.audit.names import OURS, is_scenario, key_of
 from assay.audit.reported import Figure, Reported
+from assay.audit.sentences import sentences
 from assay.audit.tables import Grid
 from assay.audit.tools import NAMED
 
@@ -25,7 +25,7 @@ _VERB = (
 _NAMED = re.compile(
     rf"(?P<name>[A-Za-z@][\w@.+#/-]{{0,30}}(?:\s[\w@.+#/()-]{{1,30}}){{0,3}}?)(?:['’]s)?"
     rf"\s?(?:\s(?:(?:only|also|just|even|easily|consistently|still|then|has|have|is|was|can|to|average)\s){{0,2}}?"
-    rf"(?:{_VERB})\b|\s(?:at|with)\b|:|=|\(|\s[-–—]\s|,|\s$)[^.;]{{0,40}}$",
+    rf"(?:{_VERB})\b|\s(?:at|with|only|just|about|around|roughly)\b|:|=|\(|\s[-–—]\s|,|\s$)[^.;]{{0,40}}$",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -41,6 +41,8 @@ _NO_NAME = re.compile(
     r"|second|both|each|all|latency|requests?|rate|load|total|up|about|around|rps)\b",
     re.IGNORECASE,
 )
+_PLACE = re.compile(r"(?:on|at|under|over|from|per|via|my|your|our|their)\b", re.IGNORECASE)
+"""What begins so says where, and not what."""
 _NO_RESULT = re.compile(
     r"\b(?:limit\w*|quota|throttl\w*|target\w*|could|should|would|need\w*|want\w*|expect\w*|if"
     r"|configur\w*|per user|assum\w*"
@@ -53,13 +55,15 @@ _FAR = 3
 def spoken(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
     """Groups of at least two names with their rates, told in sentences that follow each other."""
     held: list[Reported] = []
+    title = next((block.text for block in document.blocks if block.kind == "heading"), "")
+    own = title if key_of(title) and len(title.split()) <= 4 and not is_scenario(title) else OURS
     for block in document.blocks:
         if block.kind != "prose":
             continue
         for number, sentence in sentences(block):
             if number in taken or _NO_RESULT.search(sentence) or not RATE.search(sentence):
                 continue
-            found = list(_said(number, sentence))
+            found = list(_said(number, sentence, own))
             if found and held and number - held[-1].line > _FAR:
                 yield from _grid(held)
                 held = []
@@ -67,19 +71,51 @@ def spoken(document: Document, taken: frozenset[int]) -> Iterator[Grid]:
     yield from _grid(held)
 
 
-def _said(number: int, sentence: str) -> Iterator[Reported]:
+_MEASURED = re.compile(
+    r"\b(?:handled|achieved|achieves|reached|reaches|sustained|served|delivered|measured|managed|averaged|peaked"
+    r"|clocked|hit|got|get|gets|saw|seeing|yields?|yielded|resulted|benchmarked|showed|shows)\b",
+    re.IGNORECASE,
+)
+_MAY = re.compile(
+    r"\b(?:can|able|capable|will|may|might|never|not|than|previous\w*|used to)\b|n['’]t\b", re.IGNORECASE
+)
+
+
+def alone(document: Document) -> Iterator[Reported]:
+    """A rate in a sentence that says it was measured: all that some texts tell of their load test."""
+    for block in document.blocks:
+        for number, sentence in sentences(block) if block.kind == "prose" else ():
+            found = _BEFORE.search(sentence[:600])
+            if found is None or not _MEASURED.search(sentence):
+                continue
+            value = printed(found["number"], found["multiple"] or "")
+            if value is not None and not _NO_RESULT.search(sentence) and not _MAY.search(sentence):
+                figure = Figure(value, number, found[0].strip())
+                yield Reported(tool="figures", line=number, last=number, figures={"rate": figure})
+
+
+_ITSELF = re.compile(
+    rf"\b(?:it|we|ours|this server)\s(?:\w+\s){{0,2}}?(?:{_VERB})\s(?:\w+\s){{0,2}}[~≈]?$", re.IGNORECASE
+)
+"""What goes before a rate of the very thing that the text is about."""
+
+
+def _said(number: int, sentence: str, own: str) -> Iterator[Reported]:
     begin = 0
     for found in _BEFORE.finditer(sentence[:600]):
         before = sentence[begin : found.start()]
         begin = after.end() if (after := RATE.match(sentence, found.end())) else found.end()
         named = _NAMED.search(before.rsplit(", ", 1)[-1]) or _NAMED.search(before)
         value = printed(found["number"], found["multiple"] or "")
-        if named is None or value is None:
+        itself = _ITSELF.search(before)
+        if value is None or (named is None and not itself):
             continue
-        name = _LEAD.sub("", named["name"]).strip(" ()-,:")
+        name = own if itself or named is None else _LEAD.sub("", named["name"]).strip(" ()-,:")
         if NAMED.search(name) or len(name.split()) > 4:
             continue
-        if key_of(name) and not _NO_NAME.search(name) and not is_scenario(name):
+        if _PLACE.match(name):
+            continue
+        if key_of(name) and (itself or not _NO_NAME.search(name)) and not is_scenario(name):
             figure = Figure(value, number, found[0].strip())
             yield Reported(
                 tool="table", line=number, last=number, label=name, figures={"rate": figure}, table=number

@@ -6,26 +6,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from assay.audit.cells import A_SECOND, BYTES_A_SECOND, CELL, UNIT, put
 from assay.audit.document import Row, Table
 from assay.audit.headings import RATE, Heading, bare, heading
-from assay.audit.interval import NUMBER, Interval, is_european, printed
+from assay.audit.interval import NUMBER, is_european
 from assay.audit.names import is_scenario
 from assay.audit.reported import Figure, Reported
-from assay.audit.units import SECONDS
 
 MOST_COLUMNS = 200
 """Columns of a table that are looked at: no table of results for people has more."""
 MOST_ROWS = 2000
-
-_CELL = re.compile(
-    rf"^[~≈<>≤≥+\s]{{0,4}}(?P<number>{NUMBER})\s{{0,3}}(?P<multiple>k|K|M|mil|million)?"
-    r"(?P<rest>(?:\s|±|\+/-|\+-|%|[a-zA-Zµμ/(\[]).{0,60})?$"
-)
-_SPREAD = re.compile(rf"(?:±|\+/-|\+-)\s{{0,3}}(?P<number>{NUMBER})\s{{0,2}}(?P<sign>%|k)?")
-_UNIT = re.compile(r"^\s{0,3}(ns|us|µs|μs|ms|msec|secs?|seconds?|s)\b")
-_SIZE = re.compile(r"^\s{0,3}([kKMG]?)i?[bB](?:ytes)?\b")
-_BYTES_A_SECOND = re.compile(r"\d\s?[kKMG]i?[bB]\s?(?:/|p)\s?s")
-_SIZES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +87,40 @@ def _by_cells(head: Heading | None, table: Table, at: int, european: bool) -> He
     if head is not None and head.figure not in ("throughput", *_LOADS):
         return head
     cells = [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
-    numbers = [found for cell in cells if (found := _CELL.match(cell))]
+    numbers = [found for cell in cells if (found := CELL.match(cell))]
     if not at and not numbers:
         return None  # "Request" above names of requests
     if head is None and at and (short := bare(table.head[at])) is not None:
-        timed = sum(_UNIT.match(found["rest"] or "") is not None for found in numbers)
+        timed = sum(UNIT.match(found["rest"] or "") is not None for found in numbers)
         return short if 2 * timed > len(numbers) or _rated(table) else None
     if at and 2 * sum(RATE.search(found[0]) is not None for found in numbers) > len(numbers):
         return Heading("rate", unit=1.0)
-    if at and 2 * sum(_BYTES_A_SECOND.search(found[0]) is not None for found in numbers) > len(numbers):
+    if at and 2 * sum(BYTES_A_SECOND.search(found[0]) is not None for found in numbers) > len(numbers):
         return Heading("transfer")
     if head is not None and head.figure != "throughput":
         return head
     if head is not None:
-        plain = [cell for cell in cells if _CELL.match(cell)]
+        if 2 * sum(A_SECOND.search(found[0]) is not None for found in numbers) > len(numbers):
+            return Heading("rate", unit=1.0)
+        plain = [cell for cell in cells if CELL.match(cell)]
         said = any(re.search(r"[a-zA-Z]{2}|%|/", cell) for cell in cells)
         return Heading("rate", unit=1.0) if plain and not said else None
     return None
 
 
 def _rated(table: Table) -> bool:
-    return any(head is not None and head.figure == "rate" for head in map(heading, table.head))
+    """Whether some column holds rates, by its heading or, under "throughput", by its cells."""
+    return any(
+        head is not None
+        and (
+            head.figure == "rate"
+            or (
+                head.figure == "throughput"
+                and any(at < len(row.cells) and A_SECOND.search(row.cells[at]) for row in table.rows[:20])
+            )
+        )
+        for at, head in enumerate(map(heading, table.head))
+    )
 
 
 def _rows(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
@@ -159,7 +162,7 @@ _NAMING = ("version", "workers")
 def _timed(table: Table, at: int) -> bool:
     """Whether a column holds times of something else: how long a start or a build takes is no name."""
     cells = [row.cells[at].strip() for row in table.rows[:20] if at < len(row.cells)]
-    found = [cell for cell in map(_CELL.match, cells) if cell and _UNIT.match(cell["rest"] or "")]
+    found = [cell for cell in map(CELL.match, cells) if cell and UNIT.match(cell["rest"] or "")]
     return at > 0 and len(found) > len(cells) / 2
 
 
@@ -179,7 +182,7 @@ _FIGURE_WORDS = re.compile(
     r"\([^()]{0,40}\)|\[[^\[\]]{0,40}\]|\b(?:avg|average|mean|median|max|min|p\d{2,3}(?:\.\d)?"
     r"|\d{2}(?:th|%)|latency|response"
     r"|time|throughput|thr|percentile|requests?|reqs?|rps|qps|tps|per|sec(?:ond)?s?|ms|us|µs"
-    r"|err(?:or)?s?|rate|s)\b|[/%#]",
+    r"|err(?:or)?s?|rate|line|samples|s)\b|[/%#]",
     re.IGNORECASE,
 )
 
@@ -189,7 +192,7 @@ def _named_by_heading(table: Table, heads: list[Heading | None]) -> dict[str, li
     columns: dict[str, list[int]] = {}
     for at, head in enumerate(heads):
         name = " ".join(_FIGURE_WORDS.sub(" ", table.head[at]).split()).strip(" -:,")
-        if at and head is not None and name and not is_scenario(name):
+        if at and head is not None and re.search(r"[^\W\d]", name) and not is_scenario(name):
             columns.setdefault(name, []).append(at)
     return columns
 
@@ -266,7 +269,9 @@ def _captioned(table: Table, heads: list[Heading | None], european: bool) -> Ite
         for at, head in enumerate(heads)
         if at and (head is None or head.figure in _LOADS) and table.head[at]
     ]
-    by_row = all(is_scenario(table.head[at]) for at in columns)
+    by_row = _NAMES.fullmatch(table.head[0].strip()) is not None or all(
+        is_scenario(table.head[at]) for at in columns
+    )
     for row in table.rows[:MOST_ROWS]:
         for at in columns:
             figures: dict[str, Figure] = {}
@@ -279,6 +284,12 @@ def _captioned(table: Table, heads: list[Heading | None], european: bool) -> Ite
 
 
 _LOADS = ("connections", "threads", "requests")
+_NAMES = re.compile(
+    r"(?:web |http )?(?:frameworks?|servers?|languages?|librar(?:y|ies)|runtimes?"
+    r"|loops?|engines?|prox(?:y|ies)|implementations?|routers?|platforms?|stacks?|tools?|names?)",
+    re.IGNORECASE,
+)
+"""First headings of tables whose rows are what is compared."""
 
 
 def _unnamed(table: Table, heads: list[Heading | None], european: bool) -> Iterator[Reported]:
@@ -323,69 +334,3 @@ def _result(
 def _label(row: Row, names: list[int]) -> str:
     cells = [row.cells[at] for at in names if at < len(row.cells)]
     return " ".join(cell for cell in cells if cell)[:120]
-
-
-def put(
-    figures: dict[str, Figure],
-    percentiles: dict[float, Figure],
-    head: Heading,
-    cell: str,
-    number: int,
-    european: bool,
-) -> None:
-    """Keep the figure of a cell of line `number` under what its heading says, unless one is there."""
-    value = _value(head, cell, european)
-    if value is None:
-        return
-    figure = Figure(value, number, cell[:80])
-    if head.figure == "percentile":
-        percentiles.setdefault(head.percentile, figure)
-        return
-    figures.setdefault(head.figure, figure)
-    spread = _SPREAD.search(cell)
-    if spread and head.figure in ("rate", "mean"):
-        around = _spread(spread, value, head, european)
-        if around is not None:
-            figures.setdefault(f"{head.figure}_spread", Figure(around, number, spread[0]))
-
-
-def _spread(found: re.Match[str], value: Interval, head: Heading, european: bool) -> Interval | None:
-    number = printed(found["number"], european=european)
-    if number is None:
-        return None
-    if found["sign"] == "%":
-        return value.times(number.middle / 100)
-    return number.times(1e3 if found["sign"] == "k" else (head.unit or 1.0))
-
-
-def _value(head: Heading, cell: str, european: bool) -> Interval | None:
-    found = _CELL.match(cell.strip().lstrip("±") if head.figure == "spread" else cell.strip())
-    if found is None:
-        return None
-    rest = found["rest"] or ""
-    number = printed(found["number"], found["multiple"] or "", european=european)
-    if number is None or head.figure in ("ratio", "version"):
-        return None
-    if head.is_time or head.figure in ("stdev", "duration"):
-        unit = _UNIT.match(rest)
-        scale = (
-            SECONDS.get(unit[1].rstrip("s") if unit and unit[1].startswith("sec") else unit[1])
-            if unit
-            else head.unit
-        )
-        return number.times(scale) if scale else None
-    if head.figure in ("memory", "transfer", "bytes"):
-        size = _SIZE.match((found["multiple"] or "") + rest)
-        plain = printed(found["number"], european=european)
-        scale = _SIZES[size[1].lower()] if size else head.unit
-        return plain.times(scale) if scale and plain else None
-    if head.figure in ("rate", "offered"):
-        if (
-            re.match(r"\s{0,2}(?:%|[kmg]?i?b(?:ytes)?\b|ms\b|ns\b|ops)", rest.lower())
-            or "%" in rest.split("±")[0]
-        ):
-            return None
-        return number if found["multiple"] else number.times(head.unit or 1.0)
-    if head.figure in ("error_share", "cpu"):
-        return number.times(0.01)
-    return number

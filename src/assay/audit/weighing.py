@@ -8,7 +8,7 @@ from typing import Literal
 
 from assay.audit.conclusions import Conclusion, conclusions
 from assay.audit.interval import Interval
-from assay.audit.names import aliases, distinct, key_of, places
+from assay.audit.names import OURS, aliases, distinct, key_of, places
 from assay.audit.reported import Reported
 from assay.audit.seen import Seen
 from assay.audit.words import number, ratio
@@ -57,7 +57,7 @@ def _own(seen: Seen, names: dict[str, str]) -> str:
     """The label of what the document is about: the only one that its first heading names."""
     title = next((section.title for section in seen.sections), "")
     named = {label for name, label in names.items() if places(name, title)}
-    return next(iter(named)) if len(named) == 1 else ""
+    return next(iter(named)) if len(named) == 1 else OURS if OURS in names.values() else ""
 
 
 _LEVEL = 0.01

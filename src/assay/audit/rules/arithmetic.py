@@ -12,6 +12,8 @@ from assay.audit.words import between, number, time
 
 _MORE, _FEWER, _FEW_FAILED = 1.1, 0.5, 0.1
 _FAILURES = ("errors1", "errors2", "failed", "bad", "bad1", "bad2", "broken")
+_PAUSING = frozenset({"k6", "locust", "jmeter", "gatling", "siege", "artillery", "nbomber", "tsung"})
+"""Tools whose users pause between requests: fewer in flight than there are users contradicts nothing."""
 _COUNTS_ALL = frozenset({"wrk", "ab", "hey", "oha", "h2load", "siege", "loadtest", *BY_HAND})
 """Tools whose rate is the count over the time they print; others average over windows of their own."""
 
@@ -36,6 +38,7 @@ def little(seen: Seen) -> Iterator[Hit]:
             slots == connections.value.middle
             and flight.high < _FEWER * (slots - _lost(result))
             and not _failed(result)
+            and not (result.tool in BY_HAND and seen.facts.tools & _PAUSING)
         )
         if slots <= 0 or not (more or fewer) or result.get("offered") is not None:
             continue

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 
-from assay.audit.conclusions import sentences
 from assay.audit.document import Block
 from assay.audit.finding import AuditRule, Hit
 from assay.audit.names import aliases, distinct, is_scenario, key_of, places
 from assay.audit.reported import Reported
 from assay.audit.seen import Seen
+from assay.audit.sentences import sentences
 from assay.audit.tables import Grid
 from assay.audit.words import number
 

@@ -12,7 +12,7 @@ from assay.audit.tools import NAMED
 from assay.audit.words import number, percent
 
 _LOOPBACK = re.compile(
-    r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",
+    r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|host\.docker\.internal|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",
     re.IGNORECASE,
 )
 

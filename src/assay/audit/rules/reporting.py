@@ -151,6 +151,10 @@ def outside(seen: Seen) -> Iterator[Hit]:
         if section and _IDLE.search(section.title) and any(_COST.search(text) for text in table.head[1:]):
             yield Hit(table.number, section.title[:60], "taken while nothing was asked of it")
             continue
+        above = "".join(seen.document.text_at.get(table.number - back, "") for back in (1, 2))
+        if len(above) < 80 and _IDLE.search(above) and _COST.search(above):
+            yield Hit(table.number, above[:60], "taken while nothing was asked of it")
+            continue
         texts = [(table.number, text) for text in table.head]
         texts += [(row.number, row.cells[0]) for row in table.rows if row.cells]
         heads = " ".join(text for _, text in texts)

@@ -6,12 +6,13 @@ import math
 import re
 from collections.abc import Iterator
 
-from assay.audit.conclusions import sentences
 from assay.audit.document import Block
 from assay.audit.finding import AuditRule, Hit
 from assay.audit.headings import bare, heading
-from assay.audit.reported import Figure, Reported
+from assay.audit.interval import exactly
+from assay.audit.reported import BY_HAND, Figure, Reported
 from assay.audit.seen import Seen
+from assay.audit.sentences import sentences
 from assay.audit.units import TIME
 from assay.audit.words import number, percent, time
 
@@ -41,6 +42,12 @@ def closed_tail(seen: Seen) -> Iterator[Hit]:
             continue
         lines = tuple(row.line for row in grid.results)
         yield Hit(grid.table.number, name or "p99", "a tail of times from a closed loop", about=lines)
+    for one in seen.outputs:
+        tail = next(
+            (one.percentiles[q] for q in sorted(one.percentiles) if q >= _TAIL), one.figures.get("max")
+        )
+        if one.tool in BY_HAND and tail is not None:
+            yield Hit(tail.line, tail.quote, "a tail of times from a closed loop", about=(one.line,))
     raw = {line for result in seen.outputs for line in range(result.line, result.last + 1)}
     for block in seen.document.blocks:
         if block.kind == "prose":
@@ -75,7 +82,7 @@ def enough_for(percentile: float) -> int:
 
 
 _COUNT = re.compile(
-    r"(?<![\w.,/])(?P<n>\d{1,3}(?:,\d{3})+|\d{2,7})(?P<k>k)?\s(?:total\s|http\s)?(?:requests?|reqs?)\b"
+    r"(?<![\w.,/])(?P<n>\d{1,3}(?:,\d{3})+|\d{2,7}|\d{1,3}(?=k\s))(?P<k>k)?\s(?:total\s|http\s)?(?:requests?|reqs?)\b"
     r"(?!\s?(?:/|per|a second|s\b))",
     re.IGNORECASE,
 )
@@ -266,8 +273,11 @@ def _in_words(seen: Seen) -> Iterator[Hit]:
 
 def brief(seen: Seen) -> Iterator[Hit]:
     """S7 of results without a duration: their requests at their rate take so long."""
+    counts = _told_counts(seen)
     for result in seen.results:
         rate, requests = result.figures.get("rate"), result.get("requests")
+        if requests is None and result.tool == "table" and len(counts) == 1 and rate is not None:
+            requests = Figure(exactly(next(iter(counts))), rate.line, rate.quote)
         timed = result.get("duration") or result.get("asked_duration")
         if rate is None or requests is None or timed is not None or rate.value.low <= 0:
             continue

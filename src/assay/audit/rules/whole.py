@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from assay.audit.document import Block
 from assay.audit.finding import AuditRule, Hit
-from assay.audit.names import turns
+from assay.audit.names import aliases, turns
+from assay.audit.reported import Reported
 from assay.audit.seen import Seen
 
 _LOAD = re.compile(
@@ -51,7 +52,7 @@ R3 = AuditRule(
 def no_versions(seen: Seen) -> Iterator[Hit]:
     """R4: a comparison without any version."""
     pair = next((each for each in seen.compared() if not turns(each[0].label, each[1].label)), None)
-    if pair is None or seen.facts.version is not None or not seen.facts.whole:
+    if pair is None or seen.facts.version is not None or not seen.facts.whole or _versioned(seen, pair):
         return
     yield Hit(
         pair[0].line,
@@ -60,6 +61,22 @@ def no_versions(seen: Seen) -> Iterator[Hit]:
         "note",
     )
 
+
+def _versioned(seen: Seen, pair: tuple[Reported, Reported]) -> bool:
+    """Whether what is compared is named with a version of two numbers somewhere: "Kong 3.4"."""
+    if any(_NUMBERED.search(row.label) for row in pair):
+        return True
+    names = [name for name in aliases([row.label for row in pair]) if len(name) > 1]
+    if not names:
+        return False
+    named = re.compile(
+        rf"\b(?:{'|'.join(re.escape(name) for name in names)})(?:\.?js)?[\s/:@(=-]{{1,3}}v?\d{{1,3}}\.\d",
+        re.IGNORECASE,
+    )
+    return any(named.search(text) for text in seen.document.text_at.values())
+
+
+_NUMBERED = re.compile(r"[A-Za-z)][\s/:@(-]{1,3}v?\d{1,3}\.[\dx]")
 
 R4 = AuditRule(
     code="R4",
@@ -81,7 +98,7 @@ def no_load(seen: Seen) -> Iterator[Hit]:
         return
     for part in seen.document.parts:
         texts = [line.text for line in part.lines] if isinstance(part, Block) else list(part.head)
-        if any(_LOAD.search(text) or _CALL.search(text) for text in texts):
+        if any(_LOAD.search(text.replace("_", " ")) or _CALL.search(text) for text in texts):
             return
     if any(row.figures.keys() & {"connections", "threads", "offered"} for row in told):
         return

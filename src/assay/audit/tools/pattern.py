@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from assay.audit.interval import Interval, counted, exactly, printed
+from assay.audit.reported import Figure
 from assay.audit.units import size_in, time_in
 
 N = r"\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,12})?|\d{1,18}(?:\.\d{1,18})?"
@@ -124,6 +125,8 @@ class Tool:
     joined: frozenset[str] = frozenset()
     lone: str = ""
     extra: Callable[[str, dict[str, list[str]]], Iterator[tuple[str | float, Interval, str]]] | None = None
+    settle: Callable[[dict[str, Figure]], None] | None = None
+    """Puts right what the tool's own bookkeeping leaves out, once all its figures are read."""
 
     @cached_property
     def starting(self) -> re.Pattern[str]:

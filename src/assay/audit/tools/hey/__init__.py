@@ -1,7 +1,7 @@
 """hey (and boom, as it was called before)."""
 
 from assay.audit.tools.hey.command import FLAGS
-from assay.audit.tools.hey.output import CUES, PATTERNS, START
+from assay.audit.tools.hey.output import CUES, PATTERNS, START, settle
 from assay.audit.tools.pattern import Tool
 
 TOOL = Tool(
@@ -13,4 +13,5 @@ TOOL = Tool(
     flags=FLAGS,
     names=("hey", "boom", "rakyll/hey"),
     joined=frozenset({"good", "bad", "broken"}),
+    settle=settle,
 )

@@ -1,5 +1,6 @@
 """hey's report: https://github.com/rakyll/hey/blob/master/requester/print.go."""
 
+from assay.audit.reported import Figure
 from assay.audit.tools.pattern import N, Pattern
 
 CUES = ("Summary:",)
@@ -18,3 +19,21 @@ PATTERNS = (
     Pattern("responses", r"\[[145]\d\d\]\s+(?P<bad__c>\d{1,15}) responses"),
     Pattern("[", r"^\s{0,12}\[(?P<broken__c>\d{1,15})\]\s+(?!\d+ responses)[A-Za-z]"),
 )
+
+_MOST_COUNTED = 1e6
+"""Answers that hey counts at most; its rate goes on."""
+
+
+def settle(figures: dict[str, Figure]) -> None:
+    """What was asked for is rate × time; answers that are not among the counted ones never came."""
+    rate, took, counted = (figures.get(name) for name in ("rate", "took", "requests"))
+    good = figures.get("good")
+    if rate is None or took is None or counted is None or good is None:
+        return
+    asked = rate.value * took.value
+    if counted.value.high >= _MOST_COUNTED:
+        del figures["requests"]
+    elif counted.value.high < 0.99 * asked.low:
+        lost = asked - counted.value
+        figures["failed"] = Figure(lost, good.line, good.quote)
+        figures["requests"] = Figure(asked, rate.line, rate.quote)

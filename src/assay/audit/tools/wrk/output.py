@@ -21,7 +21,7 @@ PATTERNS = (
     ),
     Pattern("%", rf"^\W{{0,20}}(?P<q>\d{{1,3}}(?:\.\d{{1,6}})?)%\s+(?P<at__t>{T})\s*$"),
     Pattern(
-        "requests in", rf"(?P<requests__c>{N})[kM]? requests in (?P<took__t>{T}), (?P<bytes__b>{B}) read"
+        "requests in", rf"(?P<requests__c>(?:{N})[kM]?) requests in (?P<took__t>{T}), (?P<bytes__b>{B}) read"
     ),
     Pattern(
         "Socket errors",
