@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.cli import one_run, ray_flags, report_outputs, words
+from assay.cli import one_run, preflight, ray_flags, report_outputs, words
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def add_to(
     from assay.cli import load_flags
 
     ray_flags.add_to(parser)
+    preflight.add_to(parser)
     start = parser.add_argument_group("the servers")
     start.add_argument("--ready-timeout", type=words.time_ns, default=DEFAULT_READY_NS, metavar="TIME",
                        help="how long a server may take to answer rightly [30s]")  # fmt: skip
@@ -88,6 +89,7 @@ def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
         silent=report_outputs.takes_standard_output(args),
     )
     with machine_lock(settings), ray_flags.somewhere(args, resolved, settings) as (resolved, where):
+        preflight.look(args)
         return one_run.begin(resolved, settings, show, where=where).code
 
 

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from assay import console
-from assay.cli import one_run, ray_flags, words
+from assay.cli import one_run, preflight, ray_flags, words
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ def configure(parser: Parser) -> None:
                      help="do not measure one server a second time (A/A)")  # fmt: skip
     how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
     ray_flags.add_to(parser)
+    preflight.add_to(parser)
     output = parser.add_argument_group("output")
     output.add_argument("--results", metavar="DIR", help="the folder of runs [./results]")
     output.add_argument("--json", action="store_true", help="each whole run as JSON on standard output")
@@ -67,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.server and len(names) > 1:
         raise InputError("--server names servers of one study", "name one study, or leave --server out")
     profiles = ("published", "fair") if args.profile == "both" else (args.profile or "fair",)
+    preflight.look(args)
     return run_series.start(names, profiles, _choices(args), settings, as_json=args.json)
 
 
@@ -108,6 +110,7 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
     study = resolve(load_study(name, settings), settings, _choices(args))
     show = one_run.shown(as_json=args.json)
     with machine_lock(settings), ray_flags.somewhere(args, study, settings) as (study, where):
+        preflight.look(args)
         return one_run.begin(study, settings, show, where=where).code
 
 
@@ -126,6 +129,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
 
         return run_series.go_on(series, settings, as_json=args.json)
     with machine_lock(settings), resume(path, settings) as resumed:
+        preflight.look(args)
         design = resumed.run.header.design
         for rival in design.rivals if isinstance(design, RivalsDesign) else ():
             adhoc_flags.at_address(rival)  # a record may name anybody's machine

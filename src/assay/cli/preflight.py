@@ -1,0 +1,78 @@
+"""Before a run: is the machine quiet? A busy one is said, and waited for where that is asked."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import TYPE_CHECKING
+
+from assay import console
+from assay.cli import words
+from assay.errors import EnvironmentLacks
+
+if TYPE_CHECKING:
+    from assay.cli.parser import Parser
+    from assay.others import Look, Others
+
+_GLANCE_S = 0.3
+_LOOK_S = 1.0
+_AGAIN_S = 1.0
+"""A machine that is quiet for a moment is looked at again after so long."""
+
+
+def add_to(parser: Parser) -> None:
+    """Add the flag."""
+    before = parser.add_argument_group("before it begins")
+    before.add_argument("--wait-quiet", type=words.time_ns, metavar="TIME",
+                        help="where other programs are busy, wait up to so long for a quiet machine, "
+                        "and refuse to measure on another [measure, and say so]")  # fmt: skip
+
+
+def look(args: argparse.Namespace) -> None:
+    """Say that the machine is busy, or wait until it is quiet. EnvironmentLacks where it does not get so.
+
+    Of a cluster the nodes would have to be looked at: there the rules speak afterwards.
+    """
+    from assay import others
+
+    if not args.ray:
+        check(args.wait_quiet, others.glance, others.look)
+
+
+def check(wait_ns: int | None, glance: Look, whole_look: Look) -> None:
+    """As `look`, by these ways of looking."""
+    if _is_quiet(glance(_GLANCE_S)):
+        return
+    seen = whole_look(_LOOK_S)
+    if _is_quiet(seen):
+        return
+    if wait_ns is None:
+        console.note(f"{_said(seen)}: figures will suffer (H2); end them, or wait for quiet: --wait-quiet 5m")
+        return
+    console.note(f"{_said(seen)}: waiting for quiet")
+    ends = time.monotonic() + wait_ns / 1e9
+    quiet = 0
+    while quiet < 2:
+        if time.monotonic() >= ends:
+            raise EnvironmentLacks(
+                f"{_said(seen)}, and it did not get quiet within {wait_ns / 1e9:g} s",
+                "end them, wait for longer, or measure without --wait-quiet",
+            )
+        seen = whole_look(_AGAIN_S)
+        quiet = quiet + 1 if _is_quiet(seen) else 0
+
+
+def _is_quiet(seen: Others) -> bool:
+    """By the measure of the rule that would speak afterwards."""
+    from assay.verdict import RULES
+
+    return seen.cores_busy <= RULES["H2"].limits["others"]
+
+
+def _said(seen: Others) -> str:
+    from assay.report import format as fmt
+
+    cores = fmt.counted(os.cpu_count() or 1, "core")
+    named = f" ({fmt.safe(', '.join(seen.programs), 80)})" if seen.programs else ""
+    return f"other programs keep {seen.cores_busy:.1f} of {cores} busy{named}"

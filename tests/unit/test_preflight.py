@@ -1,0 +1,62 @@
+"""A look at the machine before a run: what it says, what it waits for, and when it refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from assay import others
+from assay.cli import preflight
+from assay.errors import EnvironmentLacks
+from assay.others import Others
+
+HOUR_NS = 3_600_000_000_000
+QUIET, BUSY = Others(0.1), Others(1.3, ("chromium", "python3"))
+
+
+def looks(*seen: Others) -> tuple[Callable[[float], Others], list[Others]]:
+    """A look that sees these in turn, and what is left to be seen."""
+    left = list(seen)
+    return lambda seconds: left.pop(0), left
+
+
+def test_a_quiet_machine_is_glanced_at_and_nothing_said(capsys: pytest.CaptureFixture[str]) -> None:
+    look, _ = looks()
+    preflight.check(None, looks(QUIET)[0], look)
+    preflight.check(None, looks(BUSY)[0], looks(QUIET)[0])  # a moment's work is no company
+    assert capsys.readouterr().err == ""
+
+
+def test_a_busy_machine_is_said_by_name_and_measured_on(capsys: pytest.CaptureFixture[str]) -> None:
+    preflight.check(None, looks(BUSY)[0], looks(BUSY)[0])
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "keep 1.3 of" in said and "(chromium, python3)" in said and "--wait-quiet" in said
+
+
+def test_quiet_is_waited_for_until_it_lasts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    look, left = looks(BUSY, BUSY, QUIET, BUSY, QUIET, QUIET)
+    preflight.check(HOUR_NS, looks(BUSY)[0], look)
+    assert left == []
+    assert capsys.readouterr().err.endswith("waiting for quiet\n")
+
+
+def test_a_machine_that_stays_busy_is_refused() -> None:
+    with pytest.raises(EnvironmentLacks, match=r"chromium.* did not get quiet within 1e-09 s"):
+        preflight.check(1, looks(BUSY)[0], looks(BUSY)[0])
+
+
+def test_who_is_busy_is_named() -> None:
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinning:
+        try:
+            while not (seen := others.look(0.2)).programs:
+                pass
+        finally:
+            spinning.kill()
+    assert any("python" in name for name in seen.programs) or len(seen.programs) == 3
+    assert seen.cores_busy > 0
