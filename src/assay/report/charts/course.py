@@ -1,9 +1,9 @@
-"""How a contest came to its answer: each ratio after every block, and its interval as it narrowed."""
+"""How a comparison came to its answer: a ratio after every block or sitting, and how its interval narrows."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from assay import verdict
 from assay.report import format as fmt
@@ -12,41 +12,54 @@ from assay.report.charts.hues import hues
 from assay.report.charts.lines import Curve, Frame, plot
 from assay.report.charts.placed import slug
 from assay.report.charts.scale import Scale, logarithmic
-from assay.report.model.rows import short_name
-from assay.stats.sequential import always_valid_ratio
+from assay.report.model import woven
+from assay.report.model.rows import Section, short_name
+from assay.stats.pairing import course, paired_logs
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Run
-from assay.verdict.pairs import pair_of
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.versus.answer import answer
 
 _WIDEST = 8.0
 """Intervals that reach further from 1 than so many times are of too few blocks to draw."""
+_MOST_RIVALS = 3
+"""Of a study so many are drawn against the best: those next to it, of which the order was longest open."""
 
 
-def courses(run: Run) -> Iterator[Chart | None]:
-    """A chart for each rival against the best."""
-    if not isinstance(run.header.design, ContestDesign):
-        return
-    found, seen = answer(run), verdict.see_run(run)
-    best = seen.find(found.best.id) if found.best else None
-    for one in found.pairs:
-        other = seen.find(one.other.id)
-        if best is not None and other is not None and not one.void:
-            yield _course(run, seen, best, other, cases=len(found.pairs) + 1)
+def courses(run: Run, found: Sequence[Section] = ()) -> Iterator[Chart | None]:
+    """A chart for each rival against the best of a contest; of a woven study, for those next to the best."""
+    seen = verdict.see_run(run)
+    if isinstance(run.header.design, ContestDesign):
+        told = answer(run)
+        best = seen.find(told.best.id) if told.best else None
+        others = [seen.find(one.other.id) for one in told.pairs if not one.void]
+        yield from _against(run, seen, best, others, cases=len(told.pairs) + 1)
+    elif run.sittings:
+        for section in found:
+            rows = [seen.find(row.case.id) for row in section.candidates if row.tier is not None]
+            if len(rows) > 1:
+                yield from _against(run, seen, rows[0], rows[1 : 1 + _MOST_RIVALS])
 
 
-def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, cases: int) -> Chart | None:
-    findings = run.judgement.findings if run.judgement else ()
-    pair = pair_of(seen, findings, best, other, cases=cases).pair
-    logs = pair.logs if pair else ()
-    steps = [(at, always_valid_ratio(logs[:at], seen.alpha(cases))) for at in range(1, len(logs) + 1)]
-    known = [(at, ratio) for at, ratio in steps if ratio is not None]
+def _against(
+    run: Run, seen: RunSeen, best: CaseSeen | None, others: Sequence[CaseSeen | None], cases: int = 2
+) -> Iterator[Chart | None]:
+    for other in others:
+        if best is not None and other is not None:
+            yield _course(run, seen, best, other, cases, alone=len(others) == 1)
+
+
+def _course(
+    run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, cases: int, *, alone: bool
+) -> Chart | None:
+    sides = best.side(), other.side()
+    logs = paired_logs(*sides)
+    known = list(enumerate(course(*sides, manner=seen.manner, alpha=seen.alpha(cases)), start=1))
     if len(known) < 2:
         return None
     names = short_name(best.case), short_name(other.case)
-    colours = hues(run.header.cases)
+    colours, unit = hues(run.header.cases), woven.unit(run)
     drawn = (
         Curve(
             f"{names[0]} / {names[1]}",
@@ -56,36 +69,46 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, cases: int
             band=True,
         ),
         Curve(
-            "each block alone",
+            f"each {unit} alone",
             None,
             tuple((float(at), math.exp(log)) for at, log in enumerate(logs, start=1)),
             joined=False,
         ),
     )
-    values = [1.0, *(value for curve in drawn for _, *ys in (*curve.points, *curve.ends) for value in ys)]
-    frame = Frame(
-        x=lambda start, end: Scale(1.0, float(len(logs)), start, end),
-        y=lambda start, end: logarithmic(values, start, end),
-        write_x=lambda value: f"{value:g}",
-        write_y=lambda value: fmt.significant(value, 3),
-        x_title="blocks so far",
-        y_title="ratio of throughputs",
-        x_ticks=tuple(float(at) for at in range(1, len(logs) + 1, max(1, len(logs) // 8))),
-        level=(1.0, "equal"),
-    )
     return Chart(
-        name=f"course-{slug(names[1])}" if cases > 2 else "course",
+        name="course" if alone else f"course-{slug(other.case.id)}",
         title=f"How sure it became: {fmt.safe(names[0], 40)} against {fmt.safe(names[1], 40)}",
-        note=(
-            "Line: the ratio after each block; shaded: its 95 % interval, which allows for looking after "
-            "every block, once there is one to draw. A shade that leaves the dashed line shows a difference."
-        ),
-        draw=lambda width: plot(drawn, frame, width),
-        heads=("blocks", "ratio", "low", "high"),
+        note=_note(unit, looked_at=seen.manner == "looked at"),
+        draw=lambda width: plot(drawn, _frame(drawn, len(logs), unit), width),
+        heads=(f"{unit}s", "ratio", "low", "high"),
         rows=as_rows(
             (str(at), *(fmt.UNKNOWN if one is None else fmt.times(one) for one in (r.value, r.low, r.high)))
             for at, r in known
         ),
+    )
+
+
+def _frame(drawn: Sequence[Curve], steps: int, unit: str) -> Frame:
+    values = [1.0, *(value for curve in drawn for _, *ys in (*curve.points, *curve.ends) for value in ys)]
+    return Frame(
+        x=lambda start, end: Scale(1.0, float(steps), start, end),
+        y=lambda start, end: logarithmic(values, start, end),
+        write_x=lambda value: f"{value:g}",
+        write_y=lambda value: fmt.significant(value, 3),
+        x_title=f"{unit}s so far",
+        y_title="ratio of throughputs",
+        x_ticks=tuple(float(at) for at in range(1, steps + 1, max(1, steps // 8))),
+        level=(1.0, "equal"),
+    )
+
+
+def _note(unit: str, *, looked_at: bool) -> str:
+    interval = "its 95 % interval"
+    if looked_at:
+        interval += f", which allows for looking after every {unit}, once there is one to draw"
+    return (
+        f"Line: the ratio after each {unit}; shaded: {interval}. A shade that leaves the dashed line shows a "
+        "difference."
     )
 
 

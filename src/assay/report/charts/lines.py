@@ -19,7 +19,8 @@ Point = tuple[float, float]
 class Curve:
     """One line: its points, the ends of their intervals (x, low, high) where known, and its colour.
     `dashed` lines share their colour with a plain one; points that are not `joined` are marks
-    alone; the ends of a `band` are one area."""
+    alone; the ends of a `band` are one area. `slices` are pieces of level line (from, to, height), and there
+    may be `faint` ones before them."""
 
     name: str
     colour: int | None
@@ -28,6 +29,8 @@ class Curve:
     dashed: bool = False
     joined: bool = True
     band: bool = False
+    slices: tuple[tuple[float, float, float], ...] = ()
+    faint: tuple[tuple[float, float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ def _curve(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
         yield svg.area(upper, [(x(at), y(low)) for at, low, _ in curve.ends], f"band {cls}")
     for at, low, high in () if curve.band else curve.ends:
         yield svg.line(x(at), y(low), x(at), y(high), f"thin {cls}")
+    for pieces, kind in ((curve.faint, "faint"), (curve.slices, "curve")):
+        yield svg.pieces([(x(a), x(b), y(level)) for a, b, level in pieces], f"{kind} {cls}")
     if curve.joined:
         line = f"curve {'dash ' if curve.dashed else ''}{cls}"
         yield svg.path([(x(a), y(b)) for a, b in curve.points], line)

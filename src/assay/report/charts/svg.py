@@ -115,6 +115,12 @@ def path(points: Iterable[tuple[float, float]], cls: str) -> str:
     return element("path", d="M" + "L".join(f"{number(x)},{number(y)}" for x, y in found), cls=cls)
 
 
+def pieces(found: Iterable[tuple[float, float, float]], cls: str) -> str:
+    """Many pieces of level line (from, to, height) in one element."""
+    d = "".join(f"M{number(start)},{number(y)}H{number(max(end, start + 0.3))}" for start, end, y in found)
+    return element("path", d=d, cls=cls) if d else ""
+
+
 def area(upper: Sequence[tuple[float, float]], lower: Sequence[tuple[float, float]], cls: str) -> str:
     """What lies between two lines."""
     return path([*upper, *reversed(lower)], cls) if len(upper) > 1 else ""

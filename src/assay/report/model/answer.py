@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from assay.report import format as fmt
-from assay.report.model import contest, order, search
+from assay.report.model import contest, order, search, woven
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import remarks
 from assay.report.model.rows import Section, ordered_findings
@@ -32,7 +32,7 @@ def answer(run: Run, found: Sequence[Section]) -> Answer:
     surer = told.surer or tuple(_remedies(run))
     return Answer(
         said=_safe(told.said or ("Nothing was measured that may be shown.",)),
-        sure=_safe(told.sure),
+        sure=_safe((*told.sure, *woven.told(run))),
         why=_safe(why),
         surer=_safe(surer),
         standing=standing(run),
@@ -98,7 +98,7 @@ def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
     ratios = [one.ratio for one in judgement.comparisons if one.ratio] if judgement else []
     ordered = [row for section in shown for row in section.candidates if row.tier is not None]
     if judgement is not None and ratios and ordered:
-        blocks = fmt.counted(min(ratio.n for ratio in ratios), "block")
+        blocks = fmt.counted(min(ratio.n for ratio in ratios), woven.unit(run))
         yield (
             f"How sure: 95 % intervals of ratios, paired over {blocks}; the order holds for all pairs "
             f"together (Holm), and no difference below {fmt.share(judgement.noise_floor)} is claimed."

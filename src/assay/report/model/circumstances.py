@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from assay.report import format as fmt
+from assay.report.model import woven
 from assay.report.model.loads import shapes
 from assay.report.model.rows import short_name
 from assay.values.design import SearchDesign
@@ -69,6 +70,8 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     seen = header.environment
     yield "run", fmt.safe(title(run))
     yield "order", _order(run)
+    if run.sittings:
+        yield "turns", fmt.safe(woven.turns(run), 500)
     yield "servers", fmt.safe(_servers(run), 1000)
     for load in shapes(run):
         yield "load", load
@@ -87,6 +90,9 @@ def _order(run: Run) -> str:
     blocks = blocks_of(run)
     if len(run.header.cases) == 1:
         return fmt.counted(len(run.trials), "trial")
+    if run.sittings:
+        slices = "each with all servers alive at once and their slices in balanced random order"
+        return f"{fmt.counted(blocks, 'sitting')}, {slices} (seed {seed})"
     return f"{fmt.counted(blocks, 'block')}, each with every case once, in an order drawn from seed {seed}"
 
 
@@ -94,7 +100,7 @@ def _servers(run: Run) -> str:
     """Who was started anew, and who was met as it stood."""
     names = stood(run)
     if not names:
-        return "a fresh process for each trial"
+        return f"a fresh process for each {'sitting' if run.sittings else 'trial'}"
     told = "met at the URL where they stand: their start, CPU and memory are not known"
     if all_stood(run):
         return told if len(names) > 1 else told.replace("they stand: their", "it stands: its")

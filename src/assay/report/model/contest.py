@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from assay import verdict
 from assay.report import format as fmt
-from assay.report.model import gate
+from assay.report.model import gate, woven
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
 from assay.values.estimate import Estimate
@@ -24,12 +24,12 @@ def told(run: Run) -> Answer:
     said, surer = list(_sentences(run, found)), ""
     if found.gate is not None:
         said.insert(0, gate.told(run, found.gate))
-        surer = gate.what_would_decide(found, found.gate)
+        surer = gate.what_would_decide(run, found, found.gate)
     elif found.best is not None and narrow:
-        surer = _what_would_settle(found)
+        surer = _what_would_settle(run, found)
     return Answer(
         said=tuple(said),
-        sure=(_sure(found),) if any(pair.ratio for pair in found.pairs) else (),
+        sure=(_sure(run, found),) if any(pair.ratio for pair in found.pairs) else (),
         surer=(surer,) if surer else (),
     )
 
@@ -37,7 +37,7 @@ def told(run: Run) -> Answer:
 def standing(run: Run) -> str:
     """Where the comparison stands, in a line: blocks, load, and the widest question left."""
     found = answer(run)
-    size = f"{fmt.counted(found.blocks, 'block')}, {fmt.span(found.load_s)} of load"
+    size = f"{fmt.counted(found.blocks, woven.unit(run))}, {fmt.span(found.load_s)} of load"
     if found.best is None or not found.pairs:
         return size
     if found.gate is not None:
@@ -66,9 +66,9 @@ def _sentences(run: Run, found: ContestAnswer) -> Iterator[str]:
         yield f"{_pair(run, found, pair)}."
 
 
-def _sure(found: ContestAnswer) -> str:
+def _sure(run: Run, found: ContestAnswer) -> str:
     """Where the intervals come from: they are looked at after every block, and allow for it."""
-    blocks = fmt.counted(found.blocks, "block")
+    blocks = fmt.counted(found.blocks, woven.unit(run))
     return (
         f"How sure: 95 % intervals of ratios, paired over {blocks}; they hold however often one looks, "
         "for all pairs together."
@@ -109,17 +109,18 @@ def _bounded(best: str, other: str, pair: RivalRatio, ratio: Estimate) -> str:
     return told if pair.settled == "different" else f"no difference shown: {told}"
 
 
-def _what_would_settle(found: ContestAnswer) -> str:
+def _what_would_settle(run: Run, found: ContestAnswer) -> str:
     """Said of the comparison that needs most."""
     needs = [pair.blocks_needed for pair in found.pairs if pair.settled is None]
     known = [need for need in needs if need is not None]
     if not found.blocks or not known or len(known) < len(needs):
         return "Not settled: this machine is too noisy to say how many more blocks would do."
+    unit = f"more {woven.unit(run)}"
     more = max(1, max(known) - found.blocks)
     load = fmt.span(more * found.load_s / found.blocks)
     budget = fmt.span(found.load_s + more * found.load_s / found.blocks)
     return (
-        f"Not settled: about {fmt.counted(more, 'more block')} ({load} of load) would probably do; "
+        f"Not settled: about {fmt.counted(more, unit)} ({load} of load) would probably do; "
         f"give it --budget {budget.replace(' ', '')}, longer trials, or a quieter machine."
     )
 

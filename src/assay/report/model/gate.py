@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay import verdict
 from assay.report import format as fmt
+from assay.report.model import woven
 from assay.report.model.rows import name_of_case
 from assay.values.estimate import Estimate
 from assay.values.run import Run
@@ -33,17 +34,18 @@ def standing(gate: Gate) -> str:
     return f"head / base {ratio}, limit of {fmt.share(gate.allowed, exact=True)}: {gate.outcome}"
 
 
-def what_would_decide(found: ContestAnswer, gate: Gate) -> str:
+def what_would_decide(run: Run, found: ContestAnswer, gate: Gate) -> str:
     """How many more blocks; empty where nothing is left to decide, or no number of blocks would."""
     if gate.outcome != "could not tell" or gate.limits:
         return ""
     if gate.blocks_needed is None or not found.blocks:
         return "Not decided: this machine is too noisy to say how many more blocks would do."
+    unit = f"more {woven.unit(run)}"
     more = max(1, gate.blocks_needed - found.blocks)
     load_s = found.load_s / found.blocks
     budget = fmt.span(found.load_s + more * load_s).replace(" ", "")
     return (
-        f"Not decided: about {fmt.counted(more, 'more block')} ({fmt.span(more * load_s)} of load) would "
+        f"Not decided: about {fmt.counted(more, unit)} ({fmt.span(more * load_s)} of load) would "
         f"probably do; give it --budget {budget}, longer trials, or a quieter machine."
     )
 

@@ -1,0 +1,89 @@
+"""The slices of a sitting: each server's rate in its turns, all on one axis of time."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from assay.report import format as fmt
+from assay.report.charts.chart import Chart, as_rows
+from assay.report.charts.hues import hues
+from assay.report.charts.lines import Curve, Frame, plot
+from assay.report.charts.scale import Scale, logarithmic
+from assay.report.model.rows import short_name
+from assay.values.run import Run
+from assay.values.sitting import Sitting
+from assay.values.weave import Slice
+
+_MOST_SLICES = 1_200
+"""Of all servers together: more are no more to be told apart, and would only make the page large."""
+
+
+def sittings(run: Run) -> Iterator[Chart | None]:
+    """The last sitting of which every server saw the end; of none the last."""
+    if not run.sittings:
+        return
+    whole = [one for one in run.sittings if all(trial.measurement for trial in one.trials)]
+    yield _sitting(run, (whole or run.sittings)[-1])
+
+
+def _sitting(run: Run, sitting: Sitting) -> Chart | None:
+    names = {case.id: short_name(case) for case in run.header.cases}
+    colours = hues(run.header.cases)
+    lanes = [(names[trial.case], trial.lane.slices) for trial in sitting.trials if trial.lane]
+    most = max(1, _MOST_SLICES // max(1, len(lanes)))
+    curves = [_curve(name, colours[name], slices, most) for name, slices in lanes if slices]
+    rates = [rate for curve in curves for _, _, rate in (*curve.faint, *curve.slices) if rate > 0]
+    ends = [at for curve in curves for begin, end, _ in (*curve.faint, *curve.slices) for at in (begin, end)]
+    if len(curves) < 2 or not rates:
+        return None
+    frame = Frame(
+        x=lambda start, end: Scale(min(ends), max(ends), start, end),
+        y=lambda start, end: logarithmic(rates, start, end),
+        write_x=lambda value: fmt.significant(value, 3),
+        write_y=fmt.rate,
+        x_title="seconds since the sitting began",
+        y_title="answers a second, slice by slice",
+    )
+    length = fmt.time(sitting.lengths.slice_ns, exact=True)
+    return Chart(
+        name="sitting",
+        title=f"Turns of a sitting (number {sitting.number + 1} of {len(run.sittings)})",
+        note=(
+            f"Each piece of line is one slice of {length}: how much that server answered while the others "
+            "rested. Faint: its warm-up. What bends all of them at once is the machine, and cancels in "
+            "their ratios."
+        ),
+        draw=lambda width: plot(curves, frame, width),
+        heads=("server", "slices", "median", "lowest", "highest"),
+        rows=as_rows(_row(name, slices) for name, slices in lanes if slices),
+    )
+
+
+def _curve(name: str, colour: int | None, slices: Sequence[Slice], most: int) -> Curve:
+    """A server's slices; of very many each so manieth."""
+    some = slices[:: -(-len(slices) // most)]
+    warm, measured = (
+        tuple(
+            (one.start_ns / 1e9, (one.start_ns + one.length_ns) / 1e9, _rate(one))
+            for one in some
+            if one.phase == phase
+        )
+        for phase in ("warmup", "measured")
+    )
+    return Curve(name, colour, (), joined=False, slices=measured, faint=warm)
+
+
+def _rate(one: Slice) -> float:
+    return one.completed / one.length_ns * 1e9 if one.length_ns else 0.0
+
+
+def _row(name: str, slices: Sequence[Slice]) -> tuple[str, ...]:
+    rates = [_rate(one) for one in slices if one.phase == "measured"]
+    if not rates:
+        return (name, "0", *3 * (fmt.UNKNOWN,))
+    return (
+        name,
+        fmt.count(len(rates)),
+        *(fmt.rate(find(rates)) for find in (statistics.median, min, max)),
+    )

@@ -1,0 +1,108 @@
+"""How a run was woven, in sentences: its turns, how ratios scatter, and what would narrow them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from assay import verdict
+from assay.report import format as fmt
+from assay.report.model.rows import name_of_case
+from assay.stats import NOISE_FLOOR
+from assay.stats.pairing import cycle_logs, reach
+from assay.stats.woven import Spread, more_needed, spread
+from assay.values.design import ContestDesign
+from assay.values.run import Run
+from assay.values.sitting import Sitting
+from assay.verdict.seen import RunSeen
+
+
+class _Pair(NamedTuple):
+    """Two servers, how their log ratios scatter, and the half-width of their interval."""
+
+    a: str
+    b: str
+    spread: Spread
+    half: float
+
+
+def unit(run: Run) -> str:
+    """What a block of the run is called."""
+    return "sitting" if run.sittings else "block"
+
+
+def told(run: Run) -> Iterator[str]:
+    """Sentences for the answer; none of a run whose trials followed one another."""
+    if not run.sittings:
+        return
+    yield turns(run)
+    widest = max(_pairs(run), key=lambda pair: pair.half, default=None)
+    if widest is not None:
+        yield _scatter(run, widest)
+
+
+def turns(run: Run) -> str:
+    """How the load went round: the lengths of the last sitting, which the first ones settled."""
+    last = run.sittings[-1]
+    alive = len(last.trials)
+    lengths = {sitting.lengths.slice_ns for sitting in run.sittings}
+    earlier = f" (earlier ones in turns of {fmt.time(min(lengths))})" if min(lengths) < max(lengths) else ""
+    why = f" ({last.lengths.why})" if last.lengths.why else ""
+    return (
+        f"Woven: {fmt.counted(len(run.sittings), 'sitting')} of {fmt.counted(alive, 'server')} at once, "
+        f"loaded in turns of {_exact(last.lengths.slice_ns)}{why}, {_exact(last.lengths.settle_ns)} to "
+        f"settle before each; {fmt.span(_sitting_s(last))} of slices for each in a sitting{earlier}."
+    )
+
+
+def _sitting_s(sitting: Sitting) -> float:
+    """For how long a server of the sitting was measured, in the middle."""
+    measured = [trial.measurement.measured_ns for trial in sitting.trials if trial.measurement]
+    return sorted(measured)[len(measured) // 2] / 1e9 if measured else 0.0
+
+
+def _scatter(run: Run, pair: _Pair) -> str:
+    seen = pair.spread
+    names = " / ".join(name_of_case(run, case) for case in (pair.a, pair.b))
+    said = (
+        f"The ratio that scatters most ({names}) deviates by {_share(seen.within)} from cycle to cycle of a "
+        f"sitting of {seen.cycles} and by {_share(seen.between)} from sitting to sitting beyond that"
+    )
+    design = run.header.design
+    wanted = design.sought if isinstance(design, ContestDesign) else NOISE_FLOOR
+    if pair.half <= math.log1p(wanted):
+        return f"{said}; it is known to ± {_share(pair.half)}."
+    more = more_needed(seen, math.log1p(wanted), lambda n: reach(_seen(run).manner, n))
+    ways = []
+    if more.sittings is not None:
+        ways.append(fmt.counted(max(1, more.sittings - seen.sittings), "more sitting"))
+    if more.cycles is not None:
+        ways.append(f"sittings of {fmt.count(more.cycles)} cycles")
+    if not ways:
+        return f"{said}; no number of sittings would bring it to ± {_share(wanted)}."
+    return f"{said}; {' or '.join(ways)} would probably bring it to ± {_share(wanted)}."
+
+
+def _pairs(run: Run) -> Iterator[_Pair]:
+    """Every two that were compared and took turns in more than one sitting."""
+    seen = _seen(run)
+    for one in run.judgement.comparisons if run.judgement else ():
+        a, b = seen.find(one.a), seen.find(one.b)
+        if a is None or b is None or one.ratio is None or one.void:
+            continue
+        found = spread(list(cycle_logs(a.side(), b.side()).values()))
+        if found is not None and one.ratio.low is not None and one.ratio.high is not None:
+            yield _Pair(one.a, one.b, found, math.log(one.ratio.high / one.ratio.low) / 2)
+
+
+def _seen(run: Run) -> RunSeen:
+    return verdict.see_run(run)
+
+
+def _exact(ns: int) -> str:
+    return fmt.time(ns, exact=True)
+
+
+def _share(part: float) -> str:
+    return fmt.share(part)

@@ -1,0 +1,112 @@
+"""A woven run in its forms: how its turns went round is told, a sitting and each ratio's course are drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+import pytest
+from made_runs import WOBBLE, case, plan, run, woven
+from msgspec.structs import replace
+from rich.console import Console
+
+from assay.report import html, markdown, terminal
+from assay.report.charts import Chart, charts
+from assay.report.model.woven import told
+from assay.values.design import ContestDesign, WarmUp
+from assay.values.run import Run
+from assay.values.sitting import Lengths
+from assay.verdict import judge
+
+CYCLES = 30
+LENGTHS = Lengths(
+    slice_ns=100_000_000, settle_ns=5_000_000, why="the ratios agree with those in turns of 500 ms"
+)
+
+
+def sat(kind: str, sittings: int = 6, apart: float = 1.03) -> Run:
+    """Two servers, one a little faster, on a machine whose mood both share; judged."""
+    names = {"go": 10_000.0 * apart, "node": 10_000.0}
+    made = run([case(name, label=name.title()) for name in names], (), sittings if kind == "study" else 0)
+    if kind == "contest":
+        design = ContestDesign(
+            title="Go against Node",
+            budget_ns=10**11,
+            sought=0.02,
+            seed=7,
+            plans=dict.fromkeys(names, plan()),
+            warm_ups=dict.fromkeys(names, WarmUp(min_ns=0, max_ns=0)),
+        )
+        made = replace(made, header=replace(made.header, study_name="versus", design=design))
+    for number in range(sittings):
+        mood = [1 + 12 * WOBBLE[(cycle // 4 + number) % 10] for cycle in range(CYCLES)]
+        rates = {
+            name: [
+                per_s * mood[cycle] * (1 + WOBBLE[(cycle * (3 * place + 1) + number) % 10] * 1.5)
+                for cycle in range(CYCLES)
+            ]
+            for place, (name, per_s) in enumerate(names.items())
+        }
+        made = made.after(woven(rates, number, number, lengths=LENGTHS))
+    return replace(made, judgement=judge(made, 0))
+
+
+def named(made: Run, name: str) -> Chart:
+    return next(chart for chart in charts(made) if chart.name == name)
+
+
+@pytest.mark.parametrize("kind", ["study", "contest"])
+def test_the_end_screen_of_a_woven_run(kind: str, golden: Callable[[str, str], None]) -> None:
+    console = Console(file=io.StringIO(), width=80, color_system=None, markup=False, highlight=False)
+    with console.capture() as shown:
+        console.print(terminal.summary(sat(kind), ()))
+    text = "\n".join(line.rstrip() for line in shown.get().splitlines()) + "\n"
+    assert max(map(len, text.splitlines())) <= 80
+    golden(f"woven-{kind}.txt", text)
+
+
+def test_the_markdown_says_how_it_was_woven() -> None:
+    text = " ".join(markdown.render(sat("study")).split())
+    assert "Woven: 6 sittings of 2 servers at once, loaded in turns of 100 ms (the ratios agree with" in text
+    assert "a fresh process for each sitting" in text
+
+
+def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
+    [_, few] = told(sat("contest", sittings=4))
+    assert few.startswith("The ratio that scatters most (Go / Node) deviates by ")
+    assert " more sitting" in few and "would probably bring it to ± 2.0 %" in few
+    [_, many] = told(sat("contest", sittings=12))
+    assert "; it is known to ± " in many
+    alone = sat("contest", sittings=1)
+    assert len(list(told(alone))) == 1
+
+
+def test_a_sitting_is_drawn_slice_by_slice_on_one_axis_of_time() -> None:
+    made = sat("study")
+    chart = named(made, "sitting")
+    assert [row[:2] for row in chart.rows] == [("Go", "30"), ("Node", "30")]
+    drawn = "".join(chart.draw(900).parts)
+    assert drawn.count("H") >= 60 and 'class="curve s0"' in drawn and 'class="curve s1"' in drawn
+    assert "100 ms" in chart.note
+
+
+@pytest.mark.parametrize("kind", ["study", "contest"])
+def test_the_course_of_a_ratio_narrows_sitting_by_sitting(kind: str) -> None:
+    chart = named(sat(kind), "course")
+    assert [row[0] for row in chart.rows] == [str(at) for at in range(1, 7)]
+    assert chart.heads[0] == "sittings"
+    widths = [float(row[3]) - float(row[2]) for row in chart.rows if row[2] != "–"]
+    assert widths[-1] < widths[0]
+
+
+def test_the_page_has_both_and_stays_small() -> None:
+    page = html.render(sat("study"))
+    assert 'id="sitting"' in page and 'id="course"' in page and "<script" not in page
+    assert len(page) < 300_000
+
+
+def test_trials_one_after_the_other_have_no_turns_to_tell() -> None:
+    from sample_run import run as sample
+
+    made = sample()
+    assert not list(told(made)) and not any(chart.name == "sitting" for chart in charts(made))
