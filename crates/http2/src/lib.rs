@@ -6,6 +6,7 @@ pub mod client;
 mod fault;
 pub mod frame;
 pub mod hpack;
+pub mod meaning;
 pub mod server;
 
 pub use fault::{Fault, StreamFault};

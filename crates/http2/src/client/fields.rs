@@ -1,8 +1,8 @@
 //! Heads of answers and of requests, as blocks.
 
-use super::answer::{Meaning, meaning};
 use super::{Client, Event, MOST_FIELD_BYTES, Request};
 use crate::frame::{self, Head, flag, kind};
+use crate::meaning::{Meaning, meaning};
 use crate::{Fault, StreamFault, hpack};
 
 /// A block of fields that comes in pieces.

@@ -9,7 +9,6 @@
 //! is no error. What HTTP/2 asks for between the peers (acknowledging SETTINGS and PING, giving windows back)
 //! is written to `out` on the way.
 
-mod answer;
 mod control;
 mod data;
 mod fields;

@@ -1,7 +1,7 @@
 //! Blocks → fields.
 
 use super::table::{DEFAULT_TABLE_BYTES, ENTRY_BYTES, Table};
-use super::{Broken, huffman, integer};
+use super::{Broken, primitive};
 
 /// The fields of one block: names and values one after the other in one text.
 #[derive(Debug, Default, Clone)]
@@ -41,8 +41,22 @@ impl Fields {
         self.ends.clear();
     }
 
+    /// Adds a field; its name and its value are what `write` appends, one after the other.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    pub fn push<E>(
+        &mut self,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        let name_end = write(&mut self.text)?;
+        self.ends.push((name_end as u32, self.text.len() as u32));
+        Ok(())
+    }
+
     /// What RFC 9113, 6.5.2 counts: names, values, and 32 bytes for each field.
-    fn bytes(&self) -> usize {
+    #[must_use]
+    pub fn bytes(&self) -> usize {
         self.text.len() + ENTRY_BYTES * self.ends.len()
     }
 }
@@ -91,7 +105,7 @@ impl Decoder {
         while let Some(&first) = block.first() {
             match first {
                 0x80.. => {
-                    let index = integer::read(&mut block, 7)?;
+                    let index = primitive::read(&mut block, 7)?;
                     let (name, value) = self.table.get(index).ok_or(Broken::NoEntry)?;
                     fields.text.extend_from_slice(name);
                     let name_end = fields.text.len() as u32;
@@ -112,7 +126,7 @@ impl Decoder {
     }
 
     fn table_size(&mut self, block: &mut &[u8]) -> Result<(), Broken> {
-        let bytes = integer::read(block, 5)?;
+        let bytes = primitive::read(block, 5)?;
         if bytes > self.allowed_bytes {
             return Err(Broken::TableTooLarge);
         }
@@ -129,15 +143,15 @@ impl Decoder {
         fields: &mut Fields,
     ) -> Result<(), Broken> {
         let start = fields.text.len();
-        match integer::read(block, bits)? {
-            0 => string(block, &mut fields.text)?,
+        match primitive::read(block, bits)? {
+            0 => primitive::read_text(block, 7, &mut fields.text)?,
             index => {
                 let (name, _) = self.table.get(index).ok_or(Broken::NoEntry)?;
                 fields.text.extend_from_slice(name);
             }
         }
         let name_end = fields.text.len();
-        string(block, &mut fields.text)?;
+        primitive::read_text(block, 7, &mut fields.text)?;
         fields
             .ends
             .push((name_end as u32, fields.text.len() as u32));
@@ -148,18 +162,4 @@ impl Decoder {
         }
         Ok(())
     }
-}
-
-/// Takes a string off the block (RFC 7541, 5.2).
-fn string(block: &mut &[u8], out: &mut Vec<u8>) -> Result<(), Broken> {
-    let is_coded = block.first().is_some_and(|first| first & 0x80 != 0);
-    let length = integer::read(block, 7)?;
-    let (text, rest) = block.split_at_checked(length).ok_or(Broken::CutShort)?;
-    *block = rest;
-    if !is_coded {
-        out.extend_from_slice(text);
-    } else if !huffman::decode(text, out) {
-        return Err(Broken::BadHuffman);
-    }
-    Ok(())
 }

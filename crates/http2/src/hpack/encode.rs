@@ -1,7 +1,7 @@
 //! Fields → blocks.
 
+use super::primitive;
 use super::table::{DEFAULT_TABLE_BYTES, Table};
-use super::{huffman, integer};
 
 /// Writes the blocks of one connection, in the order they are sent.
 #[derive(Debug)]
@@ -50,43 +50,32 @@ impl Encoder {
     ) {
         if let Some(least) = self.least_bytes.take() {
             // RFC 7541, 4.2: the least size in between is told, then the last one.
-            integer::write(least, 5, 0x20, out);
+            primitive::write(least, 5, 0x20, out);
             if self.table.most_bytes() != least {
-                integer::write(self.table.most_bytes(), 5, 0x20, out);
+                primitive::write(self.table.most_bytes(), 5, 0x20, out);
             }
         }
         for (name, value, is_kept) in fields {
             let index = match self.table.find(name, value) {
                 Some((index, true)) => {
-                    integer::write(index, 7, 0x80, out);
+                    primitive::write(index, 7, 0x80, out);
                     continue;
                 }
                 Some((index, false)) => index,
                 None => 0,
             };
             match is_kept {
-                true => integer::write(index, 6, 0x40, out),
-                false => integer::write(index, 4, 0, out),
+                true => primitive::write(index, 6, 0x40, out),
+                false => primitive::write(index, 4, 0, out),
             }
             if index == 0 {
-                string(name, out);
+                primitive::write_text(name, 7, 0, out);
             }
-            string(value, out);
+            primitive::write_text(value, 7, 0, out);
             if is_kept {
                 self.table.add(name, value);
                 self.changes += 1;
             }
         }
-    }
-}
-
-fn string(text: &[u8], out: &mut Vec<u8>) {
-    let coded_bytes = huffman::encoded_bytes(text);
-    if coded_bytes < text.len() {
-        integer::write(coded_bytes, 7, 0x80, out);
-        huffman::encode(text, out);
-    } else {
-        integer::write(text.len(), 7, 0, out);
-        out.extend_from_slice(text);
     }
 }

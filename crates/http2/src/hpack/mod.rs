@@ -3,7 +3,7 @@
 mod decode;
 mod encode;
 pub mod huffman;
-mod integer;
+pub mod primitive;
 mod table;
 
 pub use decode::{Decoder, Fields};

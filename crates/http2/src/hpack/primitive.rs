@@ -1,9 +1,9 @@
-//! Numbers with a prefix of some bits, RFC 7541, 5.1.
+//! Numbers with a prefix of some bits and strings behind such a number, RFC 7541, section 5; QPACK writes them alike.
 
-use super::Broken;
+use super::{Broken, huffman};
 
 /// Appends `value`, its first bits in the lowest `bits` of a byte whose others are `flags`.
-pub(super) fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
+pub fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
     let most = (1_usize << bits) - 1;
     if value < most {
         out.push(flags | value as u8);
@@ -19,8 +19,11 @@ pub(super) fn write(value: usize, bits: u32, flags: u8, out: &mut Vec<u8>) {
 }
 
 /// Takes a number off the front of `input`, whose first byte has `bits` of it.
+///
+/// # Errors
+/// It is cut short, or has more than 32 bits.
 #[inline]
-pub(super) fn read(input: &mut &[u8], bits: u32) -> Result<usize, Broken> {
+pub fn read(input: &mut &[u8], bits: u32) -> Result<usize, Broken> {
     let (&first, mut rest) = input.split_first().ok_or(Broken::CutShort)?;
     let most = (1_u64 << bits) - 1;
     let mut value = u64::from(first) & most;
@@ -44,6 +47,36 @@ pub(super) fn read(input: &mut &[u8], bits: u32) -> Result<usize, Broken> {
     }
     *input = rest;
     Ok(value as usize)
+}
+
+/// Appends a string, Huffman-coded where that is shorter: its length has `bits` of the first byte, the bit above
+/// says that it is coded, the others are `flags`.
+pub fn write_text(text: &[u8], bits: u32, flags: u8, out: &mut Vec<u8>) {
+    let coded_bytes = huffman::encoded_bytes(text);
+    if coded_bytes < text.len() {
+        write(coded_bytes, bits, flags | 1 << bits, out);
+        huffman::encode(text, out);
+    } else {
+        write(text.len(), bits, flags, out);
+        out.extend_from_slice(text);
+    }
+}
+
+/// Takes a string off the front of `input`, whose length has `bits` of the first byte, and appends it to `out`.
+///
+/// # Errors
+/// It is cut short, or no Huffman code.
+pub fn read_text(input: &mut &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), Broken> {
+    let is_coded = input.first().is_some_and(|first| first >> bits & 1 != 0);
+    let length = read(input, bits)?;
+    let (text, rest) = input.split_at_checked(length).ok_or(Broken::CutShort)?;
+    *input = rest;
+    if !is_coded {
+        out.extend_from_slice(text);
+    } else if !huffman::decode(text, out) {
+        return Err(Broken::BadHuffman);
+    }
+    Ok(())
 }
 
 #[cfg(test)]

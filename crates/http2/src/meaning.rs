@@ -1,13 +1,15 @@
-//! What the fields of an answer say, and which are no answer's (RFC 9113, 8.1 to 8.3).
+//! What the fields of an answer say, and which are no answer's (RFC 9113, 8.1 to 8.3;
+//! RFC 9114, 4.1 to 4.3 say the same of HTTP/3).
 
 use crate::hpack::Fields;
 
 /// The head of an answer, or its trailers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Meaning {
+pub struct Meaning {
     /// None: there is no `:status`, as in trailers.
-    pub(super) status: Option<u16>,
-    pub(super) length: Option<u64>,
+    pub status: Option<u16>,
+    /// What content-length says.
+    pub length: Option<u64>,
 }
 
 /// Fields that speak of a connection, which HTTP/2 has none of (RFC 9113, 8.2.2).
@@ -23,7 +25,7 @@ const OF_CONNECTIONS: [&[u8]; 5] = [
 ///
 /// # Errors
 /// Why they are malformed.
-pub(super) fn meaning(fields: &Fields) -> Result<Meaning, &'static str> {
+pub fn meaning(fields: &Fields) -> Result<Meaning, &'static str> {
     let mut meaning = Meaning {
         status: None,
         length: None,
@@ -72,7 +74,9 @@ fn status(value: &[u8]) -> Option<u16> {
     }
 }
 
-fn number(digits: &[u8]) -> Option<u64> {
+/// A number in digits and nothing else.
+#[must_use]
+pub fn number(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
