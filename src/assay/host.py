@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import psutil
 
@@ -85,36 +86,70 @@ def raise_descriptor_limit() -> tuple[int, int]:
 
 
 class Watch:
-    """Looks at the host at the begin and the end of a phase."""
+    """Looks at the host for a while, or for several that are added up: the slices of one server."""
 
-    def __init__(self, split: CoreSplit) -> None:
-        """Begin to watch."""
+    def __init__(self, split: CoreSplit, *, begins: bool = True) -> None:
+        """Begin to watch, unless that is for `resume` to do."""
         self._client = split.client
         self._server = split.server
-        self._began = time.monotonic()
-        self._throttled_ns = _throttled_ns()
-        self._own_ns = time.process_time_ns()
-        self._begin = psutil.cpu_times(percpu=True)
+        self._spent: list[dict[str, float]] = [{} for _ in psutil.cpu_times(percpu=True)]
+        self._elapsed_s = 0.0
+        self._throttled_ns: int | None = 0
+        self._own_ns = 0
+        self._marks: _Marks | None = _Marks.now() if begins else None
+
+    def resume(self) -> None:
+        """Look from now on."""
+        self._marks = _Marks.now()
+
+    def pause(self) -> None:
+        """Add what was seen since the begin, and look away. Without effect where nobody looks."""
+        before, now = self._marks, _Marks.now()
+        if before is None:
+            return
+        self._marks = None
+        for sums, early, late in zip(self._spent, before.cpus, now.cpus, strict=False):
+            for kind, seconds in _spent(early, late).items():
+                sums[kind] = sums.get(kind, 0.0) + seconds
+        self._elapsed_s += now.at_s - before.at_s
+        self._own_ns += now.own_ns - before.own_ns
+        if now.throttled_ns is None or self._throttled_ns is None:
+            self._throttled_ns = None
+        else:
+            self._throttled_ns += now.throttled_ns - (before.throttled_ns or 0)
 
     def seen(self) -> HostSeen:
-        """The host since the begin."""
-        now = psutil.cpu_times(percpu=True)
-        spent = [_spent(before, after) for before, after in zip(self._begin, now, strict=False)]
-        total = sum(sum(cpu.values()) for cpu in spent)
-        steal = sum(cpu.get("steal", 0.0) for cpu in spent)
-        busy = sum(sum(cpu.values()) - _idle(cpu) - cpu.get("steal", 0.0) for cpu in spent)
-        elapsed = time.monotonic() - self._began
-        throttled = _throttled_ns()
+        """The host in all that time."""
+        if self._marks is not None:
+            self.pause()
+            self.resume()
+        total = sum(sum(cpu.values()) for cpu in self._spent)
+        steal = sum(cpu.get("steal", 0.0) for cpu in self._spent)
+        busy = sum(sum(cpu.values()) - _idle(cpu) - cpu.get("steal", 0.0) for cpu in self._spent)
         return HostSeen(
             load_average_1m=os.getloadavg()[0],
             steal_share=steal / total if total else 0.0,
-            client_cpus_idle_share=_idle_share(spent, self._client),
+            client_cpus_idle_share=_idle_share(self._spent, self._client),
             mhz=_mhz(),
-            server_cpus_idle_share=_idle_share(spent, self._server),
-            busy_cores=busy / elapsed if elapsed > 0 else None,
-            throttled_ns=None if throttled is None else throttled - (self._throttled_ns or 0),
-            own_cpu_ns=time.process_time_ns() - self._own_ns,
+            server_cpus_idle_share=_idle_share(self._spent, self._server),
+            busy_cores=busy / self._elapsed_s if self._elapsed_s > 0 else None,
+            throttled_ns=self._throttled_ns,
+            own_cpu_ns=self._own_ns,
         )
+
+
+class _Marks(NamedTuple):
+    """The host's clocks at a moment."""
+
+    at_s: float
+    throttled_ns: int | None
+    own_ns: int
+    cpus: Sequence[object]
+
+    @classmethod
+    def now(cls) -> _Marks:
+        """At this one."""
+        return cls(time.monotonic(), _throttled_ns(), time.process_time_ns(), psutil.cpu_times(percpu=True))
 
 
 def _idle(cpu: Mapping[str, float]) -> float:

@@ -25,6 +25,8 @@ def answer():
     if mode == "killed" and answered > 200:
         os.kill(os.getpid(), signal.SIGKILL)
     status, body = "200 OK", b"hello\n"
+    if mode == "hangs" and answered > 200:
+        time.sleep(600)
     if mode == "slow":
         time.sleep(0.002)
     if mode == "wrong status":

@@ -20,7 +20,9 @@ from assay.study import load_study, resolve
 from assay.values.design import Choices
 from assay.values.measurement import Snapshot
 from assay.values.run import Run
+from assay.values.sitting import Sitting
 from assay.values.trial import Phase, Trial
+from assay.values.weave import WovenSnapshot
 
 STUDY = """
 format = 1
@@ -34,6 +36,8 @@ routes = ["hello"]
 [profiles.fair]
 blocks = {blocks}
 control_blocks = {control_blocks}
+woven = {woven}
+slice_ms = 50
 [[profiles.fair.loads]]
 connections = {connections}
 measure_s = {measure_s}
@@ -53,6 +57,7 @@ def write(
     connections: int = 4,
     ready_timeout_s: float = 20,
     control_blocks: int = 0,
+    woven: bool = False,
 ) -> None:
     """A study of one server for each mode; spaces in its name become dashes."""
     names = []
@@ -70,6 +75,7 @@ def write(
             measure_s=measure_s,
             warm_up_s=warm_up_s,
             connections=connections,
+            woven="true" if woven else "false",
         )
     )
 
@@ -105,6 +111,12 @@ class Teller(trial.Silent):
 
     def trial_finished(self, trial: Trial) -> None:
         print("finished", trial.number, flush=True)
+
+    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
+        print("turns", len(slots), snapshot.lanes[0].snapshot.phase, flush=True)
+
+    def sitting_finished(self, sitting: Sitting) -> None:
+        print("sitting", sitting.number, "cut" if sitting.cut else "whole", flush=True)
 
     def note(self, text: str) -> None:
         print("note", text, flush=True)

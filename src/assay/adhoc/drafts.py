@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.adhoc.case import drafted
+from assay.adhoc.rivals import one_program
 from assay.errors import InputError
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.design import (
@@ -18,6 +19,7 @@ from assay.values.design import (
     WarmUp,
 )
 from assay.values.plan import LoadPlan
+from assay.values.sitting import ALIKE_NS, SETTLE_NS, UNLIKE_NS, Weave
 
 LEAST_BUDGET_NS = 90_000_000_000
 _OVERRUN = 1.05
@@ -40,8 +42,13 @@ def contest(
     unlike_allowed: bool,
     slower_allowed: float | None,
     commands: Commands,
+    weave: bool = True,
+    slice_ns: int | None = None,
 ) -> ContestDesign:
-    """Which of these serves more? InputError where a rival's URL cannot be."""
+    """Which of these serves more? InputError where a rival's URL cannot be.
+
+    They take turns if they are to `weave`: in slices of `slice_ns`, or of a length that is found.
+    """
     design = ContestDesign(
         title=" against ".join(rival.name for rival in rivals),
         question=_question(rivals, slower_allowed),
@@ -53,6 +60,7 @@ def contest(
         budget_ns=budget_ns,
         sought=sought,
         control=control,
+        weave=_weave(rivals, slice_ns) if weave else None,
         unlike_allowed=unlike_allowed,
         slower_allowed=slower_allowed,
         rules={
@@ -91,6 +99,16 @@ def affordable(budget_ns: int | None, entries: int, measure_ns: int, warm_up: Wa
     room_ns = round(budget_ns / _OVERRUN / trials) - measure_ns
     longest_ns = max(warm_up.min_ns, min(warm_up.max_ns, room_ns))
     return budget_ns, WarmUp(min_ns=warm_up.min_ns, max_ns=longest_ns)
+
+
+def _weave(rivals: Sequence[Rival], slice_ns: int | None) -> Weave:
+    alike = one_program(rivals)
+    return Weave(
+        least_slice_ns=ALIKE_NS if alike else UNLIKE_NS,
+        settle_ns=SETTLE_NS,
+        given_slice_ns=slice_ns,
+        alike=alike,
+    )
 
 
 def search(

@@ -102,6 +102,22 @@ def _short_names(words: Sequence[str]) -> Sequence[str]:
     return ()
 
 
+def one_program(rivals: Sequence[Rival]) -> bool:
+    """Whether their commands are of one program: the same words but for folders, flags and what is set.
+
+    Two URLs are not: what stands there is not known.
+    """
+    spoken = {
+        tuple(
+            _base(word)
+            for word in rival.command.split()
+            if not word.startswith("-") and "=" not in word and not word.isdigit()
+        )
+        for rival in rivals
+    }
+    return len(spoken) == 1 and all(rival.command for rival in rivals)
+
+
 def _base(part: str) -> str:
     """A path's last name; anything else as it is."""
     return part.rstrip("/").rpartition("/")[2] if re.fullmatch(r"[\w./-]+", part) else part.rstrip("/")

@@ -32,6 +32,8 @@ def configure(parser: Parser) -> None:
                      help="open loops too: response times at 25 to 90 %% of capacity")  # fmt: skip
     how.add_argument("--no-control", action="store_true",
                      help="do not measure one server a second time (A/A)")  # fmt: skip
+    how.add_argument("--no-weave", action="store_true",
+                     help="trials one after the other instead of servers that take turns")  # fmt: skip
     how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
     ray_flags.add_to(parser)
     preflight.add_to(parser)
@@ -45,6 +47,7 @@ def configure(parser: Parser) -> None:
         ("assay run heroes --profile both", "both, and what the flaws did to the ranking"),
         ("assay run franklin --server quotes/go --blocks 3", "one server, three trials"),
         ("assay run franklin --ray 10.0.0.1:6379", "servers and generators on the machines of a cluster"),
+        ("assay run franklin --no-weave", "each server alone, one trial after the other"),
         ("assay run --all", "every study, with a time estimate first"),
         ("assay run --resume latest", "go on where a run, or a series of runs, was cut off"),
     )
@@ -100,6 +103,7 @@ def _choices(args: argparse.Namespace) -> Choices:
         servers=tuple(args.server),
         control=not args.no_control,
         latency=args.latency,
+        weave=not args.no_weave,
     )
 
 
@@ -151,7 +155,7 @@ def _unfinished(settings: Settings, series_id: str) -> Series | None:
 
 def _refuse_with_resume(args: argparse.Namespace) -> None:
     """A resumed run is the run that it was: nothing of it can be chosen again."""
-    chosen = ("study", "all", "profile", "quick", "blocks", "server", "latency", "no_control")
+    chosen = ("study", "all", "profile", "quick", "blocks", "server", "latency", "no_control", "no_weave")
     given = [name for name in chosen if getattr(args, name)]
     if args.seed is not None:
         given.append("seed")

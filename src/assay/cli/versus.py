@@ -40,6 +40,12 @@ def configure(parser: Parser) -> None:
     gate.add_argument("--fail-if-slower", type=any_share, metavar="SHARE",
                       help="the second (HEAD) serves less than the first (BASE) by more than this; the run "
                       "ends when that is decided")  # fmt: skip
+    turns = parser.add_argument_group("turns")
+    turns.add_argument("--slice", type=words.time_ns, metavar="TIME",
+                       help="length of a turn [found: 100ms for builds of one program, 250ms for others, or "
+                       "longer where they are slow]")  # fmt: skip
+    turns.add_argument("--no-weave", dest="weave", action="store_false",
+                       help="trials one after the other instead of servers that take turns")  # fmt: skip
     hooks = parser.add_argument_group("commands around them", "{NAME} of a scan is filled in")
     hooks.add_argument("--setup", default="", metavar="CMD", help="run once for each rival, before all")
     hooks.add_argument("--prepare", default="", metavar="CMD", help="run before each start of a server")
@@ -108,6 +114,8 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         control=args.control,
         unlike_allowed=args.unlike,
         slower_allowed=args.fail_if_slower,
+        weave=args.weave,
+        slice_ns=args.slice,
         commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
     )
 

@@ -1,7 +1,9 @@
 """What a run does next: a pure function of its design and of the trials so far.
 
-    while (due := next_trial(run)) is not None:
+    while (due := next_due(run)) is not None:
         ...                                     # the controller runs it, stores it, and asks again
+
+Where the design is woven, what is due may be a sitting: trials of a block that take turns.
 
 A kind of run is a value in `assay.values.design`, a function here that says what comes next, a file of its
 words in `assay.report`, and a line in each table that names them: `NEXT` here, `SENTENCES` (report/answer.py)
@@ -11,7 +13,8 @@ and `WORDS` (report/run_live.py). Without words of its own it has those of any r
 from __future__ import annotations
 
 from assay.design.due import Due, given_up
-from assay.design.kinds import NEXT, next_trial
+from assay.design.kinds import NEXT, next_due, next_trial
 from assay.design.schedule import Slot
+from assay.design.sitting import DueSitting
 
-__all__ = ["NEXT", "Due", "Slot", "given_up", "next_trial"]
+__all__ = ["NEXT", "Due", "DueSitting", "Slot", "given_up", "next_due", "next_trial"]

@@ -18,6 +18,12 @@ from assay.versus.answer import answer, load_ns
 
 def next_trial(run: Run) -> Due | None:
     """The next of the block that has begun, or the first of another one where that is due."""
+    left = left_of_block(run)
+    return left[0] if left else None
+
+
+def left_of_block(run: Run) -> tuple[Due, ...]:
+    """What is left of the block that has begun, or all of another one where that is due."""
     block = max((trial.block for trial in run.trials), default=-1)
     before = [trial for trial in run.trials if trial.block < block]
     done = {trial.case for trial in run.trials if trial.block == block}
@@ -26,11 +32,13 @@ def next_trial(run: Run) -> Due | None:
     if not left:
         entries = _entries(run, run.trials)
         if not _goes_on(run, entries):
-            return None
+            return ()
         block += 1
         left = list(enumerate(_order(run, block, run.trials)))
-    place, case = left[0]
-    return _due(run, Slot(len(run.trials), block, place, case))
+    first = len(run.trials)
+    return tuple(
+        _due(run, Slot(first + number, block, place, case)) for number, (place, case) in enumerate(left)
+    )
 
 
 def order_of_block(cases: Sequence[str], block: int, seed: int) -> tuple[str, ...]:

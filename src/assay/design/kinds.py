@@ -6,8 +6,15 @@ from collections.abc import Callable
 
 from assay.design import contest, search, study
 from assay.design.due import Due
+from assay.design.sitting import DueSitting, sitting_of
 from assay.values.design import AnyDesign, ContestDesign, LoadDesign, SearchDesign, StudyDesign
 from assay.values.run import Run
+
+BLOCK: dict[type[AnyDesign], Callable[[Run], tuple[Due, ...]]] = {
+    StudyDesign: study.left_of_block,
+    ContestDesign: contest.left_of_block,
+}
+"""What is left of the block that has begun or is due, for the kinds whose blocks may be sittings."""
 
 NEXT: dict[type[AnyDesign], Callable[[Run], Due | None]] = {
     StudyDesign: study.next_trial,
@@ -20,3 +27,12 @@ NEXT: dict[type[AnyDesign], Callable[[Run], Due | None]] = {
 def next_trial(run: Run) -> Due | None:
     """The trial that is due after those of the run; None where the run has ended."""
     return NEXT[type(run.header.design)](run)
+
+
+def next_due(run: Run) -> Due | DueSitting | None:
+    """The trial that is due, or the sitting where it takes turns; None where the run has ended."""
+    left = BLOCK.get(type(run.header.design)) if run.header.design.weave else None
+    if left is None:
+        return next_trial(run)
+    dues = left(run)
+    return sitting_of(run, dues) or (dues[0] if dues else None)

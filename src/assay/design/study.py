@@ -17,6 +17,18 @@ def next_trial(run: Run) -> Due | None:
     return _due(run, left[0]) if left else None
 
 
+def left_of_block(run: Run) -> tuple[Due, ...]:
+    """What is left of the block that has begun, or else of the next one, in order.
+
+    Loads that follow from others' are settled for the first of them alone: the others are not due yet.
+    """
+    left = to_come(run)
+    cases = {case.id: case for case in run.header.cases}
+    of_block = [slot for slot in left if slot.block == left[0].block]
+    now = [slot for slot in of_block if not cases[slot.case].later] or of_block[:1]
+    return tuple(_due(run, slot) for slot in now)
+
+
 def to_come(run: Run) -> tuple[Slot, ...]:
     """The trials that are left, in order; of a search that has ended there are none."""
     ended = {case for case, found in answers_of(run).items() if found and found.search.ask() is None}

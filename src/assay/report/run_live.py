@@ -22,7 +22,9 @@ from assay.report.style import FAINT, SEVERITY_STYLE
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign, StudyDesign
 from assay.values.measurement import Snapshot
 from assay.values.run import Judgement, Run
+from assay.values.sitting import Sitting
 from assay.values.trial import Phase, Trial
+from assay.values.weave import WovenSnapshot
 
 WORDS: dict[type[AnyDesign], LiveWords] = {
     StudyDesign: StudyWords(),
@@ -132,6 +134,22 @@ class RunView:
         if line:
             self._line(line)
         self._draw(self._seen)
+
+    def sitting_started(self, slots: Sequence[Slot]) -> None:
+        """Show that these take turns."""
+        self.trial_started(slots[0])
+
+    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
+        """Show whose turn it is, and its rate."""
+        if snapshot.turn is not None and self._seen is not None:
+            lane = snapshot.turn.lane
+            self._seen = replace(self._seen, slot=slots[lane])
+            self.snapshot(slots[lane], snapshot.lanes[lane].snapshot)
+
+    def sitting_finished(self, sitting: Sitting) -> None:
+        """Keep its figures."""
+        for trial in sitting.trials:
+            self.trial_finished(trial)
 
     def note(self, text: str) -> None:
         """Say it."""

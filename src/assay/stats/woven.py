@@ -24,6 +24,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from assay.values.weave import Slice
+
 Cycles = Mapping[int, float]
 """The rate of one server in each cycle of a sitting, by the cycle's number."""
 
@@ -91,6 +93,29 @@ def lag_one(values: Sequence[float]) -> float:
     about = [value - mean for value in values]
     power = math.fsum(one * one for one in about)
     return math.fsum(x * y for x, y in pairwise(about)) / power if power > 0 else 0.0
+
+
+class Excess(NamedTuple):
+    """By how much (a log ratio) slices begin faster than they go on, and its standard error."""
+
+    mean: float
+    error: float
+
+
+def early_excess(slices: Sequence[Slice]) -> Excess | None:
+    """The first fifth of measured slices against the rest; None where they are too few, or hold too little.
+
+    A server whose caches went cold, or whose queue has to fill again, begins slower than it goes on; one
+    that rested (a credit of CPU time, an empty collector) faster.
+    """
+    logs = []
+    for one in slices:
+        rest = one.completed - one.early_completed
+        if one.phase == "measured" and one.early_completed > 0 and rest > 0:
+            logs.append(math.log(4 * one.early_completed / rest))
+    if len(logs) < FEWEST_CYCLES:
+        return None
+    return Excess(statistics.fmean(logs), error_of_mean(logs))
 
 
 class Spread(NamedTuple):

@@ -27,6 +27,7 @@ from assay.study.schema import (
     StudyComparison,
     Workload,
 )
+from assay.study.weaving import weave_of
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit, split_cores
 from assay.sut.manifest import Places
@@ -353,6 +354,7 @@ def _design(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], blocks
         plans={case.case.id: case.plan for case in cases},
         warm_ups={case.case.id: case.warm_up for case in cases},
         titles={case.case.id: case.server.title for case in cases},
+        weave=weave_of(matrix.profile, matrix.choices),
     )
 
 

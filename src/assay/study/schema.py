@@ -128,6 +128,8 @@ class Profile(Value, frozen=True, kw_only=True):
     control: in all unless given, 0 for none. `latency_blocks`: in how many blocks the open loops run.
     `capacity_trials`: how many trials of a search each block has at most, each of `capacity_s` or longer.
     `rules`: thresholds that hold in this profile, before those of the study: what it varies on purpose, say.
+    In the fair profile servers are alive at once and take turns, unless not `woven`; `slice_ms` is the length
+    of a turn, in place of the one that a pilot finds.
     """
 
     blocks: int = 10
@@ -139,6 +141,8 @@ class Profile(Value, frozen=True, kw_only=True):
     capacity_s: float = 3.0
     rules: dict[str, RuleSetting] = {}
     quick: Quick = Quick()
+    woven: bool = True
+    slice_ms: float | None = None
 
     def __post_init__(self) -> None:
         """At least one of each."""
@@ -146,8 +150,8 @@ class Profile(Value, frozen=True, kw_only=True):
             raise ValueError("blocks must be above 0")
         if not self.loads:
             raise ValueError("a profile needs at least one load")
-        for name in ("latency_blocks", "capacity_trials", "capacity_s"):
-            if getattr(self, name) <= 0:
+        for name in ("latency_blocks", "capacity_trials", "capacity_s", "slice_ms"):
+            if (getattr(self, name) or 1) <= 0 or getattr(self, name) == 0:
                 raise ValueError(f"{name} must be above 0")
         if self.control_blocks is not None and self.control_blocks not in (0, *range(3, 10_000)):
             raise ValueError("control_blocks must be 0 or at least 3: fewer pairs tell nothing")

@@ -12,7 +12,7 @@ from dataclasses import replace
 import msgspec
 
 from assay import store
-from assay.design import Due, next_trial
+from assay.design import Due, DueSitting, next_due
 from assay.errors import AssayError, ServerFailed
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.settings import Settings
@@ -27,9 +27,12 @@ from assay.trial.header import Resumed, header_for
 from assay.trial.observer import CutShort, Interrupted, Observer, Silent
 from assay.trial.one_trial import failure_of, run_trial
 from assay.trial.prepare import prepare_all
+from assay.trial.side_by_side import settled
+from assay.trial.sitting import Asked, run_sitting
 from assay.trial.warmup import preload
 from assay.trial.where import HERE, Where
-from assay.values.run import Run, TrialDone
+from assay.values.run import Run, SittingDone, TrialDone
+from assay.values.sitting import Sitting
 from assay.values.trial import Trial
 from assay.verdict import judge
 
@@ -54,11 +57,18 @@ def begin(
     left.
     """
     with open_bench(resolved, settings, observer or Silent(), where) as bench:
-        resolved = first_look(resolved, bench)
+        resolved = _told(settled(first_look(resolved, bench), where), bench.observer)
         header = header_for(resolved, command, series, where)
         with store.create(settings.results, header) as run_file:
             begun(header.run_id)
             return _to_its_end(resolved, Run(header=header, trials=(), judgement=None), run_file, bench)
+
+
+def _told(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
+    """The run, after saying why its servers take no turns where they usually do."""
+    if resolved.design.unwoven:
+        observer.note(f"one after the other: {resolved.design.unwoven}")
+    return resolved
 
 
 def go_on(resumed: Resumed, settings: Settings, observer: Observer | None = None) -> Run:
@@ -69,7 +79,8 @@ def go_on(resumed: Resumed, settings: Settings, observer: Observer | None = None
 
 
 def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench) -> Run:
-    """Trial after trial while one is due; each is stored before the next begins. Then the judgement."""
+    """Trial after trial, or sitting after sitting, while one is due; each is stored before the next begins.
+    Then the judgement."""
     observer = bench.observer
     ending: BaseException | None = None
     try:
@@ -80,12 +91,20 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
         with bench.where.site.services(run_services) as services:
             loopback = run.header.environment.loopback_bytes_per_s
             bench = replace(bench, logs=run_file.logs, services=services, loopback_bytes_per_s=loopback)
-            while (due := next_trial(run)) is not None:
-                observer.trial_started(due.slot)
-                trial = _one(resolved, due, servers, bench)
-                run_file.append(TrialDone(trial=trial), observer.note)
-                run = msgspec.structs.replace(run, trials=(*run.trials, trial))
-                observer.trial_finished(trial)
+            while (due := next_due(run)) is not None:
+                if isinstance(due, DueSitting):
+                    sitting = _sitting(resolved, due, servers, bench)
+                    run_file.append(SittingDone(sitting=sitting), observer.note)
+                    run = run.after(sitting)
+                    observer.sitting_finished(sitting)
+                    if sitting.cut:
+                        raise KeyboardInterrupt
+                else:
+                    observer.trial_started(due.slot)
+                    trial = _one(resolved, due, servers, bench)
+                    run_file.append(TrialDone(trial=trial), observer.note)
+                    run = run.after(trial)
+                    observer.trial_finished(trial)
     except KeyboardInterrupt as interrupt:
         ending = interrupt
     except AssayError as problem:
@@ -127,21 +146,46 @@ def _prepared(resolved: ResolvedRun, bench: Bench) -> Mapping[str, Ready]:
 
 def _one(resolved: ResolvedRun, due: Due, servers: Mapping[str, Ready], bench: Bench) -> Trial:
     """The trial that is due: run, or a row with why it cannot be."""
-    case = next(case for case in resolved.cases if case.case.id == due.slot.case)
-    server = servers[due.slot.case]
-    trial = Trial(
-        number=due.slot.number,
-        case=due.slot.case,
-        block=due.slot.block,
-        position=due.slot.position,
-        started_at_unix_ns=time.time_ns(),
-        plan=due.plan,
-    )
+    trial, case, server = _begun(due), _case(resolved, due), servers[due.slot.case]
     if isinstance(server, ServerFailed):
         return msgspec.structs.replace(trial, failure=failure_of(server))
     if due.failure is not None:
         return msgspec.structs.replace(trial, failure=due.failure)
     return run_trial(trial, case, server, due, bench)
+
+
+def _sitting(resolved: ResolvedRun, due: DueSitting, servers: Mapping[str, Ready], bench: Bench) -> Sitting:
+    """The sitting that is due, of the servers that can be had. KeyboardInterrupt where too little of it was
+    measured to be kept."""
+    bench.observer.sitting_started(tuple(lane.slot for lane in due.lanes))
+    asked, lacking = [], []
+    for lane in due.lanes:
+        trial, server = _begun(lane), servers[lane.slot.case]
+        if isinstance(server, ServerFailed):
+            lacking.append(msgspec.structs.replace(trial, failure=failure_of(server)))
+        else:
+            asked.append(Asked(trial, _case(resolved, lane), lane, server))
+    sitting = run_sitting(due, asked, bench)
+    if sitting is None:
+        raise KeyboardInterrupt
+    return msgspec.structs.replace(sitting, trials=(*sitting.trials, *lacking))
+
+
+def _begun(due: Due) -> Trial:
+    """The trial before anything is known of it."""
+    slot = due.slot
+    return Trial(
+        number=slot.number,
+        case=slot.case,
+        block=slot.block,
+        position=slot.position,
+        started_at_unix_ns=time.time_ns(),
+        plan=due.plan,
+    )
+
+
+def _case(resolved: ResolvedRun, due: Due) -> ResolvedCase:
+    return next(case for case in resolved.cases if case.case.id == due.slot.case)
 
 
 def _expected_s(resolved: ResolvedRun) -> dict[str, tuple[float, float]]:

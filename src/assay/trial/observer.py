@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from assay.design import Slot
 from assay.errors import EXIT_INTERRUPTED, AssayError
 from assay.values.measurement import Snapshot
 from assay.values.run import Run
+from assay.values.sitting import Sitting
 from assay.values.trial import Phase, Trial
+from assay.values.weave import WovenSnapshot
 
 
 class Observer(Protocol):
@@ -40,6 +42,15 @@ class Observer(Protocol):
     def trial_finished(self, trial: Trial) -> None:
         """The trial is stored."""
 
+    def sitting_started(self, slots: Sequence[Slot]) -> None:
+        """A sitting begins, in which these take turns; phases are told of each."""
+
+    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
+        """The turns as they stand, about twice a second. `slots` are those of the lanes, in their order."""
+
+    def sitting_finished(self, sitting: Sitting) -> None:
+        """The sitting is stored."""
+
     def note(self, text: str) -> None:
         """Something a reader should know, in one line."""
 
@@ -69,6 +80,15 @@ class Silent:
         """Show nothing."""
 
     def trial_finished(self, trial: Trial) -> None:
+        """Show nothing."""
+
+    def sitting_started(self, slots: Sequence[Slot]) -> None:
+        """Show nothing."""
+
+    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
+        """Show nothing."""
+
+    def sitting_finished(self, sitting: Sitting) -> None:
         """Show nothing."""
 
     def note(self, text: str) -> None:

@@ -60,7 +60,7 @@ def run_trial(
     trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
 ) -> Trial:
     """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
-    trial = msgspec.structs.replace(trial, plan=_plan(due, bench, due.plan.url))
+    trial = msgspec.structs.replace(trial, plan=planned(due, bench, due.plan.url))
     try:
         return _measured(trial, case, prepared, due, bench)
     except ServerFailed as failed:
@@ -96,7 +96,7 @@ def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: 
 def _measured(
     trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
 ) -> Trial:
-    slot, routes = due.slot, _tested_routes(case)
+    slot, routes = due.slot, tested_routes(case)
     bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
     bench.observer.phase(slot, "start")
     running = start(case, prepared, bench, f"{slot.case}-{slot.block}")
@@ -104,8 +104,8 @@ def _measured(
         bench.observer.phase(slot, "contract")
         before, wrong = probe.test(case.contract, routes, running.host, running.port)
         if wrong:
-            raise ServerFailed("contract", _wrong_answers(before, wrong), running.log_tail())
-        plan = _plan(due, bench, running.url)
+            raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
+        plan = planned(due, bench, running.url)
         loaded = _load(due, plan, running, bench)
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
@@ -114,30 +114,36 @@ def _measured(
     finally:
         running.stop()
     measured = loaded.measurement
-    wrong_during = sum(outcome.count for outcome in measured.outcomes if outcome.origin == "plan")
     return msgspec.structs.replace(
         trial,
         plan=plan,
         measurement=measured,
-        server=_server_seen(running, loaded, bench.split),
-        contract=ContractSeen(
-            before=before,
-            before_wrong=0,
-            during=measured.checked,
-            during_wrong=wrong_during,
-            after=after,
-            after_wrong=len(wrong_after),
-            examples=wrong_after[:3],
-        ),
+        server=server_seen(running, measured, loaded.cpu_ns, bench.split),
+        contract=contract_seen(before, measured, after, wrong_after),
         host=loaded.host,
         services=loaded.services,
         warm_up=loaded.warm_up,
-        link=_link(running, bench),
+        link=link_to(running, bench),
         generators=loaded.generators,
     )
 
 
-def _link(running: Running, bench: Bench) -> Link:
+def contract_seen(
+    before: int, measured: Measurement, after: int, wrong_after: tuple[str, ...]
+) -> ContractSeen:
+    """The answers of a trial, of which none was wrong before the load."""
+    return ContractSeen(
+        before=before,
+        before_wrong=0,
+        during=measured.checked,
+        during_wrong=sum(outcome.count for outcome in measured.outcomes if outcome.origin == "plan"),
+        after=after,
+        after_wrong=len(wrong_after),
+        examples=wrong_after[:3],
+    )
+
+
+def link_to(running: Running, bench: Bench) -> Link:
     """A server that we start is on this machine; of one that stands its address tells."""
     if isinstance(running, StandingServer) and not reach.is_this_machine((running.host,)):
         return Link(same_machine=False)
@@ -146,19 +152,21 @@ def _link(running: Running, bench: Bench) -> Link:
     return Link(same_machine=True, bytes_per_s=bench.loopback_bytes_per_s)
 
 
-def _tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
+def tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
     """The contract's routes. A ceiling has one prepared answer: it is held to what it is asked for."""
     if case.server.role == "ceiling":
         return case.routes
     return case.contract.routes_of(case.server.routes)
 
 
-def _plan(due: Due, bench: Bench, url: str) -> LoadPlan:
+def planned(due: Due, bench: Bench, url: str) -> LoadPlan:
+    """What is asked of the generator, at that server."""
     whole = msgspec.structs.replace(due.plan, url=url, cpus=bench.split.client)
     return bench.where.generator.planned(whole)
 
 
-def _wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
+def wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
+    """What is wrong, by the first of these."""
     more = f" (and {len(wrong) - 1} more of {asked} answers)" if len(wrong) > 1 else ""
     return f"does not keep its contract: {wrong[0]}{more}"
 
@@ -218,18 +226,18 @@ def _check_alive(running: Running, bench: Bench) -> None:
         raise ServerFailed("service", f"{gone} under load")
 
 
-def _server_seen(running: Running, loaded: _Loaded, split: CoreSplit) -> ServerSeen | None:
+def server_seen(running: Running, measured: Measurement, cpu_ns: int, split: CoreSplit) -> ServerSeen | None:
     """What was seen of the process; None where it is not ours to look at."""
     if isinstance(running, StandingServer):
         return None
-    wall_ns = loaded.measurement.measured_ns * split.server_cores
+    wall_ns = measured.measured_ns * split.server_cores
     return ServerSeen(
         version=running.prepared.version,
         pid=running.kept.pid,
         cpus=running.cpus,
         start_ns=running.start_ns,
-        cpu_ns=loaded.cpu_ns,
-        cpu_share=loaded.cpu_ns / wall_ns if wall_ns else 0.0,
+        cpu_ns=cpu_ns,
+        cpu_share=cpu_ns / wall_ns if wall_ns else 0.0,
         peak_rss_bytes=running.sampler.peak_rss_bytes,
         threads=running.sampler.threads,
     )

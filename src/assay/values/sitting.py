@@ -13,6 +13,12 @@ from collections.abc import Iterator, Mapping
 from assay.values.plan import Value
 from assay.values.trial import Trial
 
+ALIKE_NS = 100_000_000
+"""The shortest slice between builds of one program: below it the switches themselves cost."""
+UNLIKE_NS = 250_000_000
+"""Between unlike programs: below it a switch costs one of them more than the other."""
+SETTLE_NS = 5_000_000
+
 
 class Lengths(Value, frozen=True, kw_only=True):
     """How long slices are and the settle time before each; `why` says in a few words what settled them."""

@@ -1,0 +1,142 @@
+"""How long slices are, and the settle time before them: chosen from what was seen, and why. Pure.
+
+A slice has to be long beside what it holds: 25 service times, so that its two ends weigh little, and 200
+requests, so that its rate is one; the same for all servers. Between unlike programs a switch costs one more
+than the other, so theirs are longer (`Weave.least_slice_ns`), and a pilot of two lengths shows whether that
+is long enough. The settle time is doubled while the first fifth of slices differs from the rest.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from assay.quantities import share, time
+from assay.stats.special import student_t_quantile
+from assay.stats.woven import FEWEST_CYCLES, cycle_log_ratios, early_excess, error_of_mean
+from assay.values.sitting import Lengths, Pilot, Sitting, Weave
+from assay.values.weave import Slice
+
+MOST_SETTLE_NS = 40_000_000
+"""Beyond this it is not the settling that makes the first fifth differ."""
+SERVICE_TIMES = 25
+REQUESTS = 200
+LONGEST_NS = 5_000_000_000
+"""A sitting of four cycles is then 20 s of each server: a longer slice would no longer be one."""
+PILOT_CYCLES = FEWEST_CYCLES
+EARLY_DIFFERS = 0.01
+_STEP_NS = 10_000_000
+
+
+def lengths_for(weave: Weave, slices: Mapping[str, Sequence[Slice]]) -> Lengths:
+    """The lengths that a sitting needs after these slices of each case (its warm-up's)."""
+    least_ns: float = weave.least_slice_ns
+    why = "builds of one program" if weave.alike else "unlike servers"
+    if weave.given_slice_ns is not None:
+        least_ns, why = weave.given_slice_ns, "as asked for"
+    for name, each in slices.items():
+        seen = [one for one in each if one.completed > 0]
+        if not seen:
+            continue
+        service_ns = statistics.median(one.service_time_p50_ns for one in seen)
+        needed_ns = SERVICE_TIMES * service_ns
+        if needed_ns > least_ns:
+            least_ns, why = needed_ns, f"{SERVICE_TIMES} times the median service time of {name}"
+            if weave.given_slice_ns is not None:
+                why += f", as {time(weave.given_slice_ns)} would be too short"
+        rate = sum(one.completed for one in seen) / sum(one.length_ns for one in seen)
+        if weave.given_slice_ns is None and REQUESTS / rate > least_ns:
+            least_ns, why = REQUESTS / rate, f"{REQUESTS} requests of {name}"
+    if least_ns > LONGEST_NS:
+        least_ns, why = LONGEST_NS, f"the longest there is; {why} would take {time(least_ns)}"
+    rounded_ns = (
+        math.ceil(least_ns / _STEP_NS) * _STEP_NS if weave.given_slice_ns is None else round(least_ns)
+    )
+    return Lengths(slice_ns=rounded_ns, settle_ns=weave.settle_ns, why=why)
+
+
+def lengths_now(weave: Weave, sittings: Sequence[Sitting]) -> Lengths | None:
+    """Those of the sitting after these: the same, with twice the settle time where the last one shows that it
+    was too short. None where there was none."""
+    measured = [one for one in sittings if any(trial.measurement for trial in one.trials)]
+    if not measured:
+        return None
+    last, lengths = measured[-1], measured[-1].lengths
+    found = _slow_to_begin(last)
+    if found is None or 2 * lengths.settle_ns > min(MOST_SETTLE_NS, lengths.slice_ns // 4):
+        return lengths
+    settle_ns = 2 * lengths.settle_ns
+    name, excess = found
+    differs = f"the first fifth of {name}'s slices differed by {share(abs(excess))}"
+    why = f"{lengths.why.partition('; settle time')[0]}; settle time {time(settle_ns)}, as {differs}"
+    return Lengths(slice_ns=lengths.slice_ns, settle_ns=settle_ns, why=why)
+
+
+def _slow_to_begin(sitting: Sitting) -> tuple[str, float] | None:
+    """Whose slices begin unlike they go on by more than a hundredth, most of all."""
+    found = []
+    for trial in sitting.trials:
+        excess = early_excess(trial.lane.slices) if trial.lane and trial.measurement else None
+        if excess and abs(excess.mean) > max(EARLY_DIFFERS, 2 * excess.error):
+            found.append((trial.case, excess.mean))
+    return max(found, key=lambda one: abs(one[1]), default=None)
+
+
+def cycles_of(measure_ns: int, lengths: Lengths) -> int:
+    """How many cycles a sitting has in which each server is measured for so long: an even number, as every
+    second one is the one before it backwards."""
+    wanted = max(FEWEST_CYCLES, round(measure_ns / lengths.slice_ns))
+    return wanted + wanted % 2
+
+
+class Piloted(NamedTuple):
+    """What a pilot came to."""
+
+    lengths: Lengths
+    pilot: Pilot
+
+
+def piloted(lengths: Lengths, longer_ns: int, slices: Mapping[str, Sequence[Slice]]) -> Piloted | None:
+    """The lengths after a pilot that tried those of `lengths` and slices of `longer_ns`: the shorter only
+    where the ratios of all pairs agree within their errors. None where no two servers went through it."""
+    worst: tuple[float, float, tuple[str, str]] | None = None
+    pairs = list(combinations(slices, 2))
+    for a, b in pairs:
+        short, long = (
+            cycle_log_ratios(_of_length(slices[a], ns), _of_length(slices[b], ns))
+            for ns in (lengths.slice_ns, longer_ns)
+        )
+        if min(len(short), len(long)) < 2:
+            continue
+        apart = abs(statistics.fmean(short) - statistics.fmean(long))
+        allowed = student_t_quantile(len(short) + len(long) - 2, 1 - 0.025 / len(pairs))
+        beyond = apart / (allowed * math.hypot(error_of_mean(short), error_of_mean(long)) or 1e-12)
+        if worst is None or beyond > worst[0]:
+            worst = (beyond, apart, (a, b))
+    if worst is None:
+        return None
+    beyond, apart, pair = worst
+    agree = beyond <= 1
+    pilot = Pilot(
+        shorter_ns=lengths.slice_ns,
+        longer_ns=longer_ns,
+        cycles=PILOT_CYCLES,
+        apart=math.expm1(apart),
+        pair=pair,
+        agree=agree,
+    )
+    if agree:
+        why = f"{lengths.why}; a pilot at {time(longer_ns)} told the same ratios"
+        return Piloted(Lengths(slice_ns=lengths.slice_ns, settle_ns=lengths.settle_ns, why=why), pilot)
+    said = f"a pilot at {time(lengths.slice_ns)} told another ratio of {pair[0]} and {pair[1]}"
+    why = f"{said}, {share(pilot.apart)} apart"
+    return Piloted(Lengths(slice_ns=longer_ns, settle_ns=lengths.settle_ns, why=why), pilot)
+
+
+def _of_length(slices: Sequence[Slice], length_ns: int) -> dict[int, float]:
+    """The last rates at slices of that length, by cycle."""
+    found = {one.cycle: one.completed / one.length_ns for one in slices if one.length_ns == length_ns}
+    return dict(sorted(found.items())[-PILOT_CYCLES:])

@@ -1,0 +1,72 @@
+"""Whether a run's servers can be alive at once. Where not, trials follow one another, and it is said why."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+import psutil
+
+from assay.design.sitting import takes_turns
+from assay.resolved import ResolvedCase, ResolvedRun
+from assay.sut.build import Prepared
+from assay.trial.where import Where
+
+_USUAL_BYTES = 256 << 20
+"""What a server takes of whose memory its manifest says nothing."""
+_HEAP = re.compile(r"-Xmx(\d+)([kmg])", re.IGNORECASE)
+_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_BESIDE_A_HEAP = 1.25
+"""What a JVM takes beside its heap: code, stacks, metaspace."""
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+def settled(run: ResolvedRun, where: Where, free_bytes: int | None = None) -> ResolvedRun:
+    """The run as it can be had: woven if it is to be and its servers fit, else with a line why not."""
+    if run.design.weave is None:
+        return run
+    free = psutil.virtual_memory().available if free_bytes is None else free_bytes
+    problem = next(_problems(run, where, free), None)
+    if problem is None:
+        return run
+    design = msgspec.structs.replace(run.design, weave=None, unwoven=problem)
+    return replace(run, design=design)
+
+
+def _problems(run: ResolvedRun, where: Where, free_bytes: int) -> Iterator[str]:
+    if where.nodes:
+        yield "on a cluster servers take no turns"
+    lanes = [case for case in run.cases if takes_turns(case.plan) and not case.case.later]
+    if len(lanes) < 2:
+        yield "there are no two closed loops for a set time, and other loads take no turns"
+    ports = Counter(case.ready.only_port for case in lanes if isinstance(case.ready, Prepared))
+    taken = [port for port, number in ports.items() if port is not None and number > 1]
+    if taken:
+        yield f"port {taken[0]} is given for several servers, and only one can have it"
+    if run.services and any(_writes(case) for case in lanes):
+        yield f"the servers write to one {run.services[0].name}"
+    groups: dict[tuple[str, str], int] = {}
+    for case in lanes:
+        group = (case.case.workload, case.case.load)
+        groups[group] = groups.get(group, 0) + _memory(case)
+    needed = max(groups.values(), default=0)
+    if needed > free_bytes:
+        told = f"{needed / 1e9:.1f} GB of memory, {free_bytes / 1e9:.1f} GB are free"
+        yield f"all servers at once would take {told}"
+
+
+def _writes(case: ResolvedCase) -> bool:
+    return any(request.method not in _SAFE for request in case.plan.requests)
+
+
+def _memory(case: ResolvedCase) -> int:
+    """What the server is likely to take, by the heap that its command says."""
+    if case.rival is not None and case.rival.url:
+        return 0
+    heap = _HEAP.search(" ".join((*case.server.command, *case.server.env.values())))
+    if heap is None:
+        return _USUAL_BYTES
+    return round(int(heap[1]) * _UNITS[heap[2].lower()] * _BESIDE_A_HEAP)

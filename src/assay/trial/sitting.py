@@ -1,0 +1,299 @@
+"""One sitting: all servers of a block started, tested, loaded in turns, tested again, stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import msgspec
+
+from assay import engine
+from assay.design import Due, DueSitting
+from assay.design.lengths import lengths_for
+from assay.errors import EnvironmentLacks, ServerFailed
+from assay.host import Watch
+from assay.resolved import ResolvedCase
+from assay.sut import probe
+from assay.sut.build import Prepared
+from assay.sut.sampler import TreeClock
+from assay.sut.server import RunningServer
+from assay.sut.standing import Standing, StandingServer
+from assay.trial.bench import Bench
+from assay.trial.one_trial import (
+    Running,
+    contract_seen,
+    failure_of,
+    link_to,
+    planned,
+    server_seen,
+    start,
+    tested_routes,
+    wrong_answers,
+)
+from assay.trial.turns import WARMING_NS, LaneWatched, Turns
+from assay.values.plan import LoadPlan, StopAfter
+from assay.values.sitting import Lengths, Sitting
+from assay.values.trial import Lane, Phase, ServiceSeen, Trial
+from assay.values.weave import LaneMeasurement, Slice, WovenMeasurement, WovenPlan, WovenSnapshot
+
+_HOUR_NS = 3_600_000_000_000
+"""The engine's own bounds of a sitting's phases: it is we who end them, each by what was seen."""
+
+Ready = Prepared | Standing
+
+
+class Asked(NamedTuple):
+    """A lane to be: its trial so far, what it is of, and its server."""
+
+    trial: Trial
+    case: ResolvedCase
+    due: Due
+    server: Ready
+
+
+@dataclass
+class _Lane:
+    """A lane with its server running; `failed` says why it has no measurement, once that is known."""
+
+    asked: Asked
+    running: Running
+    plan: LoadPlan
+    before: int
+    clock: TreeClock | None
+    failed: ServerFailed | None = None
+
+    def died(self) -> bool:
+        """Whether the process has ended by itself; what is known of that is kept."""
+        if self.failed is None:
+            self.failed = self.running.died()
+        return self.failed is not None
+
+    def watched(self, bench: Bench) -> LaneWatched:
+        """As the turns look at it."""
+        clock = self.clock
+        return LaneWatched(
+            case=self.asked.trial.case,
+            warm_up=self.asked.due.warm_up,
+            cpu_ns=clock.read_ns if clock else _no_clock,
+            host=Watch(bench.split, begins=False),
+            died=self.died,
+        )
+
+    def sample(self) -> None:
+        """Memory, threads, and which processes there are."""
+        self.running.sampler.sample()
+        if self.clock:
+            self.clock.look()
+
+
+@dataclass(frozen=True)
+class _Offered:
+    """What came of the turns."""
+
+    turns: Turns
+    measured: WovenMeasurement
+    hosts: tuple[Watch, ...]
+    services: tuple[ServiceSeen, ...]
+    cut: bool
+
+
+def run_sitting(due: DueSitting, asked: Sequence[Asked], bench: Bench) -> Sitting | None:
+    """Run a sitting. Whatever a server does wrong becomes its trial's failure, and the others go on; no
+    process is left.
+
+    Ctrl-C ends it: it is `cut`, or None where too few cycles were whole to count.
+    """
+    began_ns = time.time_ns()
+    failed: dict[str, Trial] = {}
+    with _started(asked, failed, bench) as lanes:
+        offered = None
+        if lanes:
+            try:
+                offered = _offer(due, lanes, bench)
+            except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others it can
+                for lane in lanes:
+                    lane.failed = ServerFailed(lacking.stage, str(lacking))
+            if offered is not None and offered.cut and not offered.turns.whole:
+                return None
+        after = [_trial_of(due, lane, place, offered, bench) for place, lane in enumerate(lanes)]
+        _tell(bench, lanes, "stop")
+    done = {**failed, **{trial.case: trial for trial in after}}
+    order = [trial.case for trial in after] + list(failed)  # lanes first: their numbers are places in `turns`
+    lengths = offered.turns.lengths if offered else (due.lengths or _unknown(due))
+    return Sitting(
+        number=due.number,
+        block=due.block,
+        started_at_unix_ns=began_ns,
+        lengths=lengths,
+        trials=tuple(done[case] for case in order),
+        turns=tuple(offered.turns.seen) if offered else (),
+        pilot=offered.turns.pilot if offered else None,
+        cut=offered.cut if offered else False,
+    )
+
+
+@contextlib.contextmanager
+def _started(asked: Sequence[Asked], failed: dict[str, Trial], bench: Bench) -> Iterator[list[_Lane]]:
+    """The lanes whose servers run and keep their contract; why others do not goes to `failed`. All are
+    stopped at the end."""
+    lanes: list[_Lane] = []
+    try:
+        for one in asked:
+            try:
+                lanes.append(_start(one, bench))
+            except ServerFailed as problem:
+                failed[one.trial.case] = msgspec.structs.replace(one.trial, failure=failure_of(problem))
+        yield lanes
+    finally:
+        for lane in lanes:
+            try:
+                lane.running.stop()
+            except ServerFailed as problem:
+                bench.observer.note(f"{lane.asked.trial.case}: {problem.reason}")
+
+
+def _start(asked: Asked, bench: Bench) -> _Lane:
+    """One server, started and tested. ServerFailed where that does not work out."""
+    slot, case = asked.due.slot, asked.case
+    bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
+    bench.observer.phase(slot, "start")
+    running = start(case, asked.server, bench, f"{slot.case}-{slot.block}")
+    try:
+        bench.observer.phase(slot, "contract")
+        before, wrong = probe.test(case.contract, tested_routes(case), running.host, running.port)
+        if wrong:
+            raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
+        clock = TreeClock(running.kept.keeper_pid) if isinstance(running, RunningServer) else None
+        return _Lane(asked, running, planned(asked.due, bench, running.url), before, clock)
+    except BaseException:
+        running.stop()
+        raise
+
+
+def _offer(due: DueSitting, lanes: Sequence[_Lane], bench: Bench) -> _Offered:
+    """The turns, from the first to the last. EnvironmentLacks where the load cannot be offered."""
+    slots = tuple(lane.asked.due.slot for lane in lanes)
+    services_ns: dict[str, int] = {}
+
+    def begins() -> None:
+        _tell(bench, lanes, "measure")
+        services_ns.update(bench.services.cpu_ns())
+
+    def looked(snapshot: WovenSnapshot) -> None:
+        bench.observer.turns(slots, snapshot)
+        for lane in lanes:
+            lane.sample()
+        gone = bench.services.died()
+        if gone:
+            raise ServerFailed("service", f"{gone} under load")
+
+    _tell(bench, lanes, "warm-up")
+    run = engine.start_woven(_woven_plan(due, lanes))
+    watched = [lane.watched(bench) for lane in lanes]
+    turns = Turns(run, due, watched, begins, looked)
+    cut = _gone_through(turns, lanes)
+    measured = run.result()
+    for lane in lanes:
+        lane.running.sampler.sample()
+    time_ns = max((one.measurement.measured_ns for one in measured.lanes), default=0)
+    services = bench.services.seen(services_ns, bench.services.cpu_ns(), time_ns) if services_ns else ()
+    return _Offered(turns, measured, tuple(lane.host for lane in watched), services, cut)
+
+
+def _gone_through(turns: Turns, lanes: Sequence[_Lane]) -> bool:
+    """Go through the turns to their end, and stop the run whatever comes; whether Ctrl-C did."""
+    try:
+        turns.go()
+    except KeyboardInterrupt:
+        return True
+    except ServerFailed as failed:  # a service that all of them need
+        for lane in lanes:
+            lane.failed = lane.failed or failed
+    finally:
+        turns.run.stop()
+        while not turns.run.wait(0.1):
+            pass
+    return False
+
+
+def _woven_plan(due: DueSitting, lanes: Sequence[_Lane]) -> WovenPlan:
+    """The lanes' plans, whose phases are ended from outside."""
+    warms = any(lane.asked.due.warm_up.max_ns for lane in lanes)
+    plans = tuple(
+        msgspec.structs.replace(
+            lane.plan, stop=StopAfter(ns=_HOUR_NS), warmup_max_ns=_HOUR_NS if warms else 0
+        )
+        for lane in lanes
+    )
+    known = due.lengths or _unknown(due)
+    first_ns = min(WARMING_NS, known.slice_ns) if warms and due.lengths is None else known.slice_ns
+    return WovenPlan(lanes=plans, slice_ns=first_ns, settle_ns=known.settle_ns, seed=due.seed)
+
+
+def _unknown(due: DueSitting) -> Lengths:
+    return lengths_for(due.weave, {})
+
+
+def _trial_of(due: DueSitting, lane: _Lane, place: int, offered: _Offered | None, bench: Bench) -> Trial:
+    """What a lane's trial has become; the contract is tested once more."""
+    asked = lane.asked
+    trial = msgspec.structs.replace(asked.trial, plan=lane.plan)
+    if offered is None:
+        assert lane.failed is not None  # nothing was offered, and it is known why
+        return msgspec.structs.replace(trial, failure=failure_of(lane.failed))
+    seen = offered.measured.lanes[place]
+    standing = isinstance(lane.running, StandingServer)
+    woven = Lane(
+        sitting=due.number, slices=_kept(seen, offered), late=seen.late, ended=seen.ended, standing=standing
+    )
+    trial = msgspec.structs.replace(trial, lane=woven)
+    try:
+        _check(lane, seen)
+        bench.observer.phase(asked.due.slot, "contract again")
+        routes = tested_routes(asked.case)
+        after, wrong = probe.test(asked.case.contract, routes, lane.running.host, lane.running.port)
+        _check(lane, seen)
+    except ServerFailed as failed:
+        return msgspec.structs.replace(trial, failure=failure_of(failed))
+    measured = seen.measurement
+    cpu_ns = sum(one.cpu_ns[place] or 0 for one in offered.turns.seen if one.lane == place)
+    return msgspec.structs.replace(
+        trial,
+        measurement=measured,
+        server=server_seen(lane.running, measured, cpu_ns, bench.split),
+        contract=contract_seen(lane.before, measured, after, wrong),
+        host=offered.hosts[place].seen(),
+        services=offered.services,
+        warm_up=offered.turns.warm.get(place),
+        link=link_to(lane.running, bench),
+    )
+
+
+def _kept(seen: LaneMeasurement, offered: _Offered) -> tuple[Slice, ...]:
+    """Its slices; of a sitting that was cut without the cycle that was under way."""
+    if not offered.cut or not seen.slices:
+        return seen.slices
+    last = max(one.cycle for lane in offered.measured.lanes for one in lane.slices)
+    return tuple(one for one in seen.slices if one.cycle < last)
+
+
+def _check(lane: _Lane, seen: LaneMeasurement) -> None:
+    """ServerFailed where the lane is no measurement of a server that lived."""
+    if lane.died() and lane.failed is not None:
+        raise lane.failed
+    if seen.ended == "unreachable":
+        raise ServerFailed("load", "nobody answered any more in a whole slice", lane.running.log_tail())
+    if seen.ended == "failure":
+        raise ServerFailed("load", "a failure came on which its load ends", lane.running.log_tail())
+
+
+def _tell(bench: Bench, lanes: Iterable[_Lane], phase: Phase) -> None:
+    for lane in lanes:
+        bench.observer.phase(lane.asked.due.slot, phase)
+
+
+def _no_clock() -> None:
+    """Nothing can be seen of a process that may run anywhere."""

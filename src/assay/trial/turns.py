@@ -1,0 +1,248 @@
+"""The turns of a sitting while they go on: warming up, a pilot, measuring. What is to be done is asked of
+pure functions; here it is done.
+
+Only what has to be known at once is looked at in the midst: each server's CPU clock and the host at both ends
+of a slice, and whether its process lives. All else waits for the end of a cycle.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from assay.design.lengths import (
+    LONGEST_NS,
+    PILOT_CYCLES,
+    cycles_of,
+    lengths_for,
+    piloted,
+)
+from assay.design.sitting import DueSitting
+from assay.engine import WovenRun
+from assay.host import Watch
+from assay.stats.woven import FEWEST_CYCLES
+from assay.trial.warmup import NO_WARM_UP, warmed_up
+from assay.values.design import WarmUp
+from assay.values.measurement import Window
+from assay.values.plan import StopAfter
+from assay.values.sitting import Lengths, Pilot, TurnSeen
+from assay.values.trial import WarmUpSeen
+from assay.values.weave import Slice, Turn, WovenSnapshot
+
+WARMING_NS = 100_000_000
+"""Slices of a warm-up whose lengths are not known yet."""
+_LOOK_S = 0.2
+_EVERY_S = 0.5
+
+
+@dataclass(frozen=True)
+class LaneWatched:
+    """A lane as it is watched: its server's CPU clock, its death, and the host in its slices."""
+
+    case: str
+    warm_up: WarmUp
+    cpu_ns: Callable[[], int | None]
+    host: Watch
+    died: Callable[[], bool]
+
+
+@dataclass
+class Turns:
+    """Steers a woven run from its first turn to its last.
+
+    `begins` is called when measuring does, `looked` with the live view about twice a second.
+    """
+
+    run: WovenRun
+    due: DueSitting
+    lanes: Sequence[LaneWatched]
+    begins: Callable[[], None]
+    looked: Callable[[WovenSnapshot], None]
+    lengths: Lengths = field(init=False)
+    pilot: Pilot | None = None
+    seen: list[TurnSeen] = field(default_factory=list)
+    warm: dict[int, WarmUpSeen] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
+    measured_cycles: int = 0
+    _measures: bool = False
+    _measures_from: int | None = None
+    _rejoins: int | None = None
+    _pilot_from: int | None = None
+    _longer: bool = True
+    _looked_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """The lengths that are known before the warm-up."""
+        due = self.due
+        self.lengths = due.lengths or lengths_for(due.weave, {})
+        for place, lane in enumerate(self.lanes):
+            if lane.warm_up.max_ns == 0:
+                self.warm[place] = NO_WARM_UP
+
+    def go(self) -> None:
+        """Until the run has ended by itself."""
+        if len(self.warm) == len(self.lanes):
+            self._measure()
+        number, cycle = 0, -1
+        while (turn := self._wait(self.run.wait_begin, number)) is not None:
+            if turn.cycle != cycle:
+                self._cycle_began(turn, cycle)
+                cycle = turn.cycle
+            self._slice(turn)
+            if self._measures:
+                self._look(often=False)
+            number += 1
+
+    def _wait(self, wait: Callable[[int, float], Turn | None], number: int) -> Turn | None:
+        while (turn := wait(number, _LOOK_S)) is None:
+            if self.run.wait(0.0):
+                return None
+        return turn
+
+    def _slice(self, turn: Turn) -> None:
+        """One slice: CPU clocks at both ends, and whether somebody died in it."""
+        before, began_ns = [lane.cpu_ns() for lane in self.lanes], time.monotonic_ns()
+        host = self.lanes[turn.lane].host
+        if turn.phase == "measured":
+            host.resume()
+        if self._wait(self.run.wait_end, turn.number) is None:
+            return
+        after, ended_ns = [lane.cpu_ns() for lane in self.lanes], time.monotonic_ns()
+        host.pause()
+        end_ns = self.run.started_at_monotonic_ns() + turn.end_ns
+        if turn.phase == "measured" and began_ns < end_ns and ended_ns < end_ns + self.lengths.settle_ns:
+            used = tuple(
+                None if late is None or early is None else late - early
+                for early, late in zip(before, after, strict=True)
+            )
+            self.seen.append(
+                TurnSeen(turn=turn.number, lane=turn.lane, length_ns=ended_ns - began_ns, cpu_ns=used)
+            )
+        for place, lane in enumerate(self.lanes):
+            if place not in self.gone and lane.died():
+                self.gone.add(place)
+                self.run.end_lane(place)
+
+    def _cycle_began(self, turn: Turn, before: int) -> None:
+        """Decide what is decided between cycles; controls take effect with the next one."""
+        if self._measures:
+            if turn.phase == "measured":
+                self._measures_from = turn.cycle if self._measures_from is None else self._measures_from
+                self.measured_cycles = turn.cycle - self._measures_from
+                if self.measured_cycles >= self._wanted - 1:
+                    self.run.end_after_cycle()
+            return
+        snapshot = self._look(often=True)
+        if snapshot is None or before < 0:
+            return
+        slices = {place: lane.slices for place, lane in enumerate(snapshot.lanes)}
+        self.gone |= {place for place, lane in enumerate(snapshot.lanes) if lane.ended}
+        if len(self.gone) == len(self.lanes):
+            self.run.end_after_cycle()
+        elif not self._warm(slices):
+            return
+        elif self._settled_lengths(slices, turn.cycle):
+            self._measure()
+
+    @property
+    def _wanted(self) -> int:
+        stop = self.due.lanes[0].plan.stop
+        assert isinstance(stop, StopAfter)  # it takes turns
+        return cycles_of(stop.ns, self.lengths)
+
+    def _measure(self) -> None:
+        self.run.begin_measuring()
+        self._measures = True
+        self.begins()
+
+    def _look(self, *, often: bool) -> WovenSnapshot | None:
+        """The live view, and the samples: at each cycle's begin while `often` is asked, else now and then."""
+        now_s = time.monotonic()
+        due = now_s - self._looked_s >= _EVERY_S
+        if not (often or due):
+            return None
+        snapshot = self.run.snapshot()
+        if due:
+            self._looked_s = now_s
+            self.looked(snapshot)
+        return snapshot
+
+    def _warm(self, slices: Mapping[int, Sequence[Slice]]) -> bool:
+        """Whether all are; those that are lend their turns to those that are not."""
+        fresh = False
+        for place, lane in enumerate(self.lanes):
+            if place not in self.warm and place not in self.gone:
+                found = warmed_up(own_time(slices[place]), lane.warm_up)
+                if found is not None:
+                    self.warm[place] = found
+                    fresh = True
+        cold = [
+            place for place in range(len(self.lanes)) if place not in self.warm | dict.fromkeys(self.gone)
+        ]
+        if fresh:
+            alive = [place for place in range(len(self.lanes)) if place not in self.gone]
+            self.run.set_turns(cold or alive)
+        return not cold
+
+    def _settled_lengths(self, slices: Mapping[int, Sequence[Slice]], cycle: int) -> bool:
+        """Whether the lengths are found: all take turns again for a cycle, then a pilot may look."""
+        if self._rejoins is None:
+            self._rejoins = cycle + 2
+            if self.due.lengths is None:
+                self.lengths = lengths_for(self.due.weave, self._named(slices))
+            self._set(self.lengths.slice_ns)
+        if cycle < self._rejoins:
+            return False
+        if self.due.lengths is not None or not self._needs_pilot:
+            return True
+        if self._pilot_from is None:
+            self._pilot_from, self._longer = cycle, False
+            return False
+        done = cycle - self._pilot_from
+        if not self._longer and done >= PILOT_CYCLES:
+            self._longer, self._pilot_from = True, cycle + 1
+            self._set(2 * self.lengths.slice_ns)
+            return False
+        if done < PILOT_CYCLES:
+            return False
+        found = piloted(self.lengths, 2 * self.lengths.slice_ns, self._named(slices))
+        if found is not None:
+            self.lengths, self.pilot = found
+        self._set(self.lengths.slice_ns)
+        return True
+
+    @property
+    def _needs_pilot(self) -> bool:
+        weave, alive = self.due.weave, len(self.lanes) - len(self.gone)
+        by_hand = weave.alike or weave.given_slice_ns is not None
+        return not by_hand and alive > 1 and 2 * self.lengths.slice_ns <= LONGEST_NS
+
+    def _set(self, slice_ns: int) -> None:
+        self.run.set_lengths(slice_ns, self.lengths.settle_ns)
+
+    def _named(self, slices: Mapping[int, Sequence[Slice]]) -> dict[str, Sequence[Slice]]:
+        return {self.lanes[place].case: each for place, each in slices.items() if place not in self.gone}
+
+    @property
+    def whole(self) -> bool:
+        """Whether enough cycles were measured for a sitting that was cut to count."""
+        return self.measured_cycles >= FEWEST_CYCLES
+
+
+def own_time(slices: Sequence[Slice]) -> tuple[Window, ...]:
+    """The slices as windows of the lane's own time, in which others had no turns."""
+    starts = accumulate((one.length_ns for one in slices), initial=0)
+    return tuple(
+        Window(
+            start_ns=start,
+            length_ns=one.length_ns,
+            phase=one.phase,
+            started=one.started,
+            completed=one.completed,
+            failed=one.failed,
+            bytes_read=one.bytes_read,
+        )
+        for start, one in zip(starts, slices, strict=False)
+    )

@@ -1,0 +1,181 @@
+"""Sittings: real servers that are alive at once and take turns, and what goes wrong in the midst of them."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import made_studies
+import psutil
+import pytest
+
+from assay import store
+from assay.design import Slot
+from assay.errors import EXIT_INTERRUPTED
+from assay.trial import Silent
+from assay.values.run import Run
+from assay.values.sitting import Sitting
+from assay.values.trial import Phase
+from assay.values.weave import WovenSnapshot
+
+RUNNER = [sys.executable, str(Path(made_studies.__file__))]
+
+
+def descendants() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """A harness of its own that tells what happens."""
+    with subprocess.Popen([*RUNNER, str(folder)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_until(process: subprocess.Popen[str], beginning: str) -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith(beginning):
+            return line
+    raise AssertionError(f"it never told {beginning!r}")
+
+
+class Alive(Silent):
+    """How many servers live while turns are taken, and what goes on."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        self.finished: list[Sitting] = []
+        self.phases: set[Phase] = set()
+
+    def turns(self, slots: tuple[Slot, ...], snapshot: WovenSnapshot) -> None:  # type: ignore[override]
+        keepers = psutil.Process().children()
+        self.most = max(self.most, sum(bool(keeper.children()) for keeper in keepers))
+
+    def phase(self, slot: Slot, phase: Phase) -> None:
+        self.phases.add(phase)
+
+    def sitting_finished(self, sitting: Sitting) -> None:
+        self.finished.append(sitting)
+
+
+def check_lanes(sitting: Sitting) -> None:
+    """Lanes of one sitting: as many cycles for each, in the balanced order, with CPU time for each slice."""
+    cycles = [set(one.lane.cycles) for one in sitting.trials if one.lane and one.measurement]
+    assert len({frozenset(each) for each in cycles}) == 1
+    assert len(cycles[0]) % 2 == 0
+    for place, one in enumerate(sitting.trials):
+        assert one.lane and one.measurement and one.server and one.host
+        assert one.measurement.measured_ns == len(cycles[0]) * sitting.lengths.slice_ns
+        own = [turn.cpu_ns[place] or 0 for turn in sitting.turns if turn.lane == place]
+        assert one.server.cpu_ns == sum(own) > 0
+        assert one.contract and one.contract.after == 1
+
+
+def test_the_servers_of_a_block_are_alive_at_once_and_take_turns(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=2, woven=True, measure_s=0.6)
+    seen = Alive()
+    run = made_studies.run(tmp_path, seen)
+    assert [(one.number, one.block, len(one.trials)) for one in run.sittings] == [(0, 0, 2), (1, 1, 2)]
+    assert run.trials == tuple(one for sitting in run.sittings for one in sitting.trials)
+    assert seen.finished == list(run.sittings)
+    assert seen.most == 2
+    assert seen.phases == {"start", "contract", "warm-up", "measure", "contract again", "stop"}
+    for sitting in run.sittings:
+        check_lanes(sitting)
+        assert sitting.lengths.slice_ns >= 50_000_000
+    assert "25 times the median service time of greeting/slow" in run.sittings[0].lengths.why
+    assert store.load(store.find(tmp_path / "results", "latest")) == run
+    assert run.judgement is not None and run.judgement.comparisons[0].ratio is not None
+    assert "neighbouring slices" in run.judgement.comparisons[0].ratio.method
+    assert descendants() == []
+
+
+def test_a_server_that_dies_ends_its_lane_and_the_others_go_on(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "dies", "exits", "slow"], blocks=1, woven=True, ready_timeout_s=1)
+    (sitting,) = made_studies.run(tmp_path).sittings
+    found = {one.case.removeprefix("greeting/"): one for one in sitting.trials}
+    assert found["exits"].failure is not None and found["exits"].failure.stage == "start"
+    died = found["dies"]
+    assert died.failure is not None and "exit code 3" in died.failure.reason
+    assert died.measurement is None and died.lane is not None and died.lane.slices
+    for name in ("right", "slow"):
+        assert found[name].measurement is not None and found[name].failure is None
+    assert {turn.lane for turn in sitting.turns} == {
+        place for place, one in enumerate(sitting.trials) if one.measurement
+    }
+    assert descendants() == []
+
+
+def test_a_server_that_hangs_takes_no_turn_but_its_own(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "hangs"], blocks=1, woven=True, measure_s=0.4, warm_up_s=0.4)
+    (sitting,) = made_studies.run(tmp_path).sittings
+    right, hangs = sorted(sitting.trials, key=lambda one: one.case, reverse=True)
+    assert right.lane and hangs.lane and right.measurement
+    lengths = {one.length_ns for one in right.lane.slices if one.phase == "measured"}
+    assert lengths == {sitting.lengths.slice_ns}
+    assert all(one.completed > 0 for one in right.lane.slices if one.phase == "measured")
+    assert sum(one.completed for one in hangs.lane.slices if one.phase == "measured") == 0
+
+
+def test_ctrl_c_keeps_whole_cycles_and_the_run_goes_on_after_them(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=2, woven=True, measure_s=60)
+    with running(tmp_path) as process:
+        while "measured" not in read_until(process, "turns"):
+            pass
+        for _ in range(3):  # half a second each: more than four cycles
+            read_until(process, "turns")
+        process.send_signal(signal.SIGINT)
+        assert read_until(process, "sitting") == "sitting 0 cut\n"
+        assert process.wait() == EXIT_INTERRUPTED
+    run = store.load(store.find(tmp_path / "results", "latest"))
+    (sitting,) = run.sittings
+    assert sitting.cut
+    assert [len(one.lane.cycles) for one in sitting.trials if one.lane] == [
+        max(len(one.lane.cycles) for one in sitting.trials if one.lane)
+    ] * 2
+    assert all(one.measurement for one in sitting.trials)
+    assert run.judgement is not None and not run.judgement.complete
+
+
+def test_nothing_is_left_of_a_harness_that_was_killed_and_its_run_goes_on(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=2, woven=True, measure_s=0.3)
+    with running(tmp_path) as process:
+        read_until(process, "sitting 0")
+        read_until(process, "turns")
+        below = psutil.Process(process.pid).children(recursive=True)
+        assert len(below) >= 4  # a keeper and a server for each lane
+        process.kill()
+        process.wait()
+    gone, alive = psutil.wait_procs(below, timeout=60)
+    assert alive == [] and gone
+    before = store.load(store.find(tmp_path / "results", "latest"))
+    assert len(before.sittings) == 1
+    run = made_studies.go_on(tmp_path)
+    assert run.sittings[0] == before.sittings[0]
+    assert [one.block for one in run.sittings] == [0, 1]
+    assert run.judgement is not None and run.judgement.complete
+
+
+def test_servers_that_do_not_fit_follow_one_another_and_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=1, woven=True, measure_s=0.1)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: type("Memory", (), {"available": 300 << 20})())
+    told: list[str] = []
+
+    class Told(Silent):
+        def note(self, text: str) -> None:
+            told.append(text)
+
+    run: Run = made_studies.run(tmp_path, Told())
+    assert run.sittings == () and len(run.trials) == 2
+    assert run.header.design.unwoven == ("all servers at once would take 0.5 GB of memory, 0.3 GB are free")
+    assert f"one after the other: {run.header.design.unwoven}" in told

@@ -1,0 +1,202 @@
+"""Which trials take turns, how long turns are, and when another length is tried."""
+
+from __future__ import annotations
+
+import made_runs
+import pytest
+from made_runs import case, plan
+from msgspec.structs import replace
+
+from assay.adhoc.rivals import one_program
+from assay.design import Due, DueSitting, next_due
+from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted
+from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
+from assay.values.plan import Open, Stage
+from assay.values.run import Run
+from assay.values.sitting import ALIKE_NS, UNLIKE_NS, Lengths, Sitting, Weave
+from assay.values.trial import Case, Failure
+from assay.values.weave import Slice
+
+MS = 1_000_000
+UNLIKE = Weave(least_slice_ns=UNLIKE_NS)
+ALIKE = Weave(least_slice_ns=ALIKE_NS, alike=True)
+WARM = WarmUp(min_ns=0, max_ns=0)
+
+
+def study(cases: list[Case], blocks: int = 2, weave: Weave | None = UNLIKE) -> Run:
+    made = made_runs.run(cases, (), blocks=blocks)
+    opened = plan(load=Open(stages=(Stage(duration_ns=1, from_per_s=1, to_per_s=1),), max_connections=4))
+    plans = {one.id: opened if one.load == "open" else plan() for one in cases}
+    design = StudyDesign(blocks=blocks, seed=3, plans=plans, warm_ups=dict.fromkeys(plans, WARM), weave=weave)
+    return replace(made, header=replace(made.header, design=design))
+
+
+def sat(due: DueSitting, **failures: Failure) -> Sitting:
+    """The sitting that was due, with a failure where one is named."""
+    made = made_runs.woven({one.slot.case: [1000.0] * 4 for one in due.lanes}, due.number, due.block)
+    trials = (
+        replace(
+            one,
+            number=lane.slot.number,
+            failure=failures.get(one.case),
+            measurement=None if one.case in failures else one.measurement,
+        )
+        for one, lane in zip(made.trials, due.lanes, strict=True)
+    )
+    return replace(made, trials=tuple(trials))
+
+
+def slices(service_ms: float, per_s: float, cycles: int = 4, slice_ms: int = 100) -> list[Slice]:
+    made = made_runs.woven({"x": [per_s] * cycles}).trials[0].lane
+    assert made is not None
+    return [
+        replace(
+            one,
+            phase="warmup",
+            service_time_p50_ns=round(service_ms * MS),
+            length_ns=slice_ms * MS,
+            completed=round(per_s * slice_ms / 1000),
+        )
+        for one in made.slices
+    ]
+
+
+# --- who sits -----------------------------------------------------------------------------
+
+
+def test_closed_loops_of_a_block_that_ask_the_same_are_a_sitting() -> None:
+    cases = [case("a"), case("b"), case("c", load="other"), case("d", load="other"), case("e", load="open")]
+    run = study(cases)
+    kinds: list[frozenset[str] | str] = []
+    while (due := next_due(run)) is not None:
+        if isinstance(due, DueSitting):
+            kinds.append(frozenset(lane.slot.case for lane in due.lanes))
+            run = run.after(sat(due))
+        else:
+            assert isinstance(due, Due)
+            kinds.append(due.slot.case)
+            run = run.after(made_runs.trial(due.slot.case, due.slot.block, number=due.slot.number))
+    assert len(kinds) == 6
+    assert set(kinds[:3]) == set(kinds[3:]) == {frozenset("ab"), frozenset("cd"), "e"}
+    assert [sitting.number for sitting in run.sittings] == [0, 1, 2, 3]
+
+
+def test_without_weaving_trials_follow_one_another() -> None:
+    due = next_due(study([case("a"), case("b")], weave=None))
+    assert isinstance(due, Due)
+
+
+def test_a_server_that_is_given_up_is_told_and_the_others_sit_on() -> None:
+    run = study([case("a"), case("b"), case("c")], blocks=3)
+    for _ in range(2):
+        due = next_due(run)
+        assert isinstance(due, DueSitting) and len(due.lanes) == 3
+        run = run.after(sat(due, c=Failure(stage="start", reason="down")))
+    seen = []
+    while (due := next_due(run)) is not None:
+        if isinstance(due, DueSitting):
+            seen.append({lane.slot.case for lane in due.lanes})
+            run = run.after(sat(due))
+        else:
+            assert due.failure is not None and due.slot.case == "c"
+            run = run.after(made_runs.trial("c", due.slot.block, due.failure))
+    assert seen == [{"a", "b"}]
+
+
+def test_a_contest_sits_block_after_block() -> None:
+    design = ContestDesign(budget_ns=10**12, sought=0.02, seed=1, weave=ALIKE)
+    made = made_runs.run([case("A"), case("B")], ())
+    plans = {one.id: plan() for one in made.header.cases}
+    design = replace(design, plans=plans, warm_ups=dict.fromkeys(plans, WARM))
+    run = replace(made, header=replace(made.header, design=design))
+    for block in range(2):
+        due = next_due(run)
+        assert isinstance(due, DueSitting)
+        assert (due.number, due.block, len(due.lanes)) == (block, block, 2)
+        assert (due.lengths is None) == (block == 0)
+        run = run.after(sat(due))
+
+
+# --- how long turns are -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weave", "service_ms", "per_s", "expected_ms", "why"),
+    [
+        (ALIKE, 1, 50_000, 100, "builds of one program"),
+        (UNLIKE, 1, 50_000, 250, "unlike servers"),
+        (ALIKE, 100, 10_000, 2500, "25 times the median service time of x"),
+        (ALIKE, 1, 500, 400, "200 requests of x"),
+        (UNLIKE, 1000, 10, 5000, "the longest there is"),
+        (replace(ALIKE, given_slice_ns=50 * MS), 1, 50_000, 50, "as asked for"),
+        (replace(ALIKE, given_slice_ns=50 * MS), 4, 50_000, 100, "would be too short"),
+    ],
+)
+def test_a_slice_is_long_beside_what_it_holds(
+    weave: Weave, service_ms: float, per_s: float, expected_ms: float, why: str
+) -> None:
+    found = lengths_for(weave, {"x": slices(service_ms, per_s), "y": slices(0.1, 100_000)})
+    assert found.slice_ns == expected_ms * MS
+    assert why in found.why
+    assert found.settle_ns == 5 * MS
+
+
+def test_the_settle_time_doubles_where_slices_begin_slower_than_they_go_on() -> None:
+    even = made_runs.woven({"a": [1000.0] * 8, "b": [1000.0] * 8})
+    assert lengths_now(ALIKE, []) is None
+    assert lengths_now(ALIKE, [even]) == even.lengths
+    first = even.trials[0]
+    assert first.lane is not None
+    slow = tuple(replace(one, early_completed=one.early_completed * 9 // 10) for one in first.lane.slices)
+    late = replace(even, trials=(replace(first, lane=replace(first.lane, slices=slow)), even.trials[1]))
+    found = lengths_now(ALIKE, [late])
+    assert found is not None
+    assert (found.slice_ns, found.settle_ns) == (100 * MS, 10 * MS)
+    assert "the first fifth of a's slices differed by 13 %" in found.why
+    at_most = replace(late, lengths=Lengths(slice_ns=100 * MS, settle_ns=20 * MS))
+    assert lengths_now(ALIKE, [at_most]) == at_most.lengths
+
+
+@pytest.mark.parametrize(("slice_ms", "cycles"), [(100, 20), (250, 8), (600, 4), (650, 4), (5000, 4)])
+def test_a_sitting_has_an_even_number_of_cycles(slice_ms: int, cycles: int) -> None:
+    assert cycles_of(2_000 * MS, Lengths(slice_ns=slice_ms * MS, settle_ns=0)) == cycles
+
+
+def both(per_s: list[float], longer: list[float]) -> list[Slice]:
+    """Slices of 250 ms at these rates, then of 500."""
+    made = []
+    for cycle, rate in enumerate((*per_s, *longer)):
+        ms = 250 if cycle < len(per_s) else 500
+        (one,) = slices(1, rate, 1, ms)
+        made.append(replace(one, cycle=cycle))
+    return made
+
+
+def test_a_pilot_keeps_the_shorter_slices_only_where_the_ratios_agree() -> None:
+    lengths = Lengths(slice_ns=250 * MS, settle_ns=0, why="unlike servers")
+    steady = both([10_000, 10_100, 9_900, 10_000], [10_000, 10_100, 9_900, 10_000])
+    same = both([20_000, 20_300, 19_700, 20_000], [20_100, 20_200, 19_800, 20_000])
+    slower = both([18_000, 18_300, 17_800, 18_000], [20_100, 20_200, 19_800, 20_000])
+    found = piloted(lengths, 500 * MS, {"a": steady, "b": same})
+    assert found is not None
+    assert found.pilot.agree and found.lengths.slice_ns == 250 * MS
+    found = piloted(lengths, 500 * MS, {"a": steady, "b": slower, "c": same})
+    assert found is not None
+    assert not found.pilot.agree and found.lengths.slice_ns == 500 * MS
+    assert "b" in found.pilot.pair and found.pilot.apart == pytest.approx(0.11, abs=0.02)
+    assert "told another ratio" in found.lengths.why
+    assert piloted(lengths, 500 * MS, {"a": steady}) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("./old/server --port {port}", "./new/server --port {port} -v", True),
+        ("puma -w 1 -p {port}", "puma -w 4 -p {port}", True),
+        ("PORT={port} node a.js", "PORT={port} node b.js", False),
+        ("./go --port {port}", "./rust --port {port}", False),
+    ],
+)
+def test_builds_of_one_program_are_told_by_their_commands(one: str, other: str, alike: bool) -> None:
+    assert one_program([Rival(name="1", command=one), Rival(name="2", command=other)]) is alike
+    assert not one_program([Rival(name="1", url="http://a/"), Rival(name="2", url="http://b/")])
