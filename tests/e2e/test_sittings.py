@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -55,7 +55,7 @@ class Alive(Silent):
         self.finished: list[Sitting] = []
         self.phases: set[Phase] = set()
 
-    def turns(self, slots: tuple[Slot, ...], snapshot: WovenSnapshot) -> None:  # type: ignore[override]
+    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
         keepers = psutil.Process().children()
         self.most = max(self.most, sum(bool(keeper.children()) for keeper in keepers))
 
@@ -168,7 +168,8 @@ def test_servers_that_do_not_fit_follow_one_another_and_it_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=1, woven=True, measure_s=0.1)
-    monkeypatch.setattr("psutil.virtual_memory", lambda: type("Memory", (), {"available": 300 << 20})())
+    free = psutil.virtual_memory()._replace(available=300 << 20)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: free)
     told: list[str] = []
 
     class Told(Silent):

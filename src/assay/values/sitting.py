@@ -58,7 +58,8 @@ class Weave(Value, frozen=True, kw_only=True):
 
 class TurnSeen(Value, frozen=True, kw_only=True):
     """The CPU time that each server's processes used in one measured slice, in the order of the sitting's
-    trials: of that whose turn it was, and of all that rested. None where a process cannot be looked at.
+    trials: of that whose turn it was, and of all that rested. None where a process cannot be looked at;
+    trials that never became a lane are the last of a sitting, and have no place here.
 
     `length_ns` is the time between the two looks, which lie within the slice and so outside the settle time.
     """
@@ -89,7 +90,7 @@ class Sitting(Value, frozen=True, kw_only=True):
         """The measured slices of others in which the server of `case` could be looked at."""
         lane = next(place for place, trial in enumerate(self.trials) if trial.case == case)
         for seen in self.turns:
-            used_ns = seen.cpu_ns[lane]
+            used_ns = seen.cpu_ns[lane] if lane < len(seen.cpu_ns) else None
             if seen.lane != lane and used_ns is not None and seen.length_ns > 0:
                 whose = self.trials[seen.lane].case
                 yield Rested(turn=seen.turn, whose=whose, length_ns=seen.length_ns, cpu_ns=used_ns)
