@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -58,15 +57,15 @@ def run(args: argparse.Namespace) -> int:
         since_unix_ns=args.since or 0,
         until_unix_ns=args.until or Filter.until_unix_ns,
     )
-    with contextlib.closing(Index(settings.results)) as index:
-        if args.trend is not None:
-            case = _case(index, args.trend, chosen)
-            points = index.trend(case, chosen)
-            console.write(history.as_json(points)) if args.json else console.show(history.trend(case, points))
-        else:
-            entries = index.runs(chosen)
-            shown = history.as_json(entries) if args.json else None
-            console.write(shown) if shown else console.show(history.listing(entries, args.limit))
+    index = Index(settings.results)
+    if args.trend is not None:
+        case = _case(index, args.trend, chosen)
+        points = index.trend(case, chosen)
+        console.write(history.as_json(points)) if args.json else console.show(history.trend(case, points))
+    else:
+        entries = index.runs(chosen)
+        shown = history.as_json(entries) if args.json else None
+        console.write(shown) if shown else console.show(history.listing(entries, args.limit))
     return EXIT_OK
 
 
@@ -78,7 +77,7 @@ def _case(index: Index, word: str, chosen: Filter) -> str:
     near = [case for case in cases if word in case]
     if len(near) == 1:
         return near[0]
-    known = ", ".join(near or cases) or "none has a figure yet"
+    known = ", ".join(near or cases) or "no run has one yet"
     raise InputError(f"{'several cases hold' if near else 'no case is called'} {word!r}", f"one of: {known}")
 
 

@@ -1,19 +1,18 @@
-"""The index of runs: SQLite beside the run files, made from them and never the other way.
+"""The index of runs: one file beside the run files, made from them and never the other way.
 
 The files are the truth. The index holds what a list shows, so that ten thousand runs list at
 once; a file that is new or has changed since (size and time) is read again, one that is gone is
-dropped, and a damaged index is made anew.
+dropped, and an index that is damaged or of another version is made anew.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import sqlite3
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
@@ -21,25 +20,10 @@ from assay.errors import AssayError
 from assay.store.read import FILE, read
 from assay.values.run import Run
 
-NAME = "index.sqlite"
-VERSION = 2
-"""Raised whenever the tables change: an index of another version is made anew."""
-
-_TABLES = """
-create table run (
-    folder text primary key, size integer not null, changed_ns integer not null,
-    run_id text, created_unix_ns integer, study text, profile text, quick integer, blocks integer,
-    machine_id text, hostname text, git_commit text, assay_version text,
-    trials integer, complete integer, hallmark integer, withheld integer, flagged integer,
-    damaged integer, problem text
-);
-create table figure (
-    folder text not null references run(folder) on delete cascade,
-    case_id text not null, role text not null, tier integer, withheld integer not null,
-    value real, low real, high real, primary key (folder, case_id)
-);
-create index figure_case on figure(case_id);
-"""
+NAME = "index.json"
+VERSION = 3
+"""Raised whenever what is kept changes: an index of another version is made anew."""
+_NAME_OF_VERSION_2 = "index.sqlite"
 
 
 class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,123 +76,92 @@ class Filter:
     until_unix_ns: int = 2**63 - 1
 
 
+class _Entry(msgspec.Struct, frozen=True, array_like=True):
+    """A run and the state of its file in which it was read."""
+
+    state: tuple[int, int]
+    run: ListedRun
+    cases: tuple[str, ...] = ()
+    points: tuple[Point, ...] = ()
+
+    def fits(self, chosen: Filter) -> bool:
+        """Whether it is one of the chosen, but for its cases."""
+        run = self.run
+        return (
+            run.problem is None
+            and chosen.study in ("", run.study)
+            and (run.git_commit or "").startswith(chosen.commit)
+            and (chosen.machine == run.hostname or run.machine_id.startswith(chosen.machine))
+            and chosen.since_unix_ns <= run.created_unix_ns <= chosen.until_unix_ns
+        )
+
+
+class _Stored(msgspec.Struct):
+    """The file of the index: entries by the names of their folders."""
+
+    version: int = VERSION
+    entries: dict[str, _Entry] = {}
+
+
 class Index:
     """The index of one results folder, brought up to date when it is opened."""
 
     def __init__(self, results: Path) -> None:
-        """Open and update; in memory where the folder cannot be written."""
-        self._results = results
-        self._db = _open(results)
-        try:
-            self._update()
-        except sqlite3.OperationalError:  # read-only, locked by another for long, or no room left
-            self._db.close()
-            self._db = _create(":memory:")
-            self._update()
-
-    def close(self) -> None:
-        """Close the index."""
-        self._db.close()
+        """Open and update; where the folder cannot be written nothing is kept."""
+        known = _kept(results)
+        self._entries = {
+            name: old if (old := known.get(name)) and old.state == state else _read(results / name, state)
+            for name, state in _files(results)
+        }
+        if self._entries != known:
+            _keep(results, _Stored(entries=self._entries))
 
     def runs(self, chosen: Filter) -> list[ListedRun]:
         """The runs, newest first; those that could not be read come last."""
-        rows = self._db.execute(
-            f"""select {", ".join(ListedRun.__struct_fields__)} from run
-                where problem is not null or ({_CHOSEN}
-                  and (:server = '' or exists (select 1 from figure
-                       where figure.folder = run.folder and instr(case_id, :server) > 0)))
-                order by problem is not null, created_unix_ns desc, folder""",
-            _bound(chosen),
-        )
-        return [_as(ListedRun, row) for row in rows]
+        listed = [
+            entry.run
+            for entry in self._entries.values()
+            if entry.run.problem is not None
+            or (entry.fits(chosen) and any(chosen.server in case for case in entry.cases))
+        ]
+        return sorted(listed, key=lambda run: (run.problem is not None, -run.created_unix_ns, run.folder))
 
     def trend(self, case: str, chosen: Filter) -> list[Point]:
         """The throughput of a case over the runs, oldest first; withheld figures are left out."""
-        rows = self._db.execute(
-            f"""select {", ".join(Point.__struct_fields__)} from figure join run using (folder)
-                where case_id = :case and value is not null and not figure.withheld and {_CHOSEN}
-                order by created_unix_ns, folder""",
-            _bound(chosen) | {"case": case},
-        )
-        return [_as(Point, row) for row in rows]
+        fitting = (entry for entry in self._entries.values() if entry.fits(chosen))
+        points = (point for entry in fitting for point in entry.points if point.case_id == case)
+        return sorted(points, key=lambda point: (point.created_unix_ns, point.run_id))
 
     def cases(self, chosen: Filter) -> list[str]:
-        """Every case of the chosen runs that has a figure."""
-        rows = self._db.execute(
-            f"""select distinct case_id from figure join run using (folder)
-                where value is not null and (:server = '' or instr(case_id, :server) > 0) and {_CHOSEN}
-                order by case_id""",
-            _bound(chosen),
-        )
-        return [row["case_id"] for row in rows]
-
-    def _update(self) -> None:
-        """Read what is new or changed, drop what is gone; one transaction."""
-        known = {
-            row[0]: (row[1], row[2]) for row in self._db.execute("select folder, size, changed_ns from run")
-        }
-        seen = dict(_files(self._results))
-        with self._db:
-            self._db.executemany(
-                "delete from run where folder = ?", [(name,) for name in known.keys() - seen.keys()]
-            )
-            for name, stamp in seen.items():
-                if known.get(name) != stamp:
-                    self._db.execute("delete from run where folder = ?", (name,))
-                    _insert(self._db, self._results / name, stamp)
-
-
-_T = TypeVar("_T", ListedRun, Point)
-_OPTIONAL = frozenset({"git_commit", "low", "high", "problem"})
-_CHOSEN = """(
-    (:study = '' or study = :study)
-    and (:commit = '' or substr(git_commit, 1, length(:commit)) = :commit)
-    and (:machine = '' or hostname = :machine or substr(machine_id, 1, length(:machine)) = :machine)
-    and created_unix_ns between :since and :until)"""
+        """Every case of the chosen runs."""
+        fitting = (entry for entry in self._entries.values() if entry.fits(chosen))
+        return sorted({case for entry in fitting for case in entry.cases if chosen.server in case})
 
 
 def rebuild(results: Path) -> None:
     """Throw the index away; the next opening makes it anew from the files."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
-        (results / f"{NAME}{suffix}").unlink(missing_ok=True)
+    (results / NAME).unlink(missing_ok=True)
 
 
-def _open(results: Path) -> sqlite3.Connection:
-    path = results / NAME
-    if not results.is_dir():
-        return _create(":memory:")
-    try:
-        db = sqlite3.connect(path, timeout=10)
-        db.row_factory = sqlite3.Row
-        db.execute("pragma foreign_keys = on")
-        version = db.execute("pragma user_version").fetchone()[0]
-        if version == VERSION:
-            return db
-        db.close()
-        if version != 0:
-            rebuild(results)
-        return _create(str(path))
-    except sqlite3.OperationalError:  # cannot be opened or written here
-        return _create(":memory:")
-    except sqlite3.DatabaseError:  # no database, or a damaged one
-        with contextlib.suppress(OSError):
-            rebuild(results)
-            return _create(str(path))
-        return _create(":memory:")
+def _kept(results: Path) -> dict[str, _Entry]:
+    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
+        kept = msgspec.json.decode((results / NAME).read_bytes(), type=_Stored)
+        if kept.version == VERSION:
+            return kept.entries
+    return {}
 
 
-def _create(where: str) -> sqlite3.Connection:
-    """The tables, unless another process has just made them."""
-    db = sqlite3.connect(where, timeout=10)
-    db.row_factory = sqlite3.Row
-    db.execute("pragma foreign_keys = on")
-    db.execute("begin immediate")
-    if db.execute("pragma user_version").fetchone()[0] != VERSION:
-        for statement in _TABLES.split(";"):
-            db.execute(statement)
-        db.execute(f"pragma user_version = {VERSION}")
-    db.commit()
-    return db
+def _keep(results: Path, stored: _Stored) -> None:
+    """Whole or not at all, whoever else does so at the same time."""
+    beside = results / f"{NAME}.{threading.get_native_id()}"
+    with contextlib.suppress(OSError):  # read-only, or no room left: it is made again the next time
+        try:
+            beside.write_bytes(msgspec.json.encode(stored))
+            beside.replace(results / NAME)
+        finally:
+            beside.unlink(missing_ok=True)
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            (results / f"{_NAME_OF_VERSION_2}{suffix}").unlink(missing_ok=True)
 
 
 def _files(results: Path) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -222,55 +175,47 @@ def _files(results: Path) -> Iterator[tuple[str, tuple[int, int]]]:
                 yield entry.name, (stamp.st_size, stamp.st_mtime_ns)
 
 
-def _insert(db: sqlite3.Connection, folder: Path, stamp: tuple[int, int]) -> None:
+def _read(folder: Path, state: tuple[int, int]) -> _Entry:
     try:
         run = read(folder).run
     except AssayError as problem:
-        db.execute(
-            "insert into run (folder, size, changed_ns, problem) values (?, ?, ?, ?)",
-            (folder.name, *stamp, problem.message),
-        )
-        return
+        return _Entry(state, ListedRun(folder=folder.name, problem=problem.message))
     header, judgement = run.header, run.judgement
-    findings = judgement.findings if judgement else ()
-    db.execute(
-        "insert into run values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null)",
-        (
-            folder.name, *stamp, header.run_id, header.created_unix_ns, header.study_name, header.profile,
-            header.quick, header.blocks or 0, header.environment.machine_id, header.environment.hostname,
-            header.environment.git_commit, header.environment.assay_version, len(run.trials),
-            judgement is not None and judgement.complete, judgement is not None and judgement.hallmark,
-            sum(finding.severity == "withheld" for finding in findings),
-            sum(finding.severity == "flagged" for finding in findings), len(run.damage),
-        ),
-    )  # fmt: skip
-    db.executemany("insert into figure values (?, ?, ?, ?, ?, ?, ?, ?)", _figures(folder.name, run))
+    severities = [finding.severity for finding in judgement.findings] if judgement else []
+    listed = ListedRun(
+        folder=folder.name,
+        run_id=header.run_id,
+        created_unix_ns=header.created_unix_ns,
+        study=header.study_name,
+        profile=header.profile,
+        quick=header.quick,
+        blocks=header.blocks or 0,
+        machine_id=header.environment.machine_id,
+        hostname=header.environment.hostname,
+        git_commit=header.environment.git_commit,
+        assay_version=header.environment.assay_version,
+        trials=len(run.trials),
+        complete=judgement is not None and judgement.complete,
+        hallmark=judgement is not None and judgement.hallmark,
+        withheld=severities.count("withheld"),
+        flagged=severities.count("flagged"),
+        damaged=len(run.damage),
+    )
+    return _Entry(state, listed, tuple(case.id for case in header.cases), tuple(_points(run)))
 
 
-def _figures(folder: str, run: Run) -> Iterator[tuple[object, ...]]:
-    places = {place.case: place for place in run.judgement.ranking} if run.judgement else {}
-    for case in run.header.cases:
-        place = places.get(case.id)
-        rate = place.throughput if place else None
-        yield (
-            folder, case.id, case.role, place.tier if place else None, bool(place and place.withheld),
-            rate.value if rate else None, rate.low if rate else None, rate.high if rate else None,
-        )  # fmt: skip
-
-
-def _bound(chosen: Filter) -> dict[str, object]:
-    return {
-        "study": chosen.study,
-        "server": chosen.server,
-        "commit": chosen.commit,
-        "machine": chosen.machine,
-        "since": chosen.since_unix_ns,
-        "until": chosen.until_unix_ns,
-    }
-
-
-def _as(kind: type[_T], row: sqlite3.Row) -> _T:
-    """A row as its struct. SQLite has no booleans: they come as integers."""
-    known = {name: row[name] for name in row.keys() if row[name] is not None}  # noqa: SIM118 - iterates values else
-    defaults = {name: None for name in kind.__struct_fields__ if name in _OPTIONAL}
-    return msgspec.convert(defaults | known, kind, strict=False)
+def _points(run: Run) -> Iterator[Point]:
+    header = run.header
+    for place in run.judgement.ranking if run.judgement else ():
+        if place.throughput is not None and not place.withheld:
+            yield Point(
+                run_id=header.run_id,
+                created_unix_ns=header.created_unix_ns,
+                machine_id=header.environment.machine_id,
+                hostname=header.environment.hostname,
+                git_commit=header.environment.git_commit,
+                case_id=place.case,
+                value=place.throughput.value,
+                low=place.throughput.low,
+                high=place.throughput.high,
+            )

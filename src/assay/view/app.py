@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -74,8 +73,7 @@ class _Pages:
         return HTMLResponse(await run_in_threadpool(pages.side_by_side, found, _base(request)))
 
     def _entries(self, chosen: Filter) -> list[pages.Listed]:
-        with contextlib.closing(Index(self._results)) as index:
-            entries = index.runs(chosen)
+        entries = Index(self._results).runs(chosen)
         return [
             pages.Listed(
                 entry,
@@ -89,8 +87,7 @@ class _Pages:
 
     def _file(self, name: str) -> Path:
         """The run file of that folder; only folders of the index exist, so no path leads out."""
-        with contextlib.closing(Index(self._results)) as index:
-            known = {entry.folder for entry in index.runs(Filter())}
+        known = {entry.folder for entry in Index(self._results).runs(Filter())}
         if name not in known:
             raise InputError("there is no such run", "it may have been removed")
         return self._results / name / FILE
