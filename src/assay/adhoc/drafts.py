@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.adhoc.case import drafted
 from assay.adhoc.rivals import one_program
+from assay.design.lengths import PILOT_CYCLES
 from assay.errors import InputError
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.design import (
@@ -24,6 +25,8 @@ from assay.values.sitting import ALIKE_NS, SETTLE_NS, UNLIKE_NS, Weave
 LEAST_BUDGET_NS = 90_000_000_000
 _OVERRUN = 1.05
 """A load ends a little after its time: so much room is left, of the time."""
+_MEASURE_NS = 2_000_000_000
+_ALIKE_MEASURE_NS = 1_000_000_000
 _S5 = "the interval that is used holds from four blocks on"
 _S7 = "the blocks are what is compared: many short windows of fresh servers, not one long one"
 
@@ -42,13 +45,9 @@ def contest(
     unlike_allowed: bool,
     slower_allowed: float | None,
     commands: Commands,
-    weave: bool = True,
-    slice_ns: int | None = None,
+    weave: Weave | None = None,
 ) -> ContestDesign:
-    """Which of these serves more? InputError where a rival's URL cannot be.
-
-    They take turns if they are to `weave`: in slices of `slice_ns`, or of a length that is found.
-    """
+    """Which of these serves more? InputError where a rival's URL cannot be."""
     design = ContestDesign(
         title=" against ".join(rival.name for rival in rivals),
         question=_question(rivals, slower_allowed),
@@ -60,7 +59,7 @@ def contest(
         budget_ns=budget_ns,
         sought=sought,
         control=control,
-        weave=_weave(rivals, slice_ns) if weave else None,
+        weave=weave,
         unlike_allowed=unlike_allowed,
         slower_allowed=slower_allowed,
         rules={
@@ -78,37 +77,53 @@ def _question(rivals: Sequence[Rival], slower_allowed: float | None) -> str:
     return f"Is {head.name} slower than {base.name} by more than {slower_allowed * 100:g} % under this load?"
 
 
-def affordable(budget_ns: int | None, entries: int, measure_ns: int, warm_up: WarmUp) -> tuple[int, WarmUp]:
+def affordable(
+    budget_ns: int | None, entries: int, measure_ns: int, warm_up: WarmUp, pilot_ns: int = 0
+) -> tuple[int, WarmUp]:
     """A budget, and a warm-up, with which a contest of so many entries gets to the blocks that can settle
-    anything, however long its servers take to warm up.
+    anything, however long its servers take to warm up, and after a pilot.
 
     Without a budget it is as large as that may need; a given one shortens the longest warm-up to what it
     leaves room for. InputError where it leaves no room for the least.
     """
     trials = FEWEST_BLOCKS * entries
     if budget_ns is None:
-        most_ns = round(trials * (measure_ns + warm_up.max_ns) * _OVERRUN)
+        most_ns = round((pilot_ns + trials * (measure_ns + warm_up.max_ns)) * _OVERRUN)
         return max(LEAST_BUDGET_NS, most_ns), warm_up
-    least_ns = trials * (measure_ns + warm_up.min_ns)
+    least_ns = pilot_ns + trials * (measure_ns + warm_up.min_ns)
     if budget_ns < least_ns:
         raise InputError(
             f"--budget is too short: {FEWEST_BLOCKS} blocks, the fewest that settle anything, are "
             f"{trials} trials and at least {least_ns / 1e9:.3g} s of load",
             "give it more, or shorter trials (--duration)",
         )
-    room_ns = round(budget_ns / _OVERRUN / trials) - measure_ns
+    room_ns = round((budget_ns / _OVERRUN - pilot_ns) / trials) - measure_ns
     longest_ns = max(warm_up.min_ns, min(warm_up.max_ns, room_ns))
     return budget_ns, WarmUp(min_ns=warm_up.min_ns, max_ns=longest_ns)
 
 
-def _weave(rivals: Sequence[Rival], slice_ns: int | None) -> Weave:
-    alike = one_program(rivals)
+def weave_of(rivals: Sequence[Rival], slice_ns: int | None, slower_allowed: float | None) -> Weave:
+    """That they take turns: in slices of `slice_ns`, or of a length that is found. A gate compares two builds
+    of one program, whatever they are called."""
+    alike = slower_allowed is not None or one_program(rivals)
     return Weave(
         least_slice_ns=ALIKE_NS if alike else UNLIKE_NS,
         settle_ns=SETTLE_NS,
         given_slice_ns=slice_ns,
         alike=alike,
     )
+
+
+def usual_measure_ns(weave: Weave | None) -> int:
+    """For how long a rival is measured in a block, unless it is said: ten slices of builds of one program
+    tell more than a trial of its own would in twice that time."""
+    return _ALIKE_MEASURE_NS if weave and weave.alike else _MEASURE_NS
+
+
+def pilot_ns(weave: Weave | None) -> int:
+    """What a pilot costs of the load of each rival, where there is one: its slices are at least so long."""
+    by_hand = weave is None or weave.alike or weave.given_slice_ns is not None
+    return 0 if weave is None or by_hand else PILOT_CYCLES * 3 * weave.least_slice_ns
 
 
 def search(

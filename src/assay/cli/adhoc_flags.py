@@ -27,9 +27,16 @@ _LOAD_FLAGS = frozenset(
 
 
 def add_to(
-    parser: Parser, *, duration: str, warm_up: str, warm_up_help: str, connections: bool = True
+    parser: Parser,
+    *,
+    duration: str,
+    warm_up: str,
+    warm_up_help: str,
+    connections: bool = True,
+    duration_depends: str = "",
 ) -> None:
-    """Add them; `duration` and `warm_up` are how long a trial takes unless it is said."""
+    """Add them; `duration` and `warm_up` are how long a trial takes unless it is said. Where the duration
+    depends on what is compared, `duration_depends` says how, and it is None unless it is given."""
     from assay.cli import load_flags
 
     ray_flags.add_to(parser)
@@ -39,7 +46,8 @@ def add_to(
                        help="how long a server may take to answer rightly [30s]")  # fmt: skip
     how = parser.add_argument_group("each trial")
     how.add_argument("-d", "--duration", dest="measure_ns", type=words.time_ns, metavar="TIME",
-                     default=words.time_ns(duration), help=f"measure for so long [{duration}]")  # fmt: skip
+                     default=None if duration_depends else words.time_ns(duration),
+                     help=f"measure for so long [{duration}{duration_depends}]")  # fmt: skip
     how.add_argument("--warm-up", dest="warm_up_ns", type=_time_or_none, metavar="TIME",
                      default=words.time_ns(warm_up), help=f"{warm_up_help} [{warm_up}]")  # fmt: skip
     load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})

@@ -53,6 +53,7 @@ def configure(parser: Parser) -> None:
     adhoc_flags.add_to(
         parser,
         duration="2s",
+        duration_depends="; 1s of turns between builds of one program",
         warm_up="10s",
         warm_up_help="warm a rival's first trial up until throughput is steady, at most so long, and the "
         "others as long as that one needed; 0: never",
@@ -98,10 +99,13 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
     if args.fail_if_slower is not None and len(rivals) > 2:
         said = f"--fail-if-slower holds the second rival against the first, and {len(rivals)} were given"
         raise InputError(said, "give BASE and HEAD alone")
+    weave = drafts.weave_of(rivals, args.slice, args.fail_if_slower) if args.weave else None
+    args.measure_ns = args.measure_ns or drafts.usual_measure_ns(weave)
     plan, terms = adhoc_flags.plan_from(args, rivals), adhoc_flags.terms_from(args, args.url)
     warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
     entries = len(rivals) + args.control
-    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up)
+    pilot_ns = entries * drafts.pilot_ns(weave)
+    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up, pilot_ns)
     return drafts.contest(
         rivals,
         terms,
@@ -114,8 +118,7 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         control=args.control,
         unlike_allowed=args.unlike,
         slower_allowed=args.fail_if_slower,
-        weave=args.weave,
-        slice_ns=args.slice,
+        weave=weave,
         commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
     )
 

@@ -73,7 +73,16 @@ def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
         return False
     assert isinstance(run.header.design, ContestDesign)  # it is what is asked of here
     spent = load_ns(run)
-    return spent + spent // max(1, now.blocks) <= run.header.design.budget_ns
+    return spent + _next_ns(run, spent, now.blocks) <= run.header.design.budget_ns
+
+
+def _next_ns(run: Run, spent_ns: int, blocks: int) -> int:
+    """The load of another block, as those before were; a pilot was only needed before the first sitting."""
+    if len(run.sittings) != 1 or run.sittings[0].pilot is None:
+        return spent_ns // max(1, blocks)
+    lanes = [trial.lane for trial in run.sittings[0].trials if trial.lane and trial.measurement]
+    piloted = run.sittings[0].pilot
+    return spent_ns - len(lanes) * piloted.cycles * (piloted.shorter_ns + piloted.longer_ns)
 
 
 def _due(run: Run, slot: Slot) -> Due:

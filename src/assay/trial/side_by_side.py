@@ -17,6 +17,8 @@ from assay.trial.where import Where
 
 _USUAL_BYTES = 256 << 20
 """What a server takes of whose memory its manifest says nothing."""
+MOST_LANES = 64
+"""Of the engine's (`crates/engine/src/plan/woven.rs`)."""
 _HEAP = re.compile(r"-Xmx(\d+)([kmg])", re.IGNORECASE)
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _BESIDE_A_HEAP = 1.25
@@ -42,6 +44,8 @@ def _problems(run: ResolvedRun, where: Where, free_bytes: int) -> Iterator[str]:
     lanes = [case for case in run.cases if takes_turns(case.plan) and not case.case.later]
     if len(lanes) < 2:
         yield "there are no two closed loops for a set time, and other loads take no turns"
+    if len(lanes) > MOST_LANES:
+        yield f"{len(lanes)} servers are more than the {MOST_LANES} that can take turns"
     ports = Counter(case.ready.only_port for case in lanes if isinstance(case.ready, Prepared))
     taken = [port for port, number in ports.items() if port is not None and number > 1]
     if taken:

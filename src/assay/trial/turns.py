@@ -68,6 +68,7 @@ class Turns:
     measured_cycles: int = 0
     _measures: bool = False
     _measures_from: int | None = None
+    _lent: bool = False
     _rejoins: int | None = None
     _pilot_from: int | None = None
     _longer: bool = True
@@ -184,12 +185,13 @@ class Turns:
         if fresh:
             alive = [place for place in range(len(self.lanes)) if place not in self.gone]
             self.run.set_turns(cold or alive)
+            self._lent = self._lent or bool(cold)
         return not cold
 
     def _settled_lengths(self, slices: Mapping[int, Sequence[Slice]], cycle: int) -> bool:
         """Whether the lengths are found: all take turns again for a cycle, then a pilot may look."""
         if self._rejoins is None:
-            self._rejoins = cycle + 2
+            self._rejoins = cycle + 2 if self._lent else cycle
             if self.due.lengths is None:
                 self.lengths = lengths_for(self.due.weave, self._named(slices))
             self._set(self.lengths.slice_ns)
@@ -198,7 +200,7 @@ class Turns:
         if self.due.lengths is not None or not self._needs_pilot:
             return True
         if self._pilot_from is None:
-            self._pilot_from, self._longer = cycle, False
+            self._pilot_from, self._longer = cycle + 1, False
             return False
         done = cycle - self._pilot_from
         if not self._longer and done >= PILOT_CYCLES:
