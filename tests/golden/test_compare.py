@@ -74,7 +74,10 @@ def test_the_page_of_a_comparison_says_what_changed_and_draws_it(
 
 def test_the_page_says_where_nothing_changed(compare: Callable[..., int], capsys: Captured) -> None:
     assert compare(scaled(1.0), "--html", "-") == 0
-    assert "No change is shown in any of" in capsys.readouterr().out
+    page = capsys.readouterr().out
+    assert "No change is shown in any of" in page
+    for side in ("base", "new"):
+        assert f"How {side} was measured" in page
 
 
 @pytest.mark.parametrize(
@@ -114,6 +117,17 @@ def test_withheld_figures_are_not_held_to_a_limit(compare: Callable[..., int], c
     told = capsys.readouterr().out
     assert "quotes/go: throughput is withheld" in told
     assert "27.5 k/s" not in told
+
+
+def test_runs_of_which_nothing_stands_are_said_to_have_nothing_to_compare(
+    compare: Callable[..., int], capsys: Captured
+) -> None:
+    new = scaled(1.0)
+    assert new.judgement is not None
+    taken = sample_run.finding("W1", "withheld", None, on_throughput="void", on_times="void")
+    nothing = replace(new, trials=(), judgement=replace(new.judgement, findings=(taken,)))
+    assert compare(nothing, "--markdown", "-") == 0
+    assert "Nothing can be compared: no figure stands on both sides." in capsys.readouterr().out
 
 
 def test_errors_are_a_difference_of_shares(compare: Callable[..., int], capsys: Captured) -> None:

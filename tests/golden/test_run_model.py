@@ -21,7 +21,7 @@ from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Cell, Column, Line, Report, Table, table
 from assay.report.tables import Folded
-from assay.values.design import Choices, ContestDesign, Rival, StudyDesign
+from assay.values.design import ContestDesign, LoadDesign, Rival
 from assay.values.finding import Finding
 from assay.values.run import Run
 
@@ -221,7 +221,7 @@ def a_load(per_s: float) -> Run:
     case = replace(run.header.cases[0], id="127.0.0.1:8080/x", server="127.0.0.1:8080", variant="")
     measured = sample_run.measurement(per_s)
     trial = replace(run.trials[0], case=case.id, server=None, measurement=measured)
-    design = StudyDesign(title="Load", blocks=1, choices=Choices(profile="", control=False))
+    design = LoadDesign(title="Load")
     run = replace(run, header=replace(run.header, study_name="load", cases=(case,), design=design))
     return replace(run, trials=(trial,), judgement=None)
 
@@ -230,7 +230,7 @@ def test_a_single_load_is_told_without_rivals_and_blocks() -> None:
     loaded = a_load(51_200)
     report = report_of(loaded)
     assert report.answer.said == ("127.0.0.1:8080/x serves 51.2 k/s.",)
-    assert report.which.startswith("load, 1 trial, seed 0, ")
+    assert report.which.startswith("load, 1 trial, 2025-")
     told = how(loaded)
     assert told["order"] == "1 trial" and told["servers"].startswith("met at the URL where it stands: its")
     void = sample_run.finding("M3", "withheld", loaded.header.cases[0].id, on_throughput="void")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,6 +14,7 @@ from assay.report import html
 from assay.report.charts import hues
 from assay.report.charts.changes import changes
 from assay.report.history import damage
+from assay.report.model.circumstances import circumstances
 from assay.report.model.compared import compared
 from assay.report.model.report import report_of
 from assay.store.index import Filter, ListedRun
@@ -91,6 +93,10 @@ def side_by_side(found: RunComparison, base: str | None) -> str:
         charts=[html.chart_words(drawn)] if drawn else [],
         tables=[{"title": one.title, "table": html.table(one)} for one in (*told.tables, *told.extra)],
         findings=[(side, groups) for side, groups in sides if groups],
+        how=[
+            (side, list(circumstances(run)), fmt.safe(shlex.join(run.header.command), 2000))
+            for side, run in (("base", found.base), ("new", found.new))
+        ],
     )
 
 

@@ -43,9 +43,7 @@ def throughput(place: Placed, name: str, title: str, unit: str) -> Chart | None:
     return Chart(
         name=f"{name}{place.suffix}",
         title=f"{title}{place.where}",
-        note=(_HOW if name == "throughput" else "Bar: 95 % sure; hatched: known from one side.")
-        + dashed
-        + beyond,
+        note=_how(name, place) + dashed + beyond,
         draw=lambda width: draw(strips, axis, width),
         heads=("server", "value", "95 %", "trials"),
         rows=as_rows(
@@ -53,6 +51,15 @@ def throughput(place: Placed, name: str, title: str, unit: str) -> Chart | None:
             for row in place.section.rows
         ),
     )
+
+
+def _how(name: str, place: Placed) -> str:
+    """What the marks mean; of a single trial there is no mean and no interval."""
+    if name == "capacity":
+        return "Bar: 95 % sure; hatched: known from one side."
+    if max(row.trials for row in place.section.rows) == 1:
+        return "Mark: the one trial; hatched: what is possible beyond."
+    return _HOW
 
 
 def _served(place: Placed, row: Row, *, searched: bool) -> Strip:

@@ -9,7 +9,7 @@ from assay.report import format as fmt
 from assay.report.model import woven
 from assay.report.model.loads import shapes
 from assay.report.model.rows import short_name
-from assay.values.design import SearchDesign
+from assay.values.design import LoadDesign, SearchDesign
 from assay.values.run import Run
 
 
@@ -21,7 +21,8 @@ def title(run: Run) -> str:
     if isinstance(header.design, SearchDesign) or len(header.cases) == 1:
         size = fmt.counted(len(run.trials), "trial")
     profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
-    return f"{header.study_name}{profile}, {size}, seed {header.design.seed}, {when:%Y-%m-%d %H:%M} UTC"
+    seed = "" if isinstance(header.design, LoadDesign) else f", seed {header.design.seed}"
+    return f"{header.study_name}{profile}, {size}{seed}, {when:%Y-%m-%d %H:%M} UTC"
 
 
 def blocks_of(run: Run) -> int:

@@ -48,14 +48,14 @@ def compared(found: RunComparison) -> Beside:
     """The comparison as every form of it shows it."""
     sides = (("base", found.base), ("new", found.new))
     changed = environment_differences(found.base.header.environment, found.new.header.environment)
-    lines = (Line(_cells(change)) for change in _shown(found))
+    lines = [Line(_cells(change)) for change in _shown(found) if change.base or change.new or change.outcome]
     differences = plain("Differences of the machine and the versions", ("what", "base", "new"), changed)
     return Beside(
         title=" → ".join(fmt.safe(run.header.run_id) for _, run in sides),
         which=tuple((side, fmt.safe(f"{run.header.run_id}  {standing(run)}")) for side, run in sides),
         warnings=tuple(fmt.safe(said) for said in found.warnings),
         conclusion=tuple(fmt.safe(said, 1000) for said in (*_conclusion(found), _changed(found))),
-        tables=(table("New against base", _COLUMNS, lines),),
+        tables=(table("New against base", _COLUMNS, lines),) if lines else (),
         told=tuple(fmt.safe(said, 500) for said in _left_out(found)),
         findings=tuple(one for side, run in sides for one in _findings(found, side, run)),
         extra=(differences,) if changed else (),
@@ -109,6 +109,8 @@ def _conclusion(found: RunComparison) -> Iterator[str]:
 def _changed(found: RunComparison) -> str:
     """What is shown to have changed, in a sentence."""
     told = [one for one in found.changes if one.change is not None and one.metric != "errors"]
+    if not told:
+        return "Nothing can be compared: no figure stands on both sides."
     shown = []
     for one in told:
         low, high = (one.change.low, one.change.high) if one.change else (None, None)

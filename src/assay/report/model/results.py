@@ -41,9 +41,10 @@ def results(section: Section) -> Table:
 def _note(made: Table, section: Section) -> str:
     """How to read the columns that are there."""
     names = {column.name for column in made.columns}
+    times = [name for name in ("p50", "p99") if name in names]
     closed = all(row.closed_loop for row in section.rows)
     clock = "service time of a closed loop, the queue that the client makes" if closed else "response time"
-    said = [f"p50 and p99 are {clock}"] if names & {"p50", "p99"} else []
+    said = [f"{' and '.join(times)} {'are' if times[1:] else 'is'} {clock}"] if times else []
     said += ["CPU is the share of the server's cores"] if "cpu" in names else []
     said += ["what stands apart does not compete"] if section.candidates and section.others else []
     return "; ".join(said)
