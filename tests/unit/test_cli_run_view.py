@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 
 import sample_run
+from made_runs import WOBBLE, woven
 from msgspec.structs import replace
 from rich.console import Console
 
 from assay.design import Slot
+from assay.report import live_turns
 from assay.report.run_live import RunView
 from assay.values.measurement import Snapshot
 from assay.values.run import Judgement, Run
 from assay.values.trial import Failure
+from assay.values.weave import LaneSnapshot, Turn, WovenSnapshot
 
 
 def judging(*codes: str) -> Callable[[Run], Judgement]:
@@ -122,3 +126,69 @@ def test_a_resumed_run_counts_what_was_done() -> None:
     view.run_started(replace(BEGUN, trials=done), {})
     view.trial_started(SLOTS[10])
     assert "block 3 of 5, trial 11 of 25" in seen[-1][1]
+
+
+def taking_turns(cycles: int, on_turn: int = 0) -> WovenSnapshot:
+    """Two lanes after so many measured cycles; the first serves a tenth more."""
+    sitting = woven(
+        {
+            name: [rate * (1 + WOBBLE[(n * place) % 10]) for n in range(cycles)]
+            for place, (name, rate) in enumerate(RATES.items())
+        }
+    )
+    slices = [trial.lane.slices for trial in sitting.trials if trial.lane]
+    turn = Turn(
+        number=2 * cycles,
+        cycle=cycles,
+        place=0,
+        lane=on_turn,
+        phase="measured",
+        begin_ns=0,
+        start_ns=0,
+        end_ns=1,
+    )
+    lanes = tuple(LaneSnapshot(snapshot=snapshot(1000), ended=None, slices=each) for each in slices)
+    return WovenSnapshot(elapsed_ns=3_000_000_000, turn=turn, lanes=lanes)
+
+
+RATES = {"one": 11_000.0, "two": 10_000.0}
+
+
+def test_the_live_screen_shows_whose_turn_it_is_and_how_the_ratio_s_interval_shrinks() -> None:
+    view = RunView(lambda text: None, judging(), refresh=lambda view: None)
+    view.run_started(BEGUN, {})
+    view.sitting_started(SLOTS[:2])
+    widths = []
+    for cycles in (1, 2, 6, 24):
+        view.turns(SLOTS[:2], taking_turns(cycles, on_turn=1))
+        shown = screen(view)
+        [own] = [line for line in shown if line.startswith("▶")]
+        assert own.startswith(f"▶ {sample_run.CASES[1].name}")
+        pairs = [line for line in shown if "in this sitting" in line]
+        assert len(pairs) == (cycles >= 6)
+        widths += [
+            float(high) - float(low) for low, high in re.findall(r"\[([\d.]+), ([\d.]+)\]", "".join(pairs))
+        ]
+    assert any(line.endswith("24 slices") and "measuring: 11.0 k/s" in line for line in shown)
+    assert "in turns of 100 ms for 3.0 s, 24 cycles measured" in "\n".join(shown)
+    assert widths[1] < widths[0]
+    assert max(map(len, shown)) <= 80
+
+
+def test_of_many_rivals_the_screen_shows_the_first_pairs() -> None:
+    many = taking_turns(10)
+    lanes = many.lanes * 5
+    said = [
+        line.plain
+        for line in live_turns.lines([f"server {n}" for n in range(10)], replace(many, lanes=lanes))
+    ]
+    assert said[-1].strip() == "and 4 more pairs"
+    assert len(said) == 1 + 10 + 5 + 1
+
+
+def test_a_lane_that_ended_or_waits_is_told_so() -> None:
+    seen = taking_turns(5)
+    gone = replace(seen.lanes[1], ended="failure")
+    waits = replace(seen.lanes[0], slices=())
+    told = [line.plain for line in live_turns.lines(["a", "b"], replace(seen, lanes=(waits, gone)))]
+    assert told[1].endswith("waiting for its first turn") and told[2].endswith("ended")

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from assay.design.schedule import Slot
 from assay.report import format as fmt
+from assay.report import live_turns
 from assay.report.live_contest import ContestWords
 from assay.report.live_search import SearchWords
 from assay.report.live_study import StudyWords
@@ -71,6 +72,7 @@ class RunView:
         self._told: set[str] = set()
         self._phase: Phase | None = None
         self._snapshot: Snapshot | None = None
+        self._turns: tuple[Text, ...] = ()
 
     # --- what is told ---------------------------------------------------------------------
 
@@ -105,14 +107,16 @@ class RunView:
         """Show the trial."""
         self._began_s = time.monotonic()
         self._preparing = ""
-        self._phase, self._snapshot = None, None
+        self._phase, self._snapshot, self._turns = None, None, ()
         if self._seen is not None:
             self._seen = replace(self._seen, slot=slot)
             self._draw(self._seen)
 
     def phase(self, slot: Slot, phase: Phase) -> None:
         """Show the phase."""
-        self._phase, self._snapshot = phase, None
+        self._phase, self._snapshot, self._turns = phase, None, ()
+        if self._seen is not None:
+            self._seen = replace(self._seen, slot=slot)
         self._changed()
 
     def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
@@ -140,14 +144,14 @@ class RunView:
         self.trial_started(slots[0])
 
     def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
-        """Show whose turn it is, and its rate."""
-        if snapshot.turn is not None and self._seen is not None:
-            lane = snapshot.turn.lane
-            self._seen = replace(self._seen, slot=slots[lane])
-            self.snapshot(slots[lane], snapshot.lanes[lane].snapshot)
+        """Show whose turn it is, each server's rate, and each pair's interval so far."""
+        if self._refresh is not None and self._seen is not None:
+            names = [self._seen.name(slot.case, 30) for slot in slots]
+            self._turns = tuple(live_turns.lines(names, snapshot))
+            self._changed()
 
     def sitting_finished(self, sitting: Sitting) -> None:
-        """Keep its figures."""
+        """Keep the figures of its trials."""
         for trial in sitting.trials:
             self.trial_finished(trial)
 
@@ -163,9 +167,9 @@ class RunView:
         if seen is None:
             return Text(self._preparing, no_wrap=True, overflow="ellipsis")
         above, below = self._still
-        now = Text(self._now(seen), no_wrap=True, overflow="ellipsis")
+        now = self._turns or (Text(self._now(seen), no_wrap=True, overflow="ellipsis"),)
         found = Text.assemble(("findings so far  ", FAINT), seen.findings)
-        return Group(*above, now, *below, *([found] if seen.findings else []))
+        return Group(*above, *now, *below, *([found] if seen.findings else []))
 
     def _draw(self, seen: Seen) -> None:
         """Make anew what only changes between trials, so that a load is not disturbed by it."""

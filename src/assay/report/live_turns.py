@@ -1,0 +1,86 @@
+"""The turns of a sitting while it goes on: whose turn it is, what each server serves in its own, and how each
+ratio's interval shrinks from cycle to cycle."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.text import Text
+
+from assay.report import format as fmt
+from assay.report.style import FAINT
+from assay.stats.estimates import t_quantile
+from assay.stats.woven import FEWEST_CYCLES, Cycles, cycle_log_ratios, error_of_mean
+from assay.values.weave import LaneSnapshot, Slice, WovenSnapshot
+
+_MOST_PAIRS = 5
+_LEAST_NAME = 8
+
+
+def lines(names: Sequence[str], snapshot: WovenSnapshot) -> Iterator[Text]:
+    """A line for the sitting, one for each server, one for each pair. `names` are those of the lanes."""
+    turn = snapshot.turn
+    yield Text(_head(snapshot), no_wrap=True, overflow="ellipsis")
+    room = max(_LEAST_NAME, *map(len, names))
+    for place, (name, lane) in enumerate(zip(names, snapshot.lanes, strict=True)):
+        on_turn = turn is not None and turn.lane == place
+        said = f"{'▶' if on_turn else ' '} {name:<{room}}  {_doing(lane)}"
+        yield Text(said, "" if on_turn else FAINT, no_wrap=True, overflow="ellipsis")
+    for said in _pairs(names, snapshot.lanes):
+        yield Text(f"  {said}", no_wrap=True, overflow="ellipsis")
+
+
+def _head(snapshot: WovenSnapshot) -> str:
+    measured = [_measured(lane) for lane in snapshot.lanes]
+    cycles = max(map(len, measured), default=0)
+    slices = [one for lane in snapshot.lanes for one in lane.slices[-1:]]
+    length = f" of {fmt.time(slices[0].length_ns, exact=True)}" if slices else ""
+    so_far = f", {fmt.counted(cycles, 'cycle')} measured" if cycles else ""
+    return f"in turns{length} for {snapshot.elapsed_ns / 1e9:.1f} s{so_far}"
+
+
+def _doing(lane: LaneSnapshot) -> str:
+    if lane.ended is not None and lane.ended != "asked":
+        return "ended"
+    own = lane.slices[-1].length_ns if lane.slices else 0
+    if not own:
+        return "waiting for its first turn"
+    rates = [one.completed / one.length_ns * 1e9 for one in lane.slices if one.length_ns]
+    failed = sum(one.failed for one in lane.slices)
+    doing = "measuring" if lane.snapshot.phase == "measured" else "warming up"
+    also = f", {fmt.count(failed)} failed" if failed else ""
+    return f"{doing}: {fmt.rate(statistics.fmean(rates))} in {fmt.counted(len(rates), 'slice')}{also}"
+
+
+def _pairs(names: Sequence[str], lanes: Sequence[LaneSnapshot]) -> Iterator[str]:
+    """The fastest so far against the others: the ratio and its interval within this sitting."""
+    cycles = {name: _cycles(lane) for name, lane in zip(names, lanes, strict=True)}
+    known = {name: rates for name, rates in cycles.items() if len(rates) >= FEWEST_CYCLES}
+    if len(known) < 2:
+        return
+    best = max(known, key=lambda name: statistics.fmean(known[name].values()))
+    others = [name for name in known if name != best]
+    for other in others[:_MOST_PAIRS]:
+        yield _ratio(best, other, known)
+    if len(others) > _MOST_PAIRS:
+        yield f"and {fmt.counted(len(others) - _MOST_PAIRS, 'more pair')}"
+
+
+def _ratio(a: str, b: str, known: Mapping[str, Cycles]) -> str:
+    logs = cycle_log_ratios(known[a], known[b])
+    if len(logs) < FEWEST_CYCLES:
+        return f"{a} / {b}"
+    half = t_quantile(len(logs) - 1) * error_of_mean(logs)
+    centre = statistics.fmean(logs)
+    low, high = math.exp(centre - half), math.exp(centre + half)
+    return f"{a} / {b}  {math.exp(centre):.3f} [{low:.3f}, {high:.3f}] in this sitting"
+
+
+def _cycles(lane: LaneSnapshot) -> Cycles:
+    return {one.cycle: one.completed / one.length_ns * 1e9 for one in _measured(lane) if one.length_ns}
+
+
+def _measured(lane: LaneSnapshot) -> list[Slice]:
+    return [one for one in lane.slices if one.phase == "measured"]
