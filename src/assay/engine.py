@@ -6,7 +6,8 @@ live view; `result` is the `Measurement`. `start_woven(plan)` gives a `WovenRun`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -49,12 +50,20 @@ def _encoded(plan: LoadPlan | WovenPlan) -> bytes:
         raise InputError("load plan: there is text in it that is not UTF-8") from None
 
 
-def check(plan: LoadPlan) -> None:
-    """Check what can be known of a plan before it runs; `PlanRefused` names the field."""
+@contextmanager
+def _errors_of_ours() -> Iterator[None]:
     try:
-        _engine.validate(_encoded(plan))
+        yield
     except _engine.PlanError as error:
         raise PlanRefused(str(error)) from None
+    except _engine.RunError as error:
+        raise EnvironmentLacks(str(error)) from None
+
+
+def check(plan: LoadPlan) -> None:
+    """Check what can be known of a plan before it runs; `PlanRefused` names the field."""
+    with _errors_of_ours():
+        _engine.validate(_encoded(plan))
 
 
 def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
@@ -63,20 +72,14 @@ def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
     `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it
     (a name without an address, too few descriptors); then nothing was sent.
     """
-    try:
+    with _errors_of_ours():
         return EngineRun(_engine.Run(_encoded(plan), script))
-    except _engine.PlanError as error:
-        raise PlanRefused(str(error)) from None
-    except _engine.RunError as error:
-        raise EnvironmentLacks(str(error)) from None
 
 
 def check_woven(plan: WovenPlan) -> None:
     """Check what can be known of a woven plan before it runs; `PlanRefused` names the field."""
-    try:
+    with _errors_of_ours():
         _engine.validate_woven(_encoded(plan))
-    except _engine.PlanError as error:
-        raise PlanRefused(str(error)) from None
 
 
 def start_woven(plan: WovenPlan) -> WovenRun:
@@ -85,12 +88,8 @@ def start_woven(plan: WovenPlan) -> WovenRun:
     `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it; then nothing
     was sent.
     """
-    try:
+    with _errors_of_ours():
         return WovenRun(_engine.WovenRun(_encoded(plan)))
-    except _engine.PlanError as error:
-        raise PlanRefused(str(error)) from None
-    except _engine.RunError as error:
-        raise EnvironmentLacks(str(error)) from None
 
 
 class EngineRun:
@@ -177,10 +176,8 @@ class WovenRun:
 
     def set_lengths(self, slice_ns: int, settle_ns: int) -> None:
         """Change the length of slices and of the settle time before them; `PlanRefused` out of bounds."""
-        try:
+        with _errors_of_ours():
             self._run.set_lengths(slice_ns, settle_ns)
-        except _engine.PlanError as error:
-            raise PlanRefused(str(error)) from None
 
     def end_lane(self, lane: int) -> None:
         """Give a lane no more turns; its books stay."""

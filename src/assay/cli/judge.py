@@ -50,8 +50,10 @@ def run(args: argparse.Namespace) -> int:
 def _show(before: Run, judgement: Judgement, args: argparse.Namespace) -> None:
     import msgspec
 
+    from assay.report.format import as_json
+
     if args.json:
-        console.write(msgspec.json.format(msgspec.json.encode(judgement), indent=2).decode())
+        console.write(as_json(judgement))
         return
     from assay.report import rejudged, terminal
 

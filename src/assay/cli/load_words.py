@@ -10,9 +10,7 @@ import argparse
 import re
 from typing import Any
 
-from assay.cli.words import readable_file
-
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+from assay.cli.words import TOKEN, readable_file
 
 
 def header_value(word: str) -> str:
@@ -25,7 +23,7 @@ def header_value(word: str) -> str:
 def expected_header(word: str) -> dict[str, str | None]:
     """A header of right answers: its name, and a regular expression found in its value."""
     name, colon, pattern = word.partition(":")
-    if not _TOKEN.fullmatch(name.strip()):
+    if not TOKEN.fullmatch(name.strip()):
         raise argparse.ArgumentTypeError(f'{word!r} is not a header such as "Content-Type: ^text/"')
     return {"name": name.strip(), "pattern": pattern.strip() if colon else None}
 

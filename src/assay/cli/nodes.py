@@ -29,9 +29,9 @@ def run(args: argparse.Namespace) -> int:
 
     seen = survey.of(args.ray)
     if args.json:
-        import msgspec
+        from assay.report.format import as_json
 
-        console.write(msgspec.json.format(msgspec.json.encode(seen), indent=2).decode())
+        console.write(as_json(seen))
     else:
         console.show(cluster.table(seen))
     return EXIT_WITHHELD if seen.problems else EXIT_OK

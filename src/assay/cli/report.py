@@ -72,8 +72,9 @@ def show_json(run: Run) -> None:
     """Print the run as one JSON document: its answer in words, then the whole record."""
     import msgspec
 
+    from assay.report.format import as_json
     from assay.report.model.report import report_of
 
     told = report_of(run).answer
     document = {"answer": told.sentences, **msgspec.structs.asdict(run)}
-    console.write(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())
+    console.write(as_json(document))

@@ -179,20 +179,16 @@ class _Runs:
         pair = pair_in_series(run, self._settings.results) if run.trials else None
         if pair is None:
             return
-        from assay import extras
         from assay.cli.output import write_files
-        from assay.report import beside, markdown_pair
+        from assay.report import beside, html, markdown_pair
 
         if not self._as_json:
             console.show(beside.summary(pair))
         name = run.header.study_name
-        files = [(f"{name}.md", markdown_pair.render(pair).encode())]
-        if problem := extras.not_installed("charts"):
-            console.note(f"no page was written: {problem}")
-        else:
-            from assay.report import html
-
-            files.append((f"{name}.html", html.render(pair.fair, pair).encode()))
+        files = (
+            (f"{name}.md", markdown_pair.render(pair).encode()),
+            (f"{name}.html", html.render(pair.fair, pair).encode()),
+        )
         write_files(self._settings.results / self._series.series_id, files)
 
     def _tell_estimate(self, coming: dict[int, _Coming | AssayError]) -> None:

@@ -25,9 +25,9 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the schema."""
-    import msgspec
+    from assay.report.format import as_json
 
-    console.write(msgspec.json.format(msgspec.json.encode(_schema(args.format)), indent=2).decode())
+    console.write(as_json(_schema(args.format)))
     return EXIT_OK
 
 

@@ -12,6 +12,8 @@ import math
 import re
 from pathlib import Path
 
+from assay.errors import reason_of
+
 _TIME_UNITS_NS = {
     "ns": 1,
     "us": 10**3,
@@ -23,7 +25,7 @@ _TIME_UNITS_NS = {
 }
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)")
 _MULTIPLES = {"": 1, "k": 10**3, "m": 10**6}
-_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A header name or method (RFC 9110, 5.6.2)."""
 
 
@@ -77,7 +79,7 @@ def stage(word: str) -> dict[str, float]:
 
 def method(word: str) -> str:
     """An HTTP method."""
-    if not _TOKEN.fullmatch(word):
+    if not TOKEN.fullmatch(word):
         raise argparse.ArgumentTypeError(f"{word!r} is not an HTTP method")
     return word.upper()
 
@@ -85,7 +87,7 @@ def method(word: str) -> str:
 def header(word: str) -> tuple[str, str]:
     """A request header as "Name: value"."""
     name, colon, value = word.partition(":")
-    if not colon or not _TOKEN.fullmatch(name.strip()):
+    if not colon or not TOKEN.fullmatch(name.strip()):
         raise argparse.ArgumentTypeError(f'{word!r} is not a header such as "Accept: text/html"')
     if re.search(r"[\r\n\0]", value):
         raise argparse.ArgumentTypeError(f"the value of header {name.strip()!r} contains a line break")
@@ -125,8 +127,7 @@ def readable_file(word: str) -> str:
     """The path of a file that can be read."""
     path = Path(word)
     try:
-        with path.open("rb"):
-            pass
+        path.open("rb").close()
     except OSError as problem:
-        raise argparse.ArgumentTypeError(f"{word}: {(problem.strerror or str(problem)).lower()}") from None
+        raise argparse.ArgumentTypeError(f"{word}: {reason_of(problem)}") from None
     return str(path.absolute())

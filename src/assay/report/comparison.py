@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
 from rich.console import Group as Together
 from rich.console import RenderableType
 from rich.text import Text
 
 from assay.compare import RunComparison
+from assay.report import format as fmt
 from assay.report import markdown
 from assay.report.model.compared import by_case, compared
 from assay.report.model.values import Group
@@ -62,7 +62,7 @@ def as_json(comparison: RunComparison) -> str:
         "unmeasured": comparison.unmeasured,
         "findings": [{"side": side, "finding": finding} for side, finding in comparison.findings],
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    return fmt.as_json(document)
 
 
 def _finding(side: str, group: Group) -> Text:

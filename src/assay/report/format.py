@@ -25,6 +25,7 @@ from assay.quantities import (
 
 __all__ = [
     "UNKNOWN",
+    "as_json",
     "between",
     "count",
     "counted",
@@ -66,3 +67,10 @@ def safe(text: str, longest: int = _LONGEST_TEXT) -> str:
         return shown
     head = longest * 2 // 3
     return f"{shown[:head]} … {shown[-(longest - head - 3) :]}"
+
+
+def as_json(value: object) -> str:
+    """A value as the verbs print it for programs: indented, for people look at it too."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()

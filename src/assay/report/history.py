@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
@@ -91,7 +90,7 @@ def trend(case: str, points: Sequence[Point]) -> RenderableType:
 
 def as_json(entries: Sequence[ListedRun] | Sequence[Point]) -> str:
     """The list or the trend as data."""
-    return msgspec.json.format(msgspec.json.encode(entries), indent=2).decode()
+    return fmt.as_json(entries)
 
 
 def _changes(points: Sequence[Point]) -> dict[int, str]:

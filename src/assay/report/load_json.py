@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from assay.credentials import without_secrets
+from assay.report import format as fmt
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.stats import quantiles, rate_per_s
 from assay.values.finding import Finding
@@ -45,7 +44,7 @@ def encode(
         "measurement": measurement,
         **({"generators": generators} if generators else {}),
     }
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    return fmt.as_json(document)
 
 
 def _percentiles(times: Histogram) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import msgspec
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from assay.report import format as fmt
 from assay.report.model.remarks import threshold_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.verdict import RULES, Rule, Threshold
@@ -89,7 +89,7 @@ def as_json() -> str:
         }
         for rule in RULES.values()
     ]
-    return msgspec.json.format(msgspec.json.encode(rules), indent=2).decode()
+    return fmt.as_json(rules)
 
 
 def _written(threshold: Threshold) -> str:

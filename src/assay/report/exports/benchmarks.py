@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import msgspec
-
 from assay import stats
 from assay.report import format as fmt
 from assay.report.model.rows import Row, sections
@@ -47,7 +45,7 @@ def bmf(run: Run) -> str:
             measures = dict(_measures(row))
             if measures and not row.withheld:
                 document[row.case.id] = measures
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode()
+    return fmt.as_json(document)
 
 
 def _line(row: Row, trial: Trial) -> str:
