@@ -49,7 +49,7 @@ pub(crate) fn plain(plan: &LoadPlan, target: &Target) -> Result<Connect<Plain>, 
 /// How connections with TLS are opened.
 pub(crate) fn tls(plan: &LoadPlan, target: &Target) -> Result<Connect<TlsStream>, RunError> {
     let below = plain(plan, target)?;
-    let config = tls_config(&plan.tls)?;
+    let config = tls_config(&plan.tls, plan.http)?;
     let server_name = tls_server_name(&plan.tls, target)?;
     Ok(Box::new(move |first_slot, address| TlsConnector {
         plain: below(first_slot, address),
@@ -80,7 +80,7 @@ pub(crate) fn lanes<T: Transport>(
             Some(supply) => Arc::new(Program::new(plan, target, Some(supply))?),
             None => Arc::clone(&shared),
         };
-        let ledger = Arc::new(Ledger::new(program.is_open_loop, T::SHAKES_HANDS));
+        let ledger = Arc::new(ledger::<T>(&program, program.is_open_loop));
         let seed = plan.seed ^ u64::from(assignment.number);
         let log = Log::new(
             plan.request_log,
@@ -93,6 +93,15 @@ pub(crate) fn lanes<T: Transport>(
         Ok((Lane::new(assignment, program, connector, desk), ledger))
     };
     assignments(plan).map(lane).collect()
+}
+
+/// A ledger for what a program brings about.
+pub(crate) fn ledger<T: Transport>(program: &Program, is_open_loop: bool) -> Ledger {
+    let ledger = Ledger::new(is_open_loop, T::SHAKES_HANDS);
+    match program.streams {
+        Some(_) => ledger.of_http2(),
+        None => ledger,
+    }
 }
 
 /// The core of each worker.

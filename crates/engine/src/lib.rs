@@ -1,4 +1,4 @@
-//! The load engine of Assay: drives HTTP/1.x load and keeps exact books.
+//! The load engine of Assay: drives HTTP/1.x and HTTP/2 load and keeps exact books.
 //!
 //! A [`LoadPlan`] says what to do; [`Run::start`] does it on threads of its own;
 //! [`Run::result`] is the [`Measurement`]. Nothing here
@@ -22,6 +22,7 @@
 //! * The books balance in every run, or the run is an error: [`RunError::Unbalanced`].
 #![forbid(unsafe_code)]
 
+mod agree;
 mod body;
 mod clock;
 mod connection;
@@ -29,7 +30,9 @@ mod control;
 mod course;
 mod desk;
 mod error;
+mod exchange;
 mod expect;
+mod http2;
 mod launch;
 mod machine;
 pub mod plan;

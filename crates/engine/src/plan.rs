@@ -5,12 +5,14 @@
 
 use serde::{Deserialize, Serialize};
 
+mod http;
 mod part;
 mod request;
 mod tls;
 mod validate;
 mod woven;
 
+pub use http::Http;
 pub use part::Part;
 pub use request::{BodyExpected, Expect, FormPart, HeaderExpected, Request};
 pub use tls::{Tls, TlsVersion};
@@ -200,6 +202,12 @@ pub struct LoadPlan {
     /// The version the requests claim.
     #[serde(default)]
     pub http_version: HttpVersion,
+    /// Which HTTP is spoken.
+    #[serde(default)]
+    pub http: Http,
+    /// Requests under way at once on a connection of HTTP/2, each on a stream of its own.
+    #[serde(default = "one", deserialize_with = "saturating")]
+    pub streams: u32,
     /// Requests sent at once on a connection, before the first answer is in. In an open loop so many
     /// start together, and the rate is still that of requests.
     #[serde(default = "one", deserialize_with = "saturating")]

@@ -3,7 +3,8 @@
 use crate::body::Body;
 use crate::error::{PlanError, RunError};
 use crate::expect::Check;
-use crate::plan::{Load, LoadPlan, Pacer, Request, RequestOrder};
+use crate::http2;
+use crate::plan::{Http, Load, LoadPlan, Pacer, Request, RequestLog, RequestOrder};
 use crate::protocol::redirect::Redirects;
 use crate::protocol::request::{self, Context, Wire};
 use crate::protocol::template::Varying;
@@ -11,11 +12,16 @@ use crate::record::Failure;
 use crate::supply::Supply;
 use crate::target::{Scheme, Target};
 
+/// So many requests of a plan are written once for each connection of HTTP/2.
+const NUMBERED: u16 = 256;
+
 /// A request, ready to send.
 #[derive(Debug)]
 pub(crate) struct Template {
     bytes: Bytes,
     is_head: bool,
+    /// The same as fields of HTTP/2, where that is spoken and they are always the same.
+    pub(crate) fields: Option<assay_http2::client::Request>,
     pub(crate) inspection: Inspection,
     weight: u64,
 }
@@ -51,8 +57,15 @@ impl Template {
             ),
             None => Inspection::Nothing,
         };
+        let wire = request::wire(context, request, body.as_ref());
         Ok(Self {
-            bytes: match request::wire(context, request, body.as_ref()) {
+            fields: match &wire {
+                Wire::Fixed(text) if context.plan.http == Http::Two => {
+                    Some(http2::request(text, context.scheme, None))
+                }
+                _ => None,
+            },
+            bytes: match wire {
                 Wire::Fixed(one) => Bytes::Fixed {
                     length: one.len(),
                     repeated: one.repeat(context.plan.pipeline as usize),
@@ -68,6 +81,7 @@ impl Template {
     fn of_supply(supply: &Supply) -> Self {
         Self {
             is_head: supply.fixed.as_deref().is_some_and(asks_for_head),
+            fields: None,
             bytes: match &supply.fixed {
                 Some(bytes) => Bytes::Batch(bytes.clone()),
                 None => Bytes::Supplied,
@@ -144,6 +158,11 @@ pub(crate) enum Waiting {
 pub(crate) struct Program {
     pub(crate) templates: Vec<Template>,
     pub(crate) order: RequestOrder,
+    /// HTTP/2: requests at once on a connection.
+    pub(crate) streams: Option<u32>,
+    pub(crate) scheme: &'static str,
+    /// Whether heads are read for more than how they end.
+    pub(crate) reads_heads: bool,
     pub(crate) pipeline: u32,
     pub(crate) timeout_ns: u64,
     pub(crate) window_ns: u64,
@@ -186,6 +205,7 @@ impl Program {
             plan,
             authority: &target.authority,
             target_prefix: &target_prefix,
+            scheme: target.scheme_name(),
         };
         let templates: Result<Vec<_>, _> = match supply {
             Some(supply) => Ok(vec![Template::of_supply(supply)]),
@@ -212,8 +232,21 @@ impl Program {
             false => 1,
             true => plan.requests_per_connection.unwrap_or(u32::MAX),
         };
+        let mut templates = templates?;
+        for (number, template) in (0..NUMBERED).zip(&mut templates) {
+            if let Some(fields) = &mut template.fields {
+                fields.number = Some(number);
+            }
+        }
+        let inspects = |template: &Template| !matches!(template.inspection, Inspection::Nothing);
         Ok(Self {
-            templates: templates?,
+            streams: (plan.http == Http::Two).then_some(plan.streams),
+            scheme: context.scheme,
+            reads_heads: templates.iter().any(inspects)
+                || plan.cookies
+                || plan.redirects > 0
+                || plan.request_log != RequestLog::Off,
+            templates,
             order: plan.request_order,
             // A connection that may carry only so many requests is sent no more at once.
             pipeline: plan.pipeline.min(requests_per_connection),

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::agree;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::error::{PlanError, RunError};
 use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
 use crate::machine;
-use crate::plan::LoadPlan;
+use crate::plan::{Http, LoadPlan};
 use crate::record::Session;
 use crate::record::ledger::Ledger;
 use crate::record::measurement::{Measurement, Snapshot};
@@ -61,6 +62,10 @@ impl Run {
     /// As [`Self::start`].
     pub fn start_supplied(plan: &LoadPlan, supplies: Vec<Supply>) -> Result<Self, RunError> {
         plan.validate()?;
+        let plan = &*agree::settled(plan)?;
+        if !supplies.is_empty() && plan.http != Http::One {
+            return Err(PlanError::new("http", "must be 1: scripts write HTTP/1.1").into());
+        }
         let workers = plan.part_here().workers;
         if !supplies.is_empty() && supplies.len() != workers as usize {
             return Err(PlanError::new("threads", "must be as many as there are supplies").into());

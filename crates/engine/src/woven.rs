@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::agree;
 use crate::clock::Clock;
 use crate::control::{Control, NEVER};
 use crate::course::{Course, Ended, Known, Turn};
@@ -94,6 +95,7 @@ impl WovenRun {
         let mut by_worker: Vec<Vec<Lane<T>>> = Vec::new();
         by_worker.resize_with(first.threads as usize, Vec::new);
         for (number, lane) in (0..).zip(&plan.lanes) {
+            let lane = &*agree::settled(lane)?;
             let target = Target::parse(&lane.url)?;
             let connect = connect(lane, &target)?;
             let prepared = prepare(number, lane, &target, &connect)?;
@@ -313,7 +315,7 @@ fn prepare<T: Transport>(
 ) -> Result<Prepared<T>, RunError> {
     let (mut lanes, mut ledgers, mut aside) = (Vec::new(), Vec::new(), Vec::new());
     for (mut lane, ledger) in launch::lanes(plan, target, connect, Vec::new())? {
-        let other = Arc::new(Ledger::new(false, T::SHAKES_HANDS));
+        let other = Arc::new(launch::ledger::<T>(&lane.program, false));
         lane.take_turns(number, Arc::clone(&other));
         lanes.push(lane);
         ledgers.push(ledger);

@@ -34,9 +34,13 @@ fn load(server: &FaultServer, timeout_ms: u64, more: &str) -> Measurement {
 }
 
 fn load_over(scheme: &str, server: &FaultServer, timeout_ms: u64, more: &str) -> Measurement {
+    let http = match server.fault().map(|fault| fault.at) {
+        Some(At::Http2) => "2",
+        _ => "1",
+    };
     let json = format!(
         r#"{{"url": "{scheme}://{}", "load": {{"kind": "closed", "connections": {CONNECTIONS}}},
-            "tls": {{"insecure": true}}, "timeout_ns": {}, {more}}}"#,
+            "tls": {{"insecure": true}}, "http": "{http}", "timeout_ns": {}, {more}}}"#,
         server.address(),
         timeout_ms * 1_000_000,
     );
@@ -94,9 +98,10 @@ fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
     let mut wrong = Vec::new();
     for fault in fault::all() {
         let before = open_descriptors();
-        // The server speaks no TLS beyond its faults.
+        // The server speaks neither TLS nor HTTP/2 beyond its faults.
         let (scheme, every) = match fault.at {
             At::Handshake => ("https", 1),
+            At::Http2 => ("http", 1),
             _ => ("http", EVERY),
         };
         let server = serve(fault, every);
@@ -116,8 +121,8 @@ fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
         let is_shown =
             fault.expected.contains(&ANSWERED) || seen.keys().any(|outcome| outcome != ANSWERED);
         // A listening socket misbehaves for all connections.
-        let goes_on =
-            matches!(fault.at, At::Listening | At::Handshake) || seen.contains_key(ANSWERED);
+        let goes_on = matches!(fault.at, At::Listening | At::Handshake | At::Http2)
+            || seen.contains_key(ANSWERED);
         if !(seen.keys().all(is_expected) && is_shown && goes_on) {
             wrong.push(format!(
                 "{}: {seen:?}, but {:?} is right; {counts:?}",

@@ -7,6 +7,7 @@ mod bodies;
 mod connections;
 mod handshakes;
 mod heads;
+mod http2;
 mod server;
 
 pub use server::{Counts, FaultServer, Settings};
@@ -41,6 +42,8 @@ pub enum At {
     Accept,
     /// When a client's first TLS record is read. For clients that speak TLS; not to be had by a path.
     Handshake,
+    /// When a client's first request over HTTP/2 is read. For clients that speak that; not to be had by a path.
+    Http2,
     /// When a request's head is read, before its body.
     Head,
     /// When a whole request is read.
@@ -85,6 +88,7 @@ pub fn all() -> impl Iterator<Item = &'static Fault> {
         .chain(heads::FAULTS)
         .chain(bodies::FAULTS)
         .chain(handshakes::FAULTS)
+        .chain(http2::FAULTS)
 }
 
 /// The fault of this name.

@@ -2,7 +2,7 @@
 //!
 //! - [`responder::NullServer`] does next to nothing, so that what it cannot exceed is the generator's ceiling;
 //! - [`truth::TruthServer`] answers after scripted delays and counts exactly what it did;
-//! - [`fault::FaultServer`] misbehaves in some eighty scripted ways.
+//! - [`fault::FaultServer`] misbehaves in some hundred scripted ways.
 //!
 //! Each is a program of its own and can also be started inside a test.
 

@@ -18,6 +18,7 @@ from assay.values.measurement import (
     Books,
     Connections,
     Histogram,
+    Http2,
     Measurement,
     Outcome,
     Stray,
@@ -71,9 +72,27 @@ def merged(parts: Sequence[Measurement]) -> Measurement:
         handshake_time=_added_if_all([part.handshake_time for part in parts]),
         handshakes=_counted(part.handshakes for part in parts),
         first_byte_time=added([part.first_byte_time for part in parts]),
+        http2=_http2([part.http2 for part in parts if part.http2 is not None]),
         missed_starts=total(lambda part: part.missed_starts),
         windows=_windows(parts),
         workers=tuple(worker for part in parts for worker in part.workers),
+    )
+
+
+def _http2(parts: Sequence[Http2]) -> Http2 | None:
+    """What HTTP/2 has beside; None where none of the parts spoke it."""
+    if not parts:
+        return None
+    allowed = [part.streams_allowed for part in parts if part.streams_allowed is not None]
+    return Http2(
+        stream_waits=sum(part.stream_waits for part in parts),
+        stream_wait_ns=sum(part.stream_wait_ns for part in parts),
+        streams_allowed=min(allowed, default=None),
+        window_stalls=sum(part.window_stalls for part in parts),
+        window_stall_ns=sum(part.window_stall_ns for part in parts),
+        faults=_counted(part.faults for part in parts),
+        resets=_counted(part.resets for part in parts),
+        going_away=_counted(part.going_away for part in parts),
     )
 
 

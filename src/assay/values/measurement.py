@@ -105,6 +105,26 @@ class Worker(Value, frozen=True, kw_only=True):
     completed_by_window: tuple[int, ...] = ()
 
 
+class Http2(Value, frozen=True, kw_only=True):
+    """What HTTP/2 has that HTTP/1 has not, in the measured phase.
+
+    Requests that waited because the server allows no more streams at once on a connection (`stream_waits`,
+    for `stream_wait_ns` together, at the fewest for `streams_allowed`), and how often and how long bodies of
+    requests waited for the server's windows (over all connections). `faults` are connections that the server
+    broke, by stage ("greeting", "open") and code; `resets` streams that it ended, and `going_away` its
+    GOAWAYs, by code.
+    """
+
+    stream_waits: int
+    stream_wait_ns: int
+    streams_allowed: int | None = None
+    window_stalls: int
+    window_stall_ns: int
+    faults: dict[str, int] = {}
+    resets: dict[str, int] = {}
+    going_away: dict[str, int] = {}
+
+
 class Measurement(Value, frozen=True, kw_only=True):
     """One execution of a `LoadPlan`.
 
@@ -144,6 +164,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     handshake_time: Histogram | None = None
     handshakes: dict[str, int] = {}
     first_byte_time: Histogram
+    http2: Http2 | None = None
     missed_starts: int
     windows: tuple[Window, ...]
     workers: tuple[Worker, ...]

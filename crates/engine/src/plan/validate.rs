@@ -11,14 +11,14 @@ const LONGEST_RUN_NS: u64 = 24 * 3_600 * 1_000_000_000;
 const LONGEST_TIMEOUT_NS: u64 = 3_600 * 1_000_000_000;
 /// Several times what any machine sends; with more, the schedule itself would be all the work.
 const HIGHEST_RATE_PER_S: f64 = 1e8;
-const MOST_CONNECTIONS: u32 = 1_000_000;
+pub(super) const MOST_CONNECTIONS: u32 = 1_000_000;
 const MOST_PIPELINED: u32 = 1_024;
 /// 48 bytes each, set aside before the run.
 const MOST_LOGGED: u64 = 50_000_000;
 
-type Checked = Result<(), PlanError>;
+pub(super) type Checked = Result<(), PlanError>;
 
-fn ensure(right: bool, field: &str, problem: &str) -> Checked {
+pub(super) fn ensure(right: bool, field: &str, problem: &str) -> Checked {
     if right {
         Ok(())
     } else {
@@ -49,6 +49,7 @@ impl LoadPlan {
         self.validate_load()?;
         self.validate_times()?;
         self.validate_connections()?;
+        self.validate_http()?;
         self.validate_log()
     }
 

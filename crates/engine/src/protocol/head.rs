@@ -46,6 +46,8 @@ pub struct Heads {
     last: Head,
     encodings: Vec<String>,
     asked_in_http10: bool,
+    /// Of which fields of HTTP/2 the last head was made.
+    last_of: Option<(u32, u64)>,
 }
 
 impl Default for Heads {
@@ -69,6 +71,7 @@ impl Heads {
             },
             encodings: vec!["identity".into()],
             asked_in_http10: false,
+            last_of: None,
         }
     }
 
@@ -114,6 +117,68 @@ impl Heads {
         // A head ends at its first empty line, so a prefix that equals a whole head is one.
         (length > 0 && input.len() >= length && input[..length] == self.last_bytes[..])
             .then_some((self.last, length))
+    }
+
+    /// The head that these fields of HTTP/2 are. `of` says which connection they came on and which
+    /// they are of it: the same ones again cost one comparison. With `is_text_wanted` the head is also
+    /// there as text, as HTTP/1 writes it.
+    #[inline]
+    pub(crate) fn of_fields<'a>(
+        &mut self,
+        of: (u32, u64),
+        status: u16,
+        fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+        is_text_wanted: bool,
+    ) -> Head {
+        if self.last_of != Some(of) {
+            self.take_fields(status, fields, is_text_wanted);
+            self.last_of = Some(of);
+        }
+        self.last
+    }
+
+    fn take_fields<'a>(
+        &mut self,
+        status: u16,
+        fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
+        is_text_wanted: bool,
+    ) {
+        self.last_bytes.clear();
+        self.last = Head {
+            status,
+            framing: Framing::UntilClose,
+            keep_alive: true,
+            encoding: 0,
+            is_http10: false,
+        };
+        if is_text_wanted {
+            let line = format!("HTTP/2 {status}\r\n");
+            self.last_bytes.extend_from_slice(line.as_bytes());
+        }
+        for (name, value) in fields.filter(|(name, _)| !name.starts_with(b":")) {
+            match name {
+                b"content-encoding" => self.last.encoding = self.encoding_number(value),
+                b"content-length" => {
+                    if let Ok(length) = agreeing_length(None, value) {
+                        self.last.framing = Framing::Length(length);
+                    }
+                }
+                _ => {}
+            }
+            if is_text_wanted {
+                for part in [name, b": ", value, b"\r\n"] {
+                    self.last_bytes.extend_from_slice(part);
+                }
+            }
+        }
+        if is_text_wanted {
+            self.last_bytes.extend_from_slice(b"\r\n");
+        }
+    }
+
+    /// A connection of HTTP/2 was opened, whose fields are counted anew.
+    pub(crate) fn forget(&mut self) {
+        self.last_of = None;
     }
 
     #[cold]

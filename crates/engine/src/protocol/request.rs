@@ -2,7 +2,7 @@
 
 use super::template::{self, Piece, Varying};
 use crate::body::Body;
-use crate::plan::{HttpVersion, LoadPlan, Request};
+use crate::plan::{Http, HttpVersion, LoadPlan, Request};
 
 /// How a request goes over the wire.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(crate) struct Context<'a> {
     pub(crate) authority: &'a str,
     /// Written before the target, for a proxy: scheme and authority.
     pub(crate) target_prefix: &'a str,
+    /// The URL's.
+    pub(crate) scheme: &'static str,
 }
 
 /// Builds a request. `Host`, `Content-Length` and `Connection` are added where the plan's own
@@ -34,7 +36,7 @@ pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>)
     let body_bytes = body.map_or(&[][..], |body| &body.bytes);
     if let Some(head) = &request.head {
         pieces.text(&format!("{head}\r\n"));
-        return finish(pieces, request, body_bytes);
+        return finish(pieces, context, request, body_bytes);
     }
     let version = match plan.http_version {
         HttpVersion::Http11 => "HTTP/1.1",
@@ -62,12 +64,19 @@ pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>)
     if plan.cookies {
         pieces.list.push(Piece::Cookies);
     }
-    framing(&mut pieces, request, body);
+    framing(&mut pieces, context, request, body);
     pieces.text("\r\n");
-    finish(pieces, request, body_bytes)
+    finish(pieces, context, request, body_bytes)
 }
 
-fn framing(pieces: &mut Pieces, request: &Request, body: Option<&Body>) {
+impl Context<'_> {
+    /// The size of a request's chunks, where it has them: HTTP/2 frames a body of unknown length itself.
+    fn chunk_bytes(self, request: &Request) -> Option<u32> {
+        request.chunk_bytes.filter(|_| self.plan.http == Http::One)
+    }
+}
+
+fn framing(pieces: &mut Pieces, context: Context<'_>, request: &Request, body: Option<&Body>) {
     let Some(body) = body else { return };
     if let Some(content_type) = &body.content_type {
         pieces.text(&format!("Content-Type: {content_type}\r\n"));
@@ -75,8 +84,10 @@ fn framing(pieces: &mut Pieces, request: &Request, body: Option<&Body>) {
     if has(request, "content-length") || has(request, "transfer-encoding") {
         return;
     }
-    if request.chunk_bytes.is_some() {
+    if context.chunk_bytes(request).is_some() {
         pieces.text("Transfer-Encoding: chunked\r\n");
+    } else if request.chunk_bytes.is_some() {
+        // HTTP/2: no length is said.
     } else if request.templated {
         pieces.text("Content-Length: ");
         pieces.list.push(Piece::BodyLength);
@@ -86,8 +97,8 @@ fn framing(pieces: &mut Pieces, request: &Request, body: Option<&Body>) {
     }
 }
 
-fn finish(mut pieces: Pieces, request: &Request, body: &[u8]) -> Wire {
-    let body = match request.chunk_bytes {
+fn finish(mut pieces: Pieces, context: Context<'_>, request: &Request, body: &[u8]) -> Wire {
+    let body = match context.chunk_bytes(request) {
         Some(size) => chunked(body, size as usize),
         None => body.to_vec(),
     };

@@ -87,6 +87,17 @@ failures! {
     NoPorts = Generator, "no_ports";
     /// The kernel has no memory left for a connection.
     NoMemory = Generator, "no_memory";
+    /// The server does not speak the HTTP that was asked for.
+    WrongProtocol = Peer, "wrong_protocol";
+    /// The server broke HTTP/2 on a whole connection.
+    ProtocolError = Peer, "protocol_error";
+    /// The server ended one stream of HTTP/2 by a reset.
+    StreamReset = Peer, "stream_reset";
+    /// The server says that it did nothing for the request (REFUSED_STREAM, or a stream beyond the last
+    /// of its GOAWAY). A browser would silently send it again (RFC 9113, 8.7); here it counts.
+    Unprocessed = Peer, "unprocessed";
+    /// The server closed a connection of HTTP/2 that carried requests, without GOAWAY.
+    ClosedUnannounced = Peer, "closed_unannounced";
 }
 
 impl Failure {
@@ -106,6 +117,7 @@ impl Failure {
             Some(Errno::NOMEM | Errno::NOBUFS) => Self::NoMemory,
             Some(_) => Self::OtherIo,
             // TLS and proxies report faults of their own as errors without a system's number.
+            None if is_no_protocol(error) => Self::WrongProtocol,
             None => match error.kind() {
                 io::ErrorKind::UnexpectedEof => Self::ClosedEarly,
                 io::ErrorKind::PermissionDenied => Self::ProxyRefused,
@@ -128,6 +140,13 @@ impl Failure {
             | Fault::Upgrade => Self::BadAnswer,
         }
     }
+}
+
+/// Whether the server picks none of the protocols that ALPN offered it.
+fn is_no_protocol(error: &io::Error) -> bool {
+    let fault = error.get_ref().and_then(|inner| inner.downcast_ref());
+    let no_protocol = rustls::AlertDescription::NoApplicationProtocol;
+    matches!(fault, Some(rustls::Error::AlertReceived(alert)) if *alert == no_protocol)
 }
 
 /// At most this much of an example is kept.

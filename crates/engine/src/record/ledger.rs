@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use super::counter::Counter;
 use super::failure::{Failure, example};
 use super::histogram::Histogram;
+use super::http2::{Http2Counts, Http2Notes};
 use super::log::Log;
 
 const STATUSES: usize = 1000;
@@ -80,6 +81,7 @@ pub(crate) struct Notes {
     pub(crate) log: Option<Box<Log>>,
     /// The worker's parts of the slices, where its lanes take turns.
     pub(crate) parts: Vec<Part>,
+    pub(crate) http2: Http2Notes,
     closed: Counts,
 }
 
@@ -102,6 +104,8 @@ pub(crate) struct Ledger {
     /// Of transports that shake hands.
     pub(crate) handshake_time: Option<Histogram>,
     pub(crate) open_loop: Option<OpenTimes>,
+    /// Where connections carry several requests at once.
+    pub(crate) http2: Option<Http2Counts>,
     pub(crate) opened: Counter,
     pub(crate) answered: Counter,
     pub(crate) reopened: Counter,
@@ -141,6 +145,7 @@ impl Ledger {
                 send_lag: Histogram::new(),
                 busy_peak: Counter::default(),
             }),
+            http2: None,
             opened: Counter::default(),
             answered: Counter::default(),
             reopened: Counter::default(),
@@ -186,6 +191,13 @@ impl Ledger {
         self.totals.strayed.add(u64::from(is_first));
         let mut notes = self.notes();
         notes.stray_example.get_or_insert_with(|| example(seen));
+    }
+
+    /// Counts a connection that is being opened.
+    pub(crate) fn note_open(&self) {
+        self.open_now.add(1);
+        let peak = self.open_peak.get().max(self.open_now.get());
+        self.open_peak.set(peak);
     }
 
     /// Counts a handshake.
@@ -287,12 +299,16 @@ impl Ledger {
             times.send_lag.clear();
             times.busy_peak.set(0);
         }
+        if let Some(counts) = &self.http2 {
+            counts.clear();
+        }
         self.cpu_ns.set(0);
         self.wall_ns.set(0);
         self.largest_stall_ns.set(0);
         let mut notes = self.notes();
         notes.closed = Counts::default();
         notes.examples.clear();
+        notes.http2.clear();
         notes.stray_example = None;
         self.is_measuring.set(1);
     }

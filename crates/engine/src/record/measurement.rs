@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::failure::Origin;
+use super::http2::Http2;
 
 /// Times in nanoseconds. `data` is the HdrHistogram V2 compressed encoding in base64; a
 /// recorded value times `unit_ns` is nanoseconds. The other figures are exact running sums.
@@ -199,6 +200,9 @@ pub struct Measurement {
     pub handshakes: BTreeMap<String, u64>,
     /// Send to the first byte of the answer.
     pub first_byte_time: Histogram,
+    /// What HTTP/2 has beside, where it was spoken.
+    #[serde(default)]
+    pub http2: Option<Http2>,
     /// Starts that came due and could not be made before the end (open loop).
     pub missed_starts: u64,
     /// The time series.

@@ -7,6 +7,7 @@
 mod counter;
 mod failure;
 mod histogram;
+pub(crate) mod http2;
 pub(crate) mod ledger;
 mod log;
 pub mod measurement;
@@ -15,6 +16,7 @@ pub(crate) mod woven;
 
 pub use failure::{Failure, Origin, example};
 pub use histogram::Histogram;
+pub use http2::Http2;
 pub use log::Session;
 pub(crate) use log::{Log, Stamps};
 pub use woven::{LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement, WovenSnapshot};

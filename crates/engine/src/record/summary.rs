@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::counter::Counter;
 use super::failure::Failure;
 use super::histogram::{Histogram, Merged};
+use super::http2;
 use super::ledger::{Ledger, OpenTimes, Totals};
 use super::measurement::{
     self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
@@ -139,6 +140,7 @@ pub(crate) fn measurement(
         handshake_time: handshake_time(ledgers),
         handshakes: handshakes(whole),
         first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
+        http2: http2::summed(whole.iter().map(|ledger| &**ledger)),
         missed_starts: total(|t| &t.missed_starts),
         windows,
         workers: workers(ledgers, cpus),
@@ -226,6 +228,9 @@ fn encodings(ledgers: &Ledgers) -> BTreeMap<String, u64> {
 
 fn http_versions(ledgers: &Ledgers) -> BTreeMap<String, u64> {
     let answers: u64 = statuses(ledgers).values().sum();
+    if ledgers.iter().any(|ledger| ledger.http2.is_some()) {
+        return [("2".to_owned(), answers)].into();
+    }
     let in_http10 = sum(ledgers, |ledger| &ledger.in_http10);
     [("1.1", answers - in_http10), ("1.0", in_http10)]
         .into_iter()

@@ -5,7 +5,7 @@ mod tls;
 
 pub(crate) use plain::{Plain, PlainConnector};
 pub(crate) use tls::{
-    TlsConnector, TlsStream, config as tls_config, server_name as tls_server_name,
+    HTTP2, TlsConnector, TlsStream, config as tls_config, server_name as tls_server_name,
 };
 
 use std::io;
@@ -48,6 +48,9 @@ pub(crate) trait Transport: Sized {
 
     /// What was agreed on while shaking hands, in words; None where there is no handshake.
     fn agreement(&self) -> Option<String>;
+
+    /// The protocol that was agreed on while shaking hands.
+    fn protocol(&self) -> Option<&[u8]>;
 
     /// The same, one by one, with the peer's certificate.
     fn session(&self) -> Option<Session>;

@@ -123,6 +123,10 @@ impl Transport for Plain {
         None
     }
 
+    fn protocol(&self) -> Option<&[u8]> {
+        None
+    }
+
     fn session(&self) -> Option<Session> {
         None
     }

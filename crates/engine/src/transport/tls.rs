@@ -14,9 +14,12 @@ use rustls::{
 
 use super::{Plain, PlainConnector, Progress, Transport};
 use crate::error::{PlanError, RunError};
-use crate::plan::{Tls, TlsVersion};
+use crate::plan::{Http, Tls, TlsVersion};
 use crate::record::Session;
 use crate::target::Target;
+
+/// HTTP/2's name in ALPN (RFC 9113, 3.3).
+pub(crate) const HTTP2: &[u8] = b"h2";
 
 mod anyone;
 mod named;
@@ -159,6 +162,10 @@ impl Transport for TlsStream {
         ))
     }
 
+    fn protocol(&self) -> Option<&[u8]> {
+        self.session.alpn_protocol()
+    }
+
     fn session(&self) -> Option<Session> {
         let suite = self.session.negotiated_cipher_suite()?.suite();
         let group = self.session.negotiated_key_exchange_group();
@@ -218,7 +225,7 @@ impl Transport for TlsStream {
 }
 
 /// The settings of all sessions of a run.
-pub(crate) fn config(tls: &Tls) -> Result<Arc<ClientConfig>, RunError> {
+pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunError> {
     let wrong = |field: &str, error: &dyn std::fmt::Display| {
         RunError::from(PlanError::new(field, error.to_string()))
     };
@@ -265,11 +272,15 @@ pub(crate) fn config(tls: &Tls) -> Result<Arc<ClientConfig>, RunError> {
         }
         _ => builder.with_no_client_auth(),
     };
-    config.alpn_protocols = tls
-        .alpn
-        .iter()
-        .map(|name| name.clone().into_bytes())
-        .collect();
+    config.alpn_protocols = match http {
+        Http::One => tls
+            .alpn
+            .iter()
+            .map(|name| name.clone().into_bytes())
+            .collect(),
+        Http::Two => vec![HTTP2.into()],
+        Http::Auto => vec![HTTP2.into(), b"http/1.1".into()],
+    };
     config.enable_sni = tls.asks_for_name;
     if !tls.resumption {
         config.resumption = Resumption::disabled();

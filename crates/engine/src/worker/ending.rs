@@ -45,6 +45,10 @@ impl<T: Transport> Worker<T> {
     }
 
     fn look_over_one(&mut self, slot: u32) {
+        // On a stream that has ended nothing can come unnoticed.
+        if self.lane.http2.is_some() {
+            return;
+        }
         let connection = &mut self.lane.connections[slot as usize];
         for _ in 0..READS_IN_A_TURN {
             if !matches!(connection.stage, Stage::Busy | Stage::Idle) {

@@ -25,20 +25,21 @@ impl<T: Transport> Worker<T> {
             .desk
             .ledger
             .fail(broken.failure, failed, || broken.detail);
-        connection.failures = connection.failures.saturating_add(1);
-        let failures = connection.failures;
+        connection.exchange.failures = connection.exchange.failures.saturating_add(1);
+        let failures = connection.exchange.failures;
         if let Some(log) = &mut self.lane.desk.log {
             for _ in 0..failed {
-                log.note_end(connection.stamps, self.now_ns, Some(broken.failure));
+                log.note_end(
+                    connection.exchange.stamps,
+                    self.now_ns,
+                    Some(broken.failure),
+                );
             }
         }
         if self.lane.program.ends_on.contains(&broken.failure) {
             self.end_for_failure();
         }
-        if self.weave.is_none()
-            && self.lane.program.ends_unreached
-            && self.lane.desk.ledger.opened.get() == 0
-        {
+        if self.lane.program.ends_unreached && self.lane.desk.ledger.opened.get() == 0 {
             self.note_unreached(failures);
         }
         self.lane.drop_connection(slot);
@@ -51,7 +52,7 @@ impl<T: Transport> Worker<T> {
     }
 
     /// Ends the run, or the lane where it is one of several.
-    fn end_for_failure(&self) {
+    pub(super) fn end_for_failure(&self) {
         match &self.weave {
             Some(weave) => {
                 let lane = self.lane.assignment.lane;
@@ -64,13 +65,16 @@ impl<T: Transport> Worker<T> {
     /// Counts a failed attempt to connect while no connection ever opened, and tells the control
     /// once there were enough. Where connections go to several addresses, each place counts once:
     /// one dead address must not end what the others could serve.
-    fn note_unreached(&mut self, failures: u32) {
+    pub(super) fn note_unreached(&mut self, failures: u32) {
+        if self.weave.is_some() {
+            return;
+        }
         if self.lane.program.addresses > 1 && failures > 1 {
             return;
         }
         self.lane.unreached += 1;
         let enough = FAILED_ATTEMPTS.max(self.lane.program.addresses);
-        if self.lane.unreached == enough.min(self.lane.connections.len()) {
+        if self.lane.unreached == enough.min(self.lane.assignment.connections) {
             self.control.note_unreached(self.now_ns);
         }
     }
@@ -81,7 +85,7 @@ impl<T: Transport> Worker<T> {
             return;
         }
         let enough = FAILED_ATTEMPTS.max(self.lane.program.addresses);
-        if self.lane.unreached >= enough.min(self.lane.connections.len()) {
+        if self.lane.unreached >= enough.min(self.lane.assignment.connections) {
             self.control.note_reached();
         }
     }
@@ -89,7 +93,7 @@ impl<T: Transport> Worker<T> {
 
 /// One failure may be the server's idle timeout and is tried again at once; a server that is
 /// gone is asked less and less often, as far as the plan allows.
-fn wait_ns(failures: u32, longest_ns: u64) -> u64 {
+pub(super) fn wait_ns(failures: u32, longest_ns: u64) -> u64 {
     match failures {
         0 | 1 => 0,
         n => (FIRST_WAIT_NS << (n - 2).min(40)).min(longest_ns),

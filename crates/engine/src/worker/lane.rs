@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::turnbook::Turnbook;
 use crate::connection::{Connection, Stage};
 use crate::desk::Desk;
+use crate::http2::{State, Wires};
 use crate::plan::{Load, Stop};
 use crate::program::{Picker, Program};
 use crate::schedule::{Schedule, Share};
@@ -42,10 +43,13 @@ impl Assignment {
 /// One program with its connections, its books and its schedule.
 pub(crate) struct Lane<T: Transport> {
     pub(super) assignment: Assignment,
-    pub(super) program: Arc<Program>,
+    pub(crate) program: Arc<Program>,
     pub(super) connector: T::Connector,
     pub(super) desk: Desk,
+    /// Those of HTTP/1.
     pub(super) connections: Vec<Connection<T>>,
+    /// Those of HTTP/2, where that is what it speaks.
+    pub(super) http2: Option<Box<Wires<T>>>,
     pub(super) picker: Picker,
     pub(super) schedule: Schedule,
     /// Open connections that carry nothing. A connection closed meanwhile stays until its turn.
@@ -73,12 +77,14 @@ impl<T: Transport> Lane<T> {
         connector: T::Connector,
         mut desk: Desk,
     ) -> Self {
-        let places = assignment.connections;
+        let streams = program.streams;
+        let places = assignment.connections * streams.unwrap_or(1) as usize;
         let seed = assignment.seed ^ (u64::from(assignment.number) << 40);
         // With a rate for opening, places become vacant one after the other.
         let later = |slot: u32| {
+            let slot_of_worker = u64::from(slot) % assignment.connections as u64;
             let number =
-                u64::from(slot) * u64::from(assignment.workers) + u64::from(assignment.number);
+                slot_of_worker * u64::from(assignment.workers) + u64::from(assignment.number);
             Reverse((number * program.opening_gap_ns, slot))
         };
         let (vacant, sleepers) = match (program.opening_gap_ns, &mut desk.supply) {
@@ -89,8 +95,16 @@ impl<T: Transport> Lane<T> {
             (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
             _ => (Vec::new(), (0..places as u32).map(later).collect()),
         };
+        let (of_http1, http2) = match streams {
+            None => (places, None),
+            Some(streams) => {
+                let wires = Wires::new(assignment.connections, streams as usize);
+                (0, Some(Box::new(wires)))
+            }
+        };
         Self {
-            connections: (0..places).map(|_| Connection::new()).collect(),
+            connections: (0..of_http1).map(|_| Connection::new()).collect(),
+            http2,
             picker: Picker::new(&program, seed),
             schedule: Schedule::warm_up(
                 &assignment.load,
@@ -143,6 +157,16 @@ impl<T: Transport> Lane<T> {
     /// be room.
     #[inline]
     pub(super) fn take_next(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
+        let (slot, template, count) = self.take_place();
+        let connection = &mut self.connections[slot as usize];
+        connection.take(template, count, intended_ns, now_ns);
+        connection.exchange.render(&self.program, &mut self.desk);
+        slot
+    }
+
+    /// A place that carries nothing, the template of the next requests, and how many they are.
+    #[inline]
+    fn take_place(&mut self) -> (u32, u32, u32) {
         let count = u64::from(self.program.pipeline).min(self.quota) as u32;
         self.quota -= u64::from(count);
         self.desk.ledger.totals.started.add(u64::from(count));
@@ -151,10 +175,57 @@ impl<T: Transport> Lane<T> {
             Some(slot) => slot,
             None => self.vacant.pop().expect("the caller saw one of the two"),
         };
-        let connection = &mut self.connections[slot as usize];
-        connection.take(template, count, intended_ns, now_ns);
-        connection.render(&self.program, &mut self.desk);
-        slot
+        (slot, template, count)
+    }
+
+    /// The same for HTTP/2: gives the next request to a seat, and says on which connection it waits.
+    #[inline]
+    pub(super) fn take_seat(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
+        let (slot, template, count) = self.take_place();
+        if let Some(times) = &self.desk.ledger.open_loop {
+            let spare = self.idle.len() + self.vacant.len();
+            let places = self.http2.as_ref().map_or(0, |wires| wires.seats.len());
+            let busy = (places - spare) as u64;
+            times.busy_peak.set(times.busy_peak.get().max(busy));
+        }
+        let Some(wires) = &mut self.http2 else {
+            return 0;
+        };
+        let wire = wires.wire_of(slot);
+        let seat = &mut wires.seats[slot as usize];
+        seat.state = State::Waiting { is_held: false };
+        seat.exchange.take(template, count, intended_ns, now_ns);
+        seat.exchange.render(&self.program, &mut self.desk);
+        wires.wires[wire as usize].waiting.push_back(slot);
+        wire
+    }
+
+    /// A seat's answer is complete.
+    #[inline]
+    pub(super) fn end_stream(&mut self, slot: u32, now_ns: u64) {
+        let Some(wires) = &mut self.http2 else { return };
+        let wire = wires.wire_of(slot);
+        let seat = &mut wires.seats[slot as usize];
+        if let Some(next) = seat.exchange.take_following() {
+            seat.exchange.follow(next, now_ns, &mut self.desk);
+            seat.state = State::Waiting { is_held: false };
+            wires.wires[wire as usize].waiting.push_front(slot);
+            return;
+        }
+        seat.state = State::Free;
+        let (program, desk) = (&self.program, &mut self.desk);
+        seat.exchange.end_answer(now_ns, program, desk);
+        match self.pause_ns() {
+            0 => self.idle.push_back(slot),
+            pause_ns => self.sleepers.push(Reverse((now_ns + pause_ns, slot))),
+        }
+    }
+
+    fn pause_ns(&mut self) -> u64 {
+        match &mut self.desk.supply {
+            Some(supply) if supply.has_delays() => supply.delay_ns(),
+            _ => self.program.think_time_ns,
+        }
     }
 
     /// All that the connection carried is answered: it thinks, or can be given more.
@@ -162,10 +233,7 @@ impl<T: Transport> Lane<T> {
     pub(super) fn done(&mut self, slot: u32, reusable: bool, now_ns: u64) {
         let connection = &mut self.connections[slot as usize];
         connection.stage = Stage::Idle;
-        let pause_ns = match &mut self.desk.supply {
-            Some(supply) if supply.has_delays() => supply.delay_ns(),
-            _ => self.program.think_time_ns,
-        };
+        let pause_ns = self.pause_ns();
         let wake_ns = now_ns + pause_ns;
         if !reusable {
             self.drop_connection(slot);
@@ -194,7 +262,9 @@ impl<T: Transport> Lane<T> {
     /// Writes down what is known at the end only.
     pub(super) fn close_books(&mut self, end_ns: u64) {
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
-        self.desk.ledger.left_in_flight.set(left.sum());
+        let on_streams = self.http2.as_ref().map_or(0, |wires| wires.outstanding());
+        let left: u64 = left.sum();
+        self.desk.ledger.left_in_flight.set(left + on_streams);
         for ledger in self.ledgers() {
             ledger.ended_ns.set(end_ns);
             ledger.notes().encodings = self.desk.heads.encodings().to_vec();
@@ -207,6 +277,9 @@ impl<T: Transport> Lane<T> {
         for connection in &mut self.connections {
             connection.transport = None;
             connection.stage = Stage::Closed;
+        }
+        if let Some(wires) = &mut self.http2 {
+            wires.retire();
         }
         self.desk.ledger.open_now.set(0);
         self.idle.clear();

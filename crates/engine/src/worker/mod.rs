@@ -24,6 +24,8 @@ mod failing;
 mod lane;
 mod reading;
 mod starting;
+mod stream_failing;
+mod streams;
 mod switching;
 mod timekeeping;
 mod turnbook;

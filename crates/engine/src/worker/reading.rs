@@ -30,8 +30,10 @@ impl<T: Transport> Worker<T> {
     /// Goes on with the connections that had more to read.
     pub(super) fn read_unread(&mut self) {
         for slot in std::mem::take(&mut self.lane.unread) {
-            if self.lane.connections[slot as usize].transport.is_some() {
-                self.now_ns = self.clock.now_ns();
+            self.now_ns = self.clock.now_ns();
+            if self.lane.http2.is_some() {
+                self.read_wire(slot, true);
+            } else if self.lane.connections[slot as usize].transport.is_some() {
                 self.read(slot, true);
             }
         }
@@ -39,6 +41,9 @@ impl<T: Transport> Worker<T> {
 
     #[inline]
     pub(super) fn read_event(&mut self, slot: u32, event: &Event) {
+        if self.lane.http2.is_some() {
+            return self.wire_event(slot, event);
+        }
         let ends = event.is_read_closed() || event.is_error();
         match self.lane.connections[slot as usize].stage {
             Stage::Closed => return,

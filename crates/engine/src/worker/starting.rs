@@ -19,6 +19,9 @@ impl<T: Transport> Worker<T> {
             Some(weave) => weave.serves_until_ns().min(self.control.stop_ns()),
             None => self.phase_end_ns(),
         };
+        if self.lane.http2.is_some() {
+            return self.start_streams(until_ns);
+        }
         loop {
             if self.lane.quota == 0 {
                 self.lane.quota = self.refill();
@@ -63,8 +66,8 @@ impl<T: Transport> Worker<T> {
     pub(super) fn send(&mut self, slot: u32) {
         if let Some(times) = &self.lane.desk.ledger.open_loop {
             let connection = &self.lane.connections[slot as usize];
-            if connection.redirects == 0 {
-                let lag_ns = self.now_ns.saturating_sub(connection.intended_ns);
+            if connection.exchange.redirects == 0 {
+                let lag_ns = self.now_ns.saturating_sub(connection.exchange.intended_ns);
                 times.send_lag.record(lag_ns);
                 let spare = self.lane.idle.len() + self.lane.vacant.len();
                 let busy = (self.lane.connections.len() - spare) as u64;
@@ -113,27 +116,25 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    pub(super) fn open(&mut self, slot: u32) {
+    /// Begins to connect, for the place that the descriptor's events will name.
+    pub(super) fn open_transport(&mut self, slot: u32) -> io::Result<T> {
         let lane = self.lane.assignment.lane as usize;
-        let place = Place { lane, slot };
-        let opened = T::open(&mut self.lane.connector, slot as usize).and_then(|transport| {
-            self.waiter.registry().register(
-                &mut SourceFd(&transport.descriptor()),
-                place.token(),
-                Interest::READABLE | Interest::WRITABLE,
-            )?;
-            Ok(transport)
-        });
-        match opened {
+        let transport = T::open(&mut self.lane.connector, slot as usize)?;
+        self.waiter.registry().register(
+            &mut SourceFd(&transport.descriptor()),
+            Place { lane, slot }.token(),
+            Interest::READABLE | Interest::WRITABLE,
+        )?;
+        Ok(transport)
+    }
+
+    pub(super) fn open(&mut self, slot: u32) {
+        match self.open_transport(slot) {
             Ok(transport) => {
                 let connection = &mut self.lane.connections[slot as usize];
                 connection.transport = Some(transport);
                 connection.stage = Stage::Opening;
-                let ledger = &self.lane.desk.ledger;
-                ledger.open_now.add(1);
-                ledger
-                    .open_peak
-                    .set(ledger.open_peak.get().max(ledger.open_now.get()));
+                self.lane.desk.ledger.note_open();
             }
             Err(error) => self.broke(slot, Broken::io(&error)),
         }
@@ -163,11 +164,16 @@ impl<T: Transport> Worker<T> {
             return;
         }
         connection.stage = Stage::Shaking;
+        let connect_time_ns = self.now_ns.saturating_sub(connection.exchange.since_ns);
+        connection.exchange.since_ns = self.now_ns;
+        let is_again = std::mem::replace(&mut connection.was_opened, true);
+        self.note_connected(connect_time_ns, is_again);
+    }
+
+    pub(super) fn note_connected(&mut self, connect_time_ns: u64, is_again: bool) {
         let ledger = &self.lane.desk.ledger;
-        let connect_time_ns = self.now_ns.saturating_sub(connection.since_ns);
         ledger.connect_time.record(connect_time_ns);
-        connection.since_ns = self.now_ns;
-        match std::mem::replace(&mut connection.was_opened, true) {
+        match is_again {
             true => ledger.reopened.add(1),
             false => {
                 ledger.opened.add(1);
@@ -189,18 +195,18 @@ impl<T: Transport> Worker<T> {
         if let Some(agreement) = agreement {
             // A handshake may pass within one event, where the peer is quick or this thread was not.
             self.now_ns = self.clock.now_ns();
-            let handshake_time_ns = self.now_ns.saturating_sub(connection.since_ns);
+            let handshake_time_ns = self.now_ns.saturating_sub(connection.exchange.since_ns);
             self.lane
                 .desk
                 .ledger
                 .note_handshake(handshake_time_ns, agreement);
         }
         connection.stage = Stage::Busy;
-        connection.since_ns = self.now_ns;
-        let begun_ns = connection.stamps.begun_ns;
-        connection.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);
+        connection.exchange.since_ns = self.now_ns;
+        let begun_ns = connection.exchange.stamps.begun_ns;
+        connection.exchange.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);
         if !self.lane.program.is_open_loop {
-            connection.intended_ns = self.now_ns;
+            connection.exchange.intended_ns = self.now_ns;
         }
         self.send(slot);
     }

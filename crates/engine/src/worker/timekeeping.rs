@@ -125,10 +125,14 @@ impl<T: Transport> Worker<T> {
         if self.lane.is_retired {
             return;
         }
+        if self.lane.http2.is_some() {
+            return self.sweep_streams();
+        }
         let limit_ns = self.lane.program.timeout_ns;
         for slot in 0..self.lane.connections.len() as u32 {
             let connection = &self.lane.connections[slot as usize];
-            if connection.outstanding == 0 || self.now_ns < connection.since_ns + limit_ns {
+            if connection.outstanding == 0 || self.now_ns < connection.exchange.since_ns + limit_ns
+            {
                 continue;
             }
             let failure = match connection.stage {

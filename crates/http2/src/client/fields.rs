@@ -186,6 +186,7 @@ impl Client {
     fn read_block(&mut self, block: &[u8]) -> Result<Result<Meaning, &'static str>, Fault> {
         let before = self.decoder.changes();
         self.memo.changes = None;
+        self.blocks_read += 1;
         self.decoder.decode(block, &mut self.fields)?;
         let meant = meaning(&self.fields);
         if let (Ok(meant), true) = (meant, before == self.decoder.changes()) {

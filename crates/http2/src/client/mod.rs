@@ -98,6 +98,7 @@ pub struct Client {
     encoder: Encoder,
     decoder: Decoder,
     fields: Fields,
+    blocks_read: u64,
     memo: Memo,
     cached: Vec<Option<Cached>>,
     streams: Streams,
@@ -147,6 +148,7 @@ impl Client {
             encoder: Encoder::default(),
             decoder: Decoder::new(MOST_FIELD_BYTES),
             fields: Fields::default(),
+            blocks_read: 0,
             memo: Memo::default(),
             cached: Vec::new(),
             streams: Streams::new(),
@@ -210,6 +212,24 @@ impl Client {
     #[must_use]
     pub fn fields(&self) -> &Fields {
         &self.fields
+    }
+
+    /// A number that stays the same as long as [`fields`](Self::fields) do.
+    #[must_use]
+    pub fn blocks_read(&self) -> u64 {
+        self.blocks_read
+    }
+
+    /// How many streams the peer allows at once; None where it has not said so.
+    #[must_use]
+    pub fn streams_allowed(&self) -> Option<u32> {
+        (self.peer_streams != u32::MAX).then_some(self.peer_streams)
+    }
+
+    /// Whether the peer said that it goes away.
+    #[must_use]
+    pub fn is_going_away(&self) -> bool {
+        self.goaway.is_some()
     }
 
     /// The keys of all streams under way.

@@ -4,6 +4,7 @@ use super::{At, Fault, GOOD, Step};
 use crate::chunks::ChunkReader;
 use crate::listen::{CannotListen, listen, listen_with};
 use crate::request::{Body, Head, parse_head};
+use assay_http2::frame;
 use socket2::{Domain, SockRef, Socket, Type};
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -130,6 +131,11 @@ impl FaultServer {
         })
     }
 
+    /// What it plays whatever the path.
+    pub fn fault(&self) -> Option<&'static Fault> {
+        self.shared.settings.fault
+    }
+
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -226,6 +232,15 @@ impl Shared {
             if self.play(stream, fault)? == Flow::End {
                 return Ok(());
             }
+        }
+        if let Some(fault) = self
+            .settings
+            .fault
+            .filter(|fault| fault.at == At::Http2 && self.is_due(number))
+        {
+            read_http2(stream, &mut input)?;
+            self.play(stream, fault)?;
+            return Ok(());
         }
         while let Some(head) = read_head(stream, &mut input)? {
             let number = self.requests.fetch_add(1, SeqCst);
@@ -331,6 +346,19 @@ fn read_record(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<()> {
         }
         if !read_more(stream, input)? {
             return Ok(());
+        }
+    }
+}
+
+/// Reads the preface and the frames after it up to the first request.
+fn read_http2(stream: &TcpStream, input: &mut Vec<u8>) -> io::Result<()> {
+    let mut at = frame::PREFACE.len();
+    loop {
+        match input.get(at..).and_then(frame::Head::read) {
+            Some(head) if head.kind == frame::kind::HEADERS => return Ok(()),
+            Some(head) => at += frame::HEAD_BYTES + head.length,
+            None if read_more(stream, input)? => {}
+            None => return Ok(()),
         }
     }
 }

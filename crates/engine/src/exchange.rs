@@ -1,17 +1,186 @@
-//! What becomes of one answer: checked, followed, or counted.
+//! One exchange: a request that is under way, and what becomes of its answer: checked, followed, or counted.
+//!
+//! Which connection it goes over is not known here: one of HTTP/1 carries it alone, one of HTTP/2 among others.
 
-use super::{Connection, Turn, Verdict, bytes_of};
 use crate::desk::Desk;
 use crate::expect::Check;
-use crate::program::{Inspection, Program};
+use crate::program::{Inspection, Making, Program};
+use crate::protocol::cookies::Jar;
 use crate::protocol::redirect::Next;
 use crate::protocol::{Framing, Head};
-use crate::record::Failure;
+use crate::record::{Failure, Stamps};
 use crate::supply::Answer;
 
-impl<T> Connection<T> {
+/// What is known of the answer that is coming in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Nothing wrong, nothing more to check.
+    Right,
+    /// The body is wanted.
+    Pending,
+    Wrong(Failure),
+}
+
+/// A request (or pipelined ones, made from one template) and the answer that is coming in.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    /// Index of the template that it was made from.
+    pub(crate) template: u32,
+    /// How many were taken at once.
+    pub(crate) taken: u32,
+    /// When it should have started (the send itself, in a closed loop).
+    pub(crate) intended_ns: u64,
+    /// When it was sent; before that, when it was taken or its connection was begun.
+    pub(crate) since_ns: u64,
+    /// Redirects followed for it.
+    pub(crate) redirects: u32,
+    /// Failures in a row, of this one and those before it in its place.
+    pub(crate) failures: u32,
+    pub(crate) stamps: Stamps,
+    /// When it was first sent, where redirects were followed.
+    begun_ns: u64,
+    /// The request that follows the answer which is coming in.
+    following: Option<Vec<u8>>,
+    verdict: Verdict,
+    head: Option<Head>,
+    /// The body, where it is wanted; before it the head, where the answer is handed over.
+    body: Vec<u8>,
+    /// Length of that head.
+    head_bytes: usize,
+    /// The bytes of requests that differ from each other.
+    pub(crate) rendered: Vec<u8>,
+    jar: Jar,
+}
+
+impl Exchange {
+    pub(crate) fn new() -> Self {
+        Self {
+            template: 0,
+            taken: 0,
+            intended_ns: 0,
+            since_ns: 0,
+            redirects: 0,
+            failures: 0,
+            stamps: Stamps::default(),
+            begun_ns: 0,
+            following: None,
+            verdict: Verdict::Right,
+            head: None,
+            body: Vec::new(),
+            head_bytes: 0,
+            rendered: Vec::new(),
+            jar: Jar::default(),
+        }
+    }
+
+    /// Takes `count` requests.
     #[inline]
-    pub(super) fn begin_answer(&mut self, head: Head, program: &Program, desk: &mut Desk) {
+    pub(crate) fn take(&mut self, template: u32, count: u32, intended_ns: u64, now_ns: u64) {
+        self.template = template;
+        self.taken = count;
+        self.redirects = 0;
+        self.intended_ns = intended_ns;
+        self.since_ns = now_ns;
+        self.stamps = Stamps::begun(now_ns);
+    }
+
+    /// The bytes of what was taken, as HTTP/1 writes them.
+    #[inline]
+    pub(crate) fn bytes<'a>(&'a self, program: &'a Program) -> &'a [u8] {
+        match self.redirects {
+            0 => program.templates[self.template as usize]
+                .fixed(self.taken)
+                .unwrap_or(&self.rendered),
+            _ => &self.rendered,
+        }
+    }
+
+    /// Makes the bytes of the requests taken, where they differ from each other.
+    #[inline]
+    pub(crate) fn render(&mut self, program: &Program, desk: &mut Desk) {
+        match program.templates[self.template as usize].making() {
+            Making::Ready => {}
+            Making::Fill(varying) => {
+                self.rendered.clear();
+                for _ in 0..self.taken {
+                    varying.render(
+                        &mut desk.variables,
+                        self.jar.line(),
+                        &mut desk.scratch,
+                        &mut self.rendered,
+                    );
+                }
+            }
+            Making::Ask => {
+                self.rendered.clear();
+                if let Some(supply) = &mut desk.supply {
+                    supply.next(&mut self.rendered);
+                }
+            }
+        }
+    }
+
+    /// Whether it is for HEAD, whose answers have no body.
+    #[inline]
+    pub(crate) fn is_head(&self, program: &Program) -> bool {
+        program.templates[self.template as usize].is_head(&self.rendered)
+    }
+
+    /// The first byte of an answer.
+    #[inline]
+    pub(crate) fn note_first_byte(&mut self, now_ns: u64, desk: &Desk) {
+        let first_byte_ns = now_ns.saturating_sub(self.since_ns);
+        self.stamps.first_byte_ns = first_byte_ns;
+        desk.ledger.first_byte_time.record(first_byte_ns);
+    }
+
+    /// An answer's head, whose bytes the desk has; `with_it` is what of the body came together with it.
+    #[inline]
+    pub(crate) fn take_head(
+        &mut self,
+        head: Head,
+        with_it: &[u8],
+        program: &Program,
+        desk: &mut Desk,
+    ) {
+        if program.cookies {
+            self.jar.take_from(desk.heads.last_bytes());
+        }
+        self.stamps.note_head(head);
+        if let Some(log) = &mut desk.log {
+            log.note_answer(desk.heads.last_bytes(), with_it);
+        }
+        self.begin_answer(head, program, desk);
+    }
+
+    /// A piece of its body.
+    #[inline]
+    pub(crate) fn take_data(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
+        desk.ledger.totals.body_bytes.add(data.len() as u64);
+        self.stamps.body_bytes += data.len() as u64;
+        if self.verdict == Verdict::Pending {
+            self.take_body(data, program, desk);
+        }
+    }
+
+    /// Forgets the answer that was coming in.
+    pub(crate) fn clear(&mut self, desk: &mut Desk) {
+        self.verdict = Verdict::Right;
+        self.head = None;
+        self.following = None;
+        if self.body.capacity() > 0 {
+            self.give_body_back(desk);
+        }
+    }
+
+    /// The request that follows the answer which has come in, where it is a redirect that is followed.
+    #[inline]
+    pub(crate) fn take_following(&mut self) -> Option<Vec<u8>> {
+        self.following.take()
+    }
+
+    #[inline]
+    fn begin_answer(&mut self, head: Head, program: &Program, desk: &mut Desk) {
         self.head = Some(head);
         if let Some(verdict) = self.redirected(head, program, desk) {
             self.verdict = verdict;
@@ -66,7 +235,7 @@ impl<T> Connection<T> {
         Verdict::Right
     }
 
-    pub(super) fn take_body(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
+    fn take_body(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
         let is_whole = self.body.is_empty()
             && self
                 .head
@@ -103,7 +272,7 @@ impl<T> Connection<T> {
     }
 
     #[inline]
-    pub(super) fn end_answer(&mut self, now_ns: u64, program: &Program, desk: &mut Desk) {
+    pub(crate) fn end_answer(&mut self, now_ns: u64, program: &Program, desk: &mut Desk) {
         if self.verdict == Verdict::Pending {
             match program.templates[self.template as usize].inspection {
                 Inspection::HandOver => self.hand_over(desk),
@@ -113,7 +282,6 @@ impl<T> Connection<T> {
         if self.body.capacity() > 0 {
             self.give_body_back(desk);
         }
-        self.outstanding -= 1;
         self.count_answer(desk);
         if let Some(log) = &mut desk.log {
             let failure = match self.verdict {
@@ -143,14 +311,8 @@ impl<T> Connection<T> {
 
     #[inline]
     fn count_answer(&mut self, desk: &Desk) {
-        self.served += 1;
-        self.is_answering = false;
         self.failures = 0;
         let ledger = &desk.ledger;
-        if !self.was_answered {
-            self.was_answered = true;
-            ledger.answered.add(1);
-        }
         if let Some(head) = self.head.take() {
             ledger.statuses[usize::from(head.status)].add(1);
             ledger.encodings[usize::from(head.encoding)].add(1);
@@ -158,31 +320,21 @@ impl<T> Connection<T> {
         }
     }
 
-    pub(super) fn give_body_back(&mut self, desk: &mut Desk) {
+    fn give_body_back(&mut self, desk: &mut Desk) {
         desk.take_body_back(std::mem::take(&mut self.body));
     }
 
     /// Turns to the request that follows a redirect. All of them together are one request, whose
     /// service time began with the first; each may take as long as the plan's timeout.
     #[cold]
-    pub(super) fn follow(
-        &mut self,
-        next: Vec<u8>,
-        reusable: bool,
-        now_ns: u64,
-        program: &Program,
-        desk: &mut Desk,
-    ) -> Turn {
+    pub(crate) fn follow(&mut self, next: Vec<u8>, now_ns: u64, desk: &mut Desk) {
         self.count_answer(desk);
-        let reusable = reusable && self.is_in_step(program);
         if self.redirects == 0 {
             self.begun_ns = self.since_ns;
         }
         self.redirects += 1;
         self.rendered = next;
-        self.sent_bytes = 0;
         self.since_ns = now_ns;
-        Turn::Follow { reusable }
     }
 
     /// Whether the answer is a redirect that is followed; or why not, as a verdict.
@@ -190,8 +342,7 @@ impl<T> Connection<T> {
     fn redirected(&mut self, head: Head, program: &Program, desk: &Desk) -> Option<Verdict> {
         let redirects = program.redirects.as_ref()?;
         let answer = (head.status, desk.heads.last_bytes());
-        let request = bytes_of(program, self.template, 1, self.redirects, &self.rendered);
-        match redirects.next(request, self.redirects, answer, self.jar.line()) {
+        match redirects.next(self.bytes(program), self.redirects, answer, self.jar.line()) {
             Next::Nothing => None,
             Next::Request(next) => {
                 self.following = Some(next);

@@ -1,0 +1,135 @@
+//! What a ledger has of HTTP/2 alone: how its streams fared beside their answers.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::counter::Counter;
+use super::ledger::Ledger;
+
+/// Counts of the current phase.
+#[derive(Debug, Default)]
+pub(crate) struct Http2Counts {
+    /// Requests that waited for the peer's leave to open a stream, and for how long together.
+    pub(crate) stream_waits: Counter,
+    pub(crate) stream_wait_ns: Counter,
+    /// How often a connection's bodies waited for a window, and for how long together.
+    pub(crate) window_stalls: Counter,
+    pub(crate) window_stall_ns: Counter,
+}
+
+/// What happens rarely.
+#[derive(Debug, Default)]
+pub(crate) struct Http2Notes {
+    fewest_allowed: Option<u32>,
+    faults: BTreeMap<String, u64>,
+    resets: BTreeMap<String, u64>,
+    going_away: BTreeMap<String, u64>,
+}
+
+/// What HTTP/2 has that HTTP/1 has not, in the measured phase.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Http2 {
+    /// Requests that waited because the server allows no more streams at once on a connection.
+    pub stream_waits: u64,
+    /// For how long they did, together.
+    pub stream_wait_ns: u64,
+    /// The fewest streams that the server allowed at once on a connection, where it said so.
+    pub streams_allowed: Option<u32>,
+    /// How often the bodies of a connection's requests began to wait for the server's windows.
+    pub window_stalls: u64,
+    /// For how long they did, over all connections.
+    pub window_stall_ns: u64,
+    /// Connections that the server broke, by stage ("greeting", "open") and code.
+    pub faults: BTreeMap<String, u64>,
+    /// Streams that the server ended, by code. REFUSED_STREAM is not among them: see `unprocessed`.
+    pub resets: BTreeMap<String, u64>,
+    /// The server's GOAWAYs, by code.
+    pub going_away: BTreeMap<String, u64>,
+}
+
+impl Ledger {
+    /// The same for connections that carry several requests at once.
+    pub(crate) fn of_http2(mut self) -> Self {
+        self.http2 = Some(Http2Counts::default());
+        self
+    }
+
+    #[cold]
+    pub(crate) fn note_fault(&self, stage_and_code: String) {
+        let faults = &mut self.notes().http2.faults;
+        *faults.entry(stage_and_code).or_default() += 1;
+    }
+
+    #[cold]
+    pub(crate) fn note_reset(&self, code: &str) {
+        let resets = &mut self.notes().http2.resets;
+        *resets.entry(code.to_owned()).or_default() += 1;
+    }
+
+    #[cold]
+    pub(crate) fn note_going_away(&self, code: &str) {
+        let going_away = &mut self.notes().http2.going_away;
+        *going_away.entry(code.to_owned()).or_default() += 1;
+    }
+
+    #[cold]
+    pub(crate) fn note_allowed(&self, streams: Option<u32>) {
+        let fewest = &mut self.notes().http2.fewest_allowed;
+        *fewest = [*fewest, streams].into_iter().flatten().min();
+    }
+}
+
+impl Http2Counts {
+    /// Starts again with the measured phase.
+    pub(crate) fn clear(&self) {
+        let Self {
+            stream_waits,
+            stream_wait_ns,
+            window_stalls,
+            window_stall_ns,
+        } = self;
+        for figure in [stream_waits, stream_wait_ns, window_stalls, window_stall_ns] {
+            figure.set(0);
+        }
+    }
+}
+
+impl Http2Notes {
+    /// Starts again with the measured phase, but for what the connections still hold to.
+    pub(crate) fn clear(&mut self) {
+        *self = Self {
+            fewest_allowed: self.fewest_allowed,
+            ..Self::default()
+        };
+    }
+}
+
+/// What the ledgers have of HTTP/2, where they are of it.
+pub(crate) fn summed<'a>(ledgers: impl Iterator<Item = &'a Ledger>) -> Option<Http2> {
+    let mut sum: Option<Http2> = None;
+    for ledger in ledgers {
+        let Some(counts) = &ledger.http2 else {
+            continue;
+        };
+        let sum = sum.get_or_insert_default();
+        sum.stream_waits += counts.stream_waits.get();
+        sum.stream_wait_ns += counts.stream_wait_ns.get();
+        sum.window_stalls += counts.window_stalls.get();
+        sum.window_stall_ns += counts.window_stall_ns.get();
+        let notes = ledger.notes();
+        let known = [sum.streams_allowed, notes.http2.fewest_allowed];
+        sum.streams_allowed = known.into_iter().flatten().min();
+        for (from, to) in [
+            (&notes.http2.faults, &mut sum.faults),
+            (&notes.http2.resets, &mut sum.resets),
+            (&notes.http2.going_away, &mut sum.going_away),
+        ] {
+            for (name, count) in from {
+                *to.entry(name.clone()).or_default() += count;
+            }
+        }
+    }
+    sum
+}

@@ -1,0 +1,148 @@
+//! What follows from failures of streams, and of connections that carry several.
+
+use std::cmp::Reverse;
+
+use super::Worker;
+use super::failing::wait_ns;
+use crate::connection::Stage;
+use crate::desk::Broken;
+use crate::http2::State;
+use crate::record::Failure;
+use crate::transport::Transport;
+
+impl<T: Transport> Worker<T> {
+    /// A seat's request has failed.
+    #[cold]
+    pub(super) fn fail_seat(&mut self, number: u32, broken: &Broken) {
+        let lane = &mut self.lane;
+        let Some(wires) = &mut lane.http2 else { return };
+        let seat = &mut wires.seats[number as usize];
+        seat.state = State::Free;
+        seat.exchange.clear(&mut lane.desk);
+        seat.exchange.failures = seat.exchange.failures.saturating_add(1);
+        let ledger = &lane.desk.ledger;
+        ledger.fail(broken.failure, 1, || broken.detail.clone());
+        if let Some(log) = &mut lane.desk.log {
+            log.note_end(seat.exchange.stamps, self.now_ns, Some(broken.failure));
+        }
+        let wait_ns = wait_ns(seat.exchange.failures, lane.program.retry_wait_max_ns);
+        let wakes = Reverse((self.now_ns + wait_ns, number));
+        lane.sleepers.push(wakes);
+        if lane.program.ends_on.contains(&broken.failure) {
+            self.end_for_failure();
+        }
+    }
+
+    /// A connection cannot go on: all that is under way on it has failed. What waits for it has too, unless it
+    /// had served; then another is opened.
+    #[cold]
+    pub(super) fn break_wire(&mut self, number: u32, broken: Broken) {
+        let lane = &mut self.lane;
+        let Some(wires) = &mut lane.http2 else { return };
+        let wire = &mut wires.wires[number as usize];
+        if wire.stage == Stage::Closed && wire.waiting.is_empty() {
+            return;
+        }
+        let has_served = wire.answered > 0;
+        if !has_served {
+            wire.failures = wire.failures.saturating_add(1);
+        }
+        let failures = wire.failures;
+        let mut lost = wire.clear(self.now_ns, &lane.desk.ledger);
+        if !has_served {
+            lost.extend(wire.waiting.drain(..));
+        }
+        if lane.program.ends_unreached && lane.desk.ledger.opened.get() == 0 && !lost.is_empty() {
+            self.note_unreached(failures);
+        }
+        for seat in lost {
+            self.fail_seat(seat, &broken);
+        }
+        self.open_for_waiting(number);
+    }
+
+    fn open_for_waiting(&mut self, number: u32) {
+        let waits = self.lane.http2.as_deref().is_some_and(|wires| {
+            let wire = &wires.wires[number as usize];
+            wire.stage == Stage::Closed && !wire.waiting.is_empty()
+        });
+        if waits {
+            self.open_wire(number);
+        }
+    }
+
+    /// The peer ended its side.
+    pub(super) fn wire_closed(&mut self, number: u32) {
+        let Some(wires) = &self.lane.http2 else {
+            return;
+        };
+        let client = wires.wires[number as usize].client.as_deref();
+        let is_going_away = client.is_some_and(|client| client.is_going_away());
+        let broken = Broken::closed_http2(self.is_greeted(number), is_going_away);
+        self.break_wire(number, broken);
+    }
+
+    /// Ends what has taken too long.
+    pub(super) fn sweep_streams(&mut self) {
+        let limit_ns = self.lane.program.timeout_ns;
+        let after = format!("after {} ms", limit_ns as f64 / 1e6);
+        let Some(wires) = &self.lane.http2 else {
+            return;
+        };
+        let (seats, count) = (wires.seats.len() as u32, wires.wires.len() as u32);
+        for number in 0..count {
+            let Some(wires) = &self.lane.http2 else {
+                return;
+            };
+            let wire = &wires.wires[number as usize];
+            let is_opening = matches!(wire.stage, Stage::Opening | Stage::Shaking);
+            if is_opening && self.now_ns >= wire.since_ns + limit_ns {
+                let broken = Broken::new(Failure::ConnectTimeout, after.clone());
+                self.break_wire(number, broken);
+            }
+        }
+        for seat in 0..seats {
+            let Some(wires) = &self.lane.http2 else {
+                return;
+            };
+            let since_ns = wires.seats[seat as usize].exchange.since_ns;
+            let is_open = wires.wires[wires.wire_of(seat) as usize].stage == Stage::Busy;
+            if is_open && self.seat_state(seat) != State::Free && self.now_ns >= since_ns + limit_ns
+            {
+                self.time_out(seat, since_ns, &after);
+            }
+        }
+        self.write_due();
+    }
+
+    /// Gives a request up. A connection on which nothing was heard for so long takes no more.
+    fn time_out(&mut self, seat: u32, since_ns: u64, after: &str) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let number = wires.wire_of(seat);
+        let state = wires.seats[seat as usize].state;
+        let wire = &mut wires.wires[number as usize];
+        wire.is_silent |= wire.heard_ns <= since_ns;
+        let Some(client) = &mut wire.client else {
+            return;
+        };
+        let why = match state {
+            _ if !client.is_greeted() => ": the server never sent SETTINGS",
+            State::Waiting { is_held: true } => {
+                ", waiting for a stream: the server allows no more at once"
+            }
+            _ if client.is_stalled() => ", with bodies waiting for the server's window",
+            _ => "",
+        };
+        let detail = format!("{after}{why}");
+        match state {
+            State::Sent { stream } => client.cancel(stream, &mut wire.out),
+            State::Waiting { .. } | State::Free => wire.waiting.retain(|&waiting| waiting != seat),
+        }
+        wire.note_stall(self.now_ns, &self.lane.desk.ledger);
+        wires.is_due(number);
+        self.fail_seat(seat, &Broken::new(Failure::Timeout, detail));
+        self.go_on(number);
+    }
+}

@@ -1,0 +1,303 @@
+//! A lane of HTTP/2: starting what is due on its seats, and reading and writing their connections.
+//!
+//! All that is due is put into its connections' buffers first; then each is written once. So a batch costs one
+//! reading of the clock, one write and, when its answers come, one read.
+
+use std::io;
+
+use mio::event::Event;
+
+use super::{READS_IN_A_TURN, Worker};
+use crate::connection::Stage;
+use crate::desk::Broken;
+use crate::http2::{Outcome, State, Wires};
+use crate::record::Failure;
+use crate::transport::{HTTP2, Transport};
+
+/// The clock is read again after so many starts: what is written late was not sent early.
+const BATCH: u32 = 64;
+
+impl<T: Transport> Worker<T> {
+    /// Starts what is due before `until_ns`, and writes it.
+    pub(super) fn start_streams(&mut self, until_ns: u64) {
+        self.now_ns = self.clock.now_ns();
+        let mut started = 0_u32;
+        loop {
+            if self.lane.quota == 0 {
+                self.lane.quota = self.refill();
+                if self.lane.quota == 0 {
+                    break;
+                }
+            }
+            if !self.lane.has_room() {
+                break;
+            }
+            let due_ns = self.lane.schedule.due(self.now_ns);
+            let Some(intended_ns) = due_ns.filter(|due_ns| *due_ns < until_ns) else {
+                break;
+            };
+            self.lane.schedule.advance();
+            let wire = self.lane.take_seat(intended_ns, self.now_ns);
+            self.go_on(wire);
+            started += 1;
+            if started % BATCH == 0 {
+                self.now_ns = self.clock.now_ns();
+            }
+        }
+        self.write_due();
+    }
+
+    /// Sends what waits on a connection, or opens it for that.
+    #[inline]
+    pub(super) fn go_on(&mut self, number: u32) {
+        let lane = &mut self.lane;
+        let Some(wires) = &mut lane.http2 else { return };
+        let wire = &wires.wires[number as usize];
+        match wire.stage {
+            Stage::Busy if wire.is_done(&lane.program) => self.end_wire(number),
+            Stage::Busy => {
+                wires.send_waiting(number, self.now_ns, &lane.program, &mut lane.desk);
+            }
+            Stage::Closed if !wire.waiting.is_empty() => self.open_wire(number),
+            _ => {}
+        }
+    }
+
+    /// Writes all connections that have something to send.
+    pub(super) fn write_due(&mut self) {
+        while let Some(number) = self.lane.http2.as_mut().and_then(|wires| wires.due.pop()) {
+            self.write_wire(number);
+        }
+    }
+
+    fn write_wire(&mut self, number: u32) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        wire.is_due = false;
+        match wire.write() {
+            Ok(written) => {
+                let totals = &self.lane.desk.ledger.totals;
+                totals.bytes_written.add(written as u64);
+            }
+            Err(error) => {
+                // What the peer said before it closed tells more than that it did.
+                self.read_wire(number, true);
+                self.break_wire(number, Broken::io(&error));
+            }
+        }
+    }
+
+    pub(super) fn open_wire(&mut self, number: u32) {
+        let opened = self.open_transport(number);
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        wire.since_ns = self.now_ns;
+        match opened {
+            Ok(transport) => {
+                wire.transport = Some(transport);
+                wire.stage = Stage::Opening;
+                self.lane.desk.ledger.note_open();
+            }
+            Err(error) => self.break_wire(number, Broken::io(&error)),
+        }
+    }
+
+    pub(super) fn wire_event(&mut self, number: u32, event: &Event) {
+        let ends = event.is_read_closed() || event.is_error();
+        match self.wire_stage(number) {
+            Stage::Closed => return,
+            Stage::Opening if !event.is_writable() && !ends => return,
+            Stage::Opening | Stage::Shaking => self.establish_wire(number),
+            Stage::Busy | Stage::Idle if event.is_writable() => self.write_rest_of_wire(number),
+            Stage::Busy | Stage::Idle => {}
+        }
+        if self.wire_stage(number) == Stage::Busy && (event.is_readable() || ends) {
+            self.read_wire(number, ends);
+        }
+        if self.weave.is_some() {
+            // Its lane may rest when the next writes are made.
+            self.write_due();
+        }
+    }
+
+    fn wire_stage(&self, number: u32) -> Stage {
+        let wire = |wires: &Wires<T>| wires.wires[number as usize].stage;
+        self.lane.http2.as_deref().map_or(Stage::Closed, wire)
+    }
+
+    fn write_rest_of_wire(&mut self, number: u32) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        match wire.transport.as_mut().map(T::flush) {
+            Some(Err(error)) => self.break_wire(number, Broken::io(&error)),
+            Some(Ok(())) => {
+                wires.is_due(number);
+                self.go_on(number);
+            }
+            None => {}
+        }
+    }
+
+    fn establish_wire(&mut self, number: u32) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        let Some(transport) = &mut wire.transport else {
+            return;
+        };
+        let progress = match transport.establish() {
+            Ok(progress) => progress,
+            Err(error) => return self.break_wire(number, Broken::io(&error)),
+        };
+        if progress != crate::transport::Progress::Connecting && wire.stage == Stage::Opening {
+            wire.stage = Stage::Shaking;
+            let began_ns = std::mem::replace(&mut wire.since_ns, self.now_ns);
+            let is_again = std::mem::replace(&mut wire.was_opened, true);
+            wire.failures = 0;
+            self.note_connected(self.now_ns.saturating_sub(began_ns), is_again);
+        }
+        if progress == crate::transport::Progress::Ready {
+            self.greet(number);
+        }
+    }
+
+    /// Requests can be sent, if the server speaks HTTP/2.
+    fn greet(&mut self, number: u32) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        let Some(transport) = &wire.transport else {
+            return;
+        };
+        let desk = &mut self.lane.desk;
+        if let Some(agreement) = transport.agreement() {
+            self.now_ns = self.clock.now_ns();
+            let handshake_time_ns = self.now_ns.saturating_sub(wire.since_ns);
+            desk.ledger.note_handshake(handshake_time_ns, agreement);
+        }
+        if T::SHAKES_HANDS && transport.protocol() != Some(HTTP2) {
+            let detail = "the server does not pick h2 (ALPN)";
+            return self.break_wire(number, Broken::new(Failure::WrongProtocol, detail));
+        }
+        if let Some(log) = &mut desk.log {
+            log.session = log.session.take().or_else(|| transport.session());
+        }
+        wire.greet(self.now_ns);
+        for &seat in &wire.waiting {
+            wires.seats[seat as usize].exchange.since_ns = self.now_ns;
+        }
+        desk.heads.forget();
+        self.go_on(number);
+        self.write_wire(number);
+    }
+
+    /// Reads a connection until it is drained, as [`Worker::read`] does.
+    pub(super) fn read_wire(&mut self, number: u32, ends: bool) {
+        for _ in 0..READS_IN_A_TURN {
+            let Some(wires) = &mut self.lane.http2 else {
+                return;
+            };
+            let wire = &mut wires.wires[number as usize];
+            let Some(transport) = wire
+                .transport
+                .as_mut()
+                .filter(|_| wire.stage == Stage::Busy)
+            else {
+                return;
+            };
+            match transport.read(&mut self.buffer, ends) {
+                Ok(0) => return self.wire_closed(number),
+                Ok(read) => {
+                    let is_short = read < self.buffer.len();
+                    self.received_on_wire(number, read);
+                    if T::SHORT_READ_DRAINS && is_short && !ends {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return self.break_wire(number, Broken::io(&error)),
+            }
+        }
+        self.lane.unread.push(number);
+    }
+
+    #[inline]
+    fn received_on_wire(&mut self, number: u32, read: usize) {
+        let lane = &mut self.lane;
+        let Some(wires) = &mut lane.http2 else { return };
+        lane.desk.ledger.totals.bytes_read.add(read as u64);
+        let input = &self.buffer[..read];
+        let (program, desk) = (&lane.program, &mut lane.desk);
+        let received = wires.receive(number, input, self.now_ns, program, desk);
+        self.end_streams();
+        if let Err(fault) = received {
+            let broken = Broken::of_http2(fault, self.is_greeted(number), &self.lane.desk);
+            return self.break_wire(number, broken);
+        }
+        self.go_on(number);
+        if let Some(wires) = &mut self.lane.http2 {
+            wires.is_due(number);
+        }
+    }
+
+    /// Books what has ended.
+    #[inline]
+    fn end_streams(&mut self) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let mut ended = std::mem::take(&mut wires.ended);
+        for (seat, outcome) in ended.drain(..) {
+            match outcome {
+                Outcome::Answered => self.lane.end_stream(seat, self.now_ns),
+                Outcome::Failed(fault) => {
+                    let broken = Broken::of_stream(fault, &self.lane.desk);
+                    self.fail_seat(seat, &broken);
+                }
+            }
+        }
+        if let Some(wires) = &mut self.lane.http2 {
+            wires.ended = ended;
+        }
+    }
+
+    pub(super) fn is_greeted(&self, number: u32) -> bool {
+        let client = |wires: &Wires<T>| {
+            let client = wires.wires[number as usize].client.as_ref();
+            client.is_some_and(|client| client.is_greeted())
+        };
+        self.lane.http2.as_deref().is_some_and(client)
+    }
+
+    /// Closes a connection that takes no more requests, and opens another for those that wait.
+    fn end_wire(&mut self, number: u32) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        if wire.answered == 0 && !wire.waiting.is_empty() {
+            // It would be opened again and again, and nothing be booked.
+            let detail = "the server takes no request on a connection that it has just opened";
+            return self.break_wire(number, Broken::new(Failure::Unprocessed, detail));
+        }
+        wire.clear(self.now_ns, &self.lane.desk.ledger);
+        if !wire.waiting.is_empty() {
+            self.open_wire(number);
+        }
+    }
+
+    /// Whether a seat's request waits for a stream, or on which one it is.
+    pub(super) fn seat_state(&self, seat: u32) -> State {
+        let state = |wires: &Wires<T>| wires.seats[seat as usize].state;
+        self.lane.http2.as_deref().map_or(State::Free, state)
+    }
+}
