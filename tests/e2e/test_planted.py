@@ -25,8 +25,9 @@ def test_the_flaw_is_found(plant: Planted, tmp_path: Path) -> None:
     assert CAUGHT[plant.code] != "missed", found
 
 
-def test_nothing_but_noise_is_found_in_a_clean_run(tmp_path: Path) -> None:
-    judgement = planting.run(SHORT_CLEAN, tmp_path)
+@pytest.mark.parametrize("woven", [False, True], ids=["one after the other", "in turns"])
+def test_nothing_but_noise_is_found_in_a_clean_run(woven: bool, tmp_path: Path) -> None:
+    judgement = planting.run(replace(SHORT_CLEAN, woven=woven), tmp_path)
     grave = {one.code: one.evidence for one in judgement.findings if one.severity != "note"}
     assert {code: why for code, why in grave.items() if code not in plants.NOISE} == {}
     assert all(row.throughput is not None for row in judgement.ranking)

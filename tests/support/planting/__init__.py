@@ -70,10 +70,10 @@ class Planted:
     """A flaw, and how a run gets it.
 
     `servers` are the flaws of its servers by name ("right" has none), `roles` and `facts` what their
-    manifests say. `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs
-    the study in a process of its own. `after` is what becomes of the run and of its folder. `least` is the
-    severity that must be found at least. A flaw with `unless` is one that a busy machine hides: with one of
-    those findings nothing is proved.
+    manifests say. `woven` servers take turns of 100 ms. `disturb` is told the process of the run and makes
+    trouble while it lasts. `apart` runs the study in a process of its own. `after` is what becomes of the run
+    and of its folder. `least` is the severity that must be found at least. A flaw with `unless` is one that a
+    busy machine hides: with one of those findings nothing is proved.
     """
 
     code: str
@@ -86,6 +86,7 @@ class Planted:
     load: str = "connections = 4\nmeasure_s = 1.0"
     workloads: str = '[[workloads]]\nname = "w"\nroutes = ["hello"]'
     more: str = ""
+    woven: bool = False
     disturb: Callable[[int], AbstractContextManager[None]] | None = None
     apart: bool = False
     descriptors: int | None = None
@@ -115,12 +116,13 @@ def write(plant: Planted, folder: Path) -> None:
     (home / "contract.toml").write_text(CONTRACT)
     servers = "\n".join(f'[[servers]]\nserver = "planted/{name}"' for name in plant.servers)
     control = "" if plant.control else "control_blocks = 0"
+    turns = "slice_ms = 100" if plant.woven else "woven = false"
     (folder / "studies").mkdir()
     (folder / "studies" / "planted.toml").write_text(
         f'format = 1\nname = "planted"\ntitle = "{plant.code}"\nquestion = "?"\n'
         f"{servers}\n{plant.workloads}\n"
-        f"[profiles.fair]\nblocks = {plant.blocks}\n{control}\n[[profiles.fair.loads]]\n{plant.load}\n"
-        f"{plant.more}\n"
+        f"[profiles.fair]\nblocks = {plant.blocks}\n{control}\n{turns}\n"
+        f"[[profiles.fair.loads]]\n{plant.load}\n{plant.more}\n"
     )
 
 

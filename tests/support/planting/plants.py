@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
+from typing import Any
 
 from assay.sut.cores import CoreSplit
 from planting import Planted, first_before_again, flipped, hog, relabelled, stopped
 
 TWO = {"one": "right", "two": "right"}
 SHORT = "connections = 4\nmeasure_s = 0.5"
+IN_TURNS: Any = {
+    "woven": True,
+    "load": "connections = 4\nmeasure_s = 1.2\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
+}
+"""A sitting of a dozen cycles."""
 
 
 def _one_core() -> CoreSplit:
@@ -226,6 +233,46 @@ ALL: tuple[Planted, ...] = (
         least="note",
     ),  # fmt: skip
     Planted(code="D5", flaw="a bit of the record turned over", blocks=2, after=flipped, load=SHORT),
+    Planted(
+        code="T1",
+        flaw="a server that computes while it rests",
+        servers={"one": "works", "two": "computes while it rests"},
+        **IN_TURNS,
+    ),
+    Planted(
+        code="T2",
+        flaw="a server that is slow for 30 ms after a pause",
+        servers={"one": "works", "two": "slow after a pause"},
+        **IN_TURNS,
+    ),
+    Planted(
+        code="T3",
+        flaw="a server that closes connections which rest",
+        servers={"one": "works", "two": "closes resting connections"},
+        **IN_TURNS,
+    ),
+    Planted(
+        code="T4",
+        flaw="a server that dies in its second sitting",
+        servers={"one": "works", "two": "dies in its second sitting"},
+        blocks=2,
+        **IN_TURNS,
+    ),
+    Planted(
+        code="T5",
+        flaw="a server that may take 900 GB",
+        servers={"one": "right", "two": "right -Xmx900g"},
+        woven=True,
+        load=SHORT,
+        least="note",
+    ),
+    Planted(
+        code="T6",
+        flaw="a server that works on for 90 ms after its turn",
+        servers={"one": "works", "two": "works on after its turn"},
+        **IN_TURNS | {"load": "connections = 4\nmeasure_s = 2.4\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3"},
+        unless=("G1", "H2"),
+    ),
     Planted(code="H1", flaw="client and server on one core", split=_one_core),
     Planted(code="H2", flaw="another program keeps a core busy", disturb=hog),
     Planted(
@@ -250,7 +297,6 @@ CAUGHT_ON_A_CLUSTER = {"G9": "flagged", "G10": "flagged", "G11": "withheld", "G1
 
 IMPOSSIBLE = {
     "M3": "our own engine keeps one set of books and refuses to end with two; other tools' reports do this",
-    **dict.fromkeys(("T1", "T2", "T3", "T4", "T5", "T6"), "no study sits yet"),
 }
 """Rules that no run on this machine can be given a flaw for, and why."""
 
@@ -270,3 +316,6 @@ CLEAN = Planted(
     ),
 )
 """Two equal servers, at a load that each of them saturates a core with. Only its shortness is forgiven."""
+
+CLEAN_IN_TURNS = replace(CLEAN, woven=True)
+"""The same two, in turns."""

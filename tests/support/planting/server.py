@@ -85,9 +85,9 @@ class Server:
             time.sleep(0.002)
 
     def work_on(self) -> None:
-        """Use all of a core for 40 ms after the last answer before a pause."""
+        """Use all of a core for 90 ms after the last answer before a pause."""
         while True:
-            while 0.004 < time.monotonic() - self.answered_s < 0.045:
+            while 0.004 < time.monotonic() - self.answered_s < 0.09:
                 sum(range(500))
             time.sleep(0.001)
 

@@ -209,7 +209,7 @@ T4 = CaseRule(
 
 def not_side_by_side(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """T5: why the servers were not woven, as the design keeps it."""
-    if run.header.design.unwoven:
+    if run.header.design.unwoven and sum(seen.candidate for seen in run.cases) > 1:
         yield Subject(), Hit("note", run.header.design.unwoven)
 
 
