@@ -121,9 +121,9 @@ def _page(caught: dict[str, str], clean: int, alarms: Counter[str], noisy: Count
     head = (
         "# Planted flaws\n\n"
         "Written by `benches/planted.py`. Each row is a real run (processes, sockets, a load) with just\n"
-        "that flaw. `clean` are runs of two equal servers without one, every second of them in turns: in so many\n"
-        "of them the rule said nothing above a note. Rules about noise (*) judge the machine: on a busy one they speak in\n"
-        "clean runs too, and are right. Flaws of several machines (G9 to G12) are planted by\n"
+        "that flaw. `clean` are runs of two equal servers without one, every second in turns: in so many of\n"
+        "them the rule said nothing above a note. Rules about noise (*) judge the machine: on a busy one\n"
+        "they speak in clean runs too, and are right. Flaws of several machines (G9 to G12) are planted by\n"
         "`tests/e2e/test_cluster.py`, on a cluster of network namespaces.\n\n"
     )
     return head + table(caught, of) + "\n"
