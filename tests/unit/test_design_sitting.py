@@ -125,7 +125,7 @@ def test_a_contest_sits_block_after_block() -> None:
     [
         (ALIKE, 1, 50_000, 100, "builds of one program"),
         (UNLIKE, 1, 50_000, 250, "unlike servers"),
-        (ALIKE, 100, 10_000, 2500, "25 times the median service time of x"),
+        (ALIKE, 100, 10_000, 2500, "25 service times of x"),
         (ALIKE, 1, 500, 400, "200 requests of x"),
         (UNLIKE, 1000, 10, 5000, "the longest there is"),
         (replace(ALIKE, given_slice_ns=50 * MS), 1, 50_000, 50, "as asked for"),
@@ -200,3 +200,9 @@ def test_a_pilot_keeps_the_shorter_slices_only_where_the_ratios_agree() -> None:
 def test_builds_of_one_program_are_told_by_their_commands(one: str, other: str, alike: bool) -> None:
     assert one_program([Rival(name="1", command=one), Rival(name="2", command=other)]) is alike
     assert not one_program([Rival(name="1", url="http://a/"), Rival(name="2", url="http://b/")])
+
+
+def test_what_a_slow_server_still_carries_is_answered_before_its_neighbours_slice() -> None:
+    slow = [replace(one, service_time_sum_ns=one.completed * 20 * MS) for one in slices(8, 3_000)]
+    found = lengths_for(UNLIKE, {"x": slices(1, 50_000), "y": slow})
+    assert (found.slice_ns, found.settle_ns) == (500 * MS, 30 * MS)  # by the mean: some wait long for others

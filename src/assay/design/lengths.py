@@ -3,7 +3,8 @@
 A slice has to be long beside what it holds: 25 service times, so that its two ends weigh little, and 200
 requests, so that its rate is one; the same for all servers. Between unlike programs a switch costs one more
 than the other, so theirs are longer (`Weave.least_slice_ns`), and a pilot of two lengths shows whether that
-is long enough. The settle time is doubled while the first fifth of slices differs from the rest.
+is long enough. The settle time is that in which the slowest one's queue drains, and is doubled while the
+first fifth of slices differs from the rest.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from assay.stats.woven import FEWEST_CYCLES, cycle_log_ratios, early_excess, err
 from assay.values.sitting import Lengths, Pilot, Sitting, Weave
 from assay.values.weave import Slice
 
-MOST_SETTLE_NS = 40_000_000
-"""Beyond this it is not the settling that makes the first fifth differ."""
+MOST_DOUBLED = 8
+"""Times the settle time that was found: beyond, it is not the settling that makes the first fifth differ."""
 SERVICE_TIMES = 25
 REQUESTS = 200
+SETTLES_IN = 1.5
+"""Mean service times: what is under way when a slice ends is answered by then, before the next one."""
 LONGEST_NS = 5_000_000_000
 """A sitting of four cycles is then 20 s of each server: a longer slice would no longer be one."""
 PILOT_CYCLES = FEWEST_CYCLES
@@ -41,10 +44,9 @@ def lengths_for(weave: Weave, slices: Mapping[str, Sequence[Slice]]) -> Lengths:
         seen = [one for one in each if one.completed > 0]
         if not seen:
             continue
-        service_ns = statistics.median(one.service_time_p50_ns for one in seen)
-        needed_ns = SERVICE_TIMES * service_ns
+        needed_ns = SERVICE_TIMES * max(_mean_ns(seen), _median_ns(seen))
         if needed_ns > least_ns:
-            least_ns, why = needed_ns, f"{SERVICE_TIMES} times the median service time of {name}"
+            least_ns, why = needed_ns, f"{SERVICE_TIMES} service times of {name}"
             if weave.given_slice_ns is not None:
                 why += f", as {time(weave.given_slice_ns)} would be too short"
         rate = sum(one.completed for one in seen) / sum(one.length_ns for one in seen)
@@ -52,10 +54,22 @@ def lengths_for(weave: Weave, slices: Mapping[str, Sequence[Slice]]) -> Lengths:
             least_ns, why = REQUESTS / rate, f"{REQUESTS} requests of {name}"
     if least_ns > LONGEST_NS:
         least_ns, why = LONGEST_NS, f"the longest there is; {why} would take {time(least_ns)}"
+    settle_ns = max(weave.settle_ns, round(SETTLES_IN * max(map(_mean_ns, slices.values()), default=0.0)))
     rounded_ns = (
         math.ceil(least_ns / _STEP_NS) * _STEP_NS if weave.given_slice_ns is None else round(least_ns)
     )
-    return Lengths(slice_ns=rounded_ns, settle_ns=weave.settle_ns, why=why)
+    return Lengths(slice_ns=rounded_ns, settle_ns=min(settle_ns, rounded_ns // 4), why=why)
+
+
+def _mean_ns(slices: Sequence[Slice]) -> float:
+    """The mean service time, in which a closed loop's queue drains."""
+    completed = sum(one.completed for one in slices)
+    return sum(one.service_time_sum_ns for one in slices) / completed if completed else 0.0
+
+
+def _median_ns(slices: Sequence[Slice]) -> float:
+    """The median service time; the mean is far above it where some connections wait long for others."""
+    return statistics.median(one.service_time_p50_ns for one in slices)
 
 
 def lengths_now(weave: Weave, sittings: Sequence[Sitting]) -> Lengths | None:
@@ -66,7 +80,8 @@ def lengths_now(weave: Weave, sittings: Sequence[Sitting]) -> Lengths | None:
         return None
     last, lengths = measured[-1], measured[-1].lengths
     found = _slow_to_begin(last)
-    if found is None or 2 * lengths.settle_ns > min(MOST_SETTLE_NS, lengths.slice_ns // 4):
+    most_ns = min(MOST_DOUBLED * measured[0].lengths.settle_ns, lengths.slice_ns // 4)
+    if found is None or 2 * lengths.settle_ns > most_ns:
         return lengths
     settle_ns = 2 * lengths.settle_ns
     name, excess = found

@@ -185,6 +185,8 @@ class Load:
     of_run: OfRun | None = None
     generators: tuple[GeneratorSeen, ...] = ()
     parts: tuple[Load, ...] = ()
+    slices: int = 1
+    """In how many pieces it was offered: those of a load that took turns have edges of their own."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""

@@ -76,6 +76,7 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         contract=trial.contract,
         warm_up=trial.warm_up,
         generators=trial.generators,
+        slices=len(trial.lane.cycles) if trial.lane else 1,
         parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
 

@@ -15,7 +15,8 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
         answers/s x (mean time + think time) + time spent opening / duration = connections
 
     A run sees a request that crosses its edge either whole or not at all, which can move the
-    left side by as much as mean time / duration; that much is allowed on top of the tolerance.
+    left side by as much as mean time / duration; that much is allowed on top of the tolerance, for each of
+    its slices where it took turns.
 
     More than the connections is impossible. Fewer means that connections stood idle: after failures,
     or because the generator, busy with the rest of a batch of answers, had not sent their next request.
@@ -26,7 +27,7 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     cycle_ns = times.mean_ns + load.asked.think_time_ns
     opening = load.clocks.opening_ns / duration_ns
     in_flight = times.count * cycle_ns / duration_ns + opening
-    edge = min(1.0, cycle_ns / duration_ns)
+    edge = min(1.0, load.slices * cycle_ns / duration_ns)
     allowed = max(limits["relative"] * asked, limits["connections"]) + edge * asked
     off = abs(in_flight - asked)
     if off <= allowed:
