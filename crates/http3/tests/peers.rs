@@ -75,10 +75,17 @@ fn settings_with_unknown_ones_and_frames_that_mean_nothing() {
     assert_eq!(meant(Role::Server, &bytes), Ok(told));
 }
 
+fn are_faults(cases: &[(Role, Vec<u8>, Code)]) {
+    for (role, bytes, code) in cases {
+        let fault = meant(*role, bytes).unwrap_err();
+        assert_eq!(fault.code(), *code, "{fault} of {bytes:?}");
+    }
+}
+
 #[test]
-fn what_breaks_the_control_stream() {
+fn frames_that_do_not_belong_there_break_the_control_stream() {
     let greeted = |kind, numbers: &[u64]| control(&[settings(&[]), frame_of(kind, numbers)]);
-    for (role, bytes, code) in [
+    are_faults(&[
         (
             Role::Server,
             control(&[frame_of(kind::GOAWAY, &[0])]),
@@ -117,6 +124,12 @@ fn what_breaks_the_control_stream() {
             greeted(kind::GOAWAY, &[4, 4]),
             Code::FRAME_ERROR,
         ),
+    ]);
+}
+
+#[test]
+fn wrong_settings_and_numbers_that_go_back_break_the_control_stream() {
+    are_faults(&[
         (
             Role::Server,
             control(&[settings(&[0x2, 0])]),
@@ -152,10 +165,11 @@ fn what_breaks_the_control_stream() {
         ),
         (Role::Client, vec![1], Code::STREAM_CREATION_ERROR),
         (Role::Server, vec![1], Code::ID_ERROR),
-    ] {
-        let fault = meant(role, &bytes).unwrap_err();
-        assert_eq!(fault.code(), code, "{fault} of {bytes:?}");
-    }
+    ]);
+}
+
+#[test]
+fn too_much_on_the_control_stream_breaks_it() {
     let mut long = vec![0];
     frame::write_head(kind::SETTINGS, 1 << 20, &mut long);
     assert_eq!(
