@@ -27,8 +27,11 @@ class Installed:
         self.folder.mkdir()
 
     def run(self, *words: str, code: int | None = 0, **environ: str) -> str:
-        """What a command prints on both streams; `code` None for any but a usage error or a defect."""
-        env = {"HOME": str(self.home), "PATH": f"{self.environment}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        """What a command prints on both streams; `code` None for any but a usage error or a defect.
+
+        Nothing of the machine's own programs is on its path: no compiler, no toolchain.
+        """
+        env = {"HOME": str(self.home), "PATH": f"{self.environment}/bin", "LC_ALL": "C.UTF-8"}
         env |= {"ASSAY_LOCK": str(self.home / "lock"), "NO_COLOR": "1"} | environ
         done = subprocess.run(
             words,
@@ -100,12 +103,38 @@ def test_it_loads_a_server(installed: Installed) -> None:
         assert "Requests/sec" in installed.run("assay", "wrk", "-d1s", "-t1", "-c2", url)
 
 
+def test_it_compares_two_servers(installed: Installed) -> None:
+    with serving(installed) as one, serving(installed) as other:
+        brief = ("-d", "100ms", "--warm-up", "0", "--budget", "20s", "--within", "50%", "--no-control")
+        told = installed.run("assay", "versus", one, other, *brief, code=None)
+    assert "4 blocks of 2 trials, the fewest that settle anything" in told
+    assert "versus, " in told and "of the best" in told
+
+
+def test_a_study_without_its_toolchains_says_what_is_missing(installed: Installed) -> None:
+    told = installed.run("assay", "run", "franklin", "--quick", "--blocks", "1", "--no-control", code=None)
+    assert "go not found" in told and "ruby not found" in told
+    assert "null server" in told and "Traceback" not in told
+
+
+def test_a_home_that_cannot_be_written_and_no_network_are_no_hindrance(installed: Installed) -> None:
+    with serving(installed) as url:
+        told = installed.run("assay", "load", url, "-n", "500", code=None, HOME="/proc/none")
+    assert "500 right, 0 failed" in told
+    if subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no network namespace can be made here")
+    offline = ["/usr/bin/unshare", "-n", str(installed.environment / "bin/assay")]
+    assert "franklin" in installed.run(*offline, "studies")
+    refused = installed.run(*offline, "load", "http://assay.example/", code=2)
+    assert "cannot resolve 'assay.example'" in refused and refused.count("\n") == 1
+
+
 def test_a_study_of_ones_own_goes_from_init_to_a_report(installed: Installed) -> None:
     package = next((installed.environment / "lib").glob("python*/site-packages/assay"))
     before = {path for path in package.rglob("*") if "__pycache__" not in path.parts}
     installed.run("assay", "init", "shop")
     installed.run("assay", "setup", "shop")
-    installed.run("assay", "run", "shop", "--quick", code=None)
+    installed.run("assay", "run", "shop", "--quick", "--blocks", "1", code=None)
     assert "shop" in installed.run("assay", "report", "latest", code=None)
     installed.run("assay", "report", "latest", "--html", "page.html")
     assert "<svg" in (installed.folder / "page.html").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -249,3 +250,24 @@ def imported(code: str) -> list[str]:
 
 def test_a_command_line_without_words_holds_no_secret() -> None:
     assert (credentials.shown([]), credentials.without("kept", [])) == ((), "kept")
+
+
+def test_an_engine_of_another_machine_is_one_clear_line(tmp_path: Path) -> None:
+    foreign = tmp_path / "_engine.abi3.so"
+    foreign.write_bytes(b"\x7fELF of another architecture")
+    code = (
+        "import importlib.util, sys\n"
+        "class Foreign:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.endswith('_engine'):\n"
+        f"            return importlib.util.spec_from_file_location(name, {str(foreign)!r})\n"
+        "sys.meta_path.insert(0, Foreign())\n"
+        "from assay.cli.main import main\n"
+        "sys.exit(main(['load', 'http://127.0.0.1:1/']))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    [line] = ended.stderr.splitlines()
+    assert "cannot be loaded on this machine" in line and platform.machine() in line and "wheel" in line
