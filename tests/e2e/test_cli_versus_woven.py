@@ -1,0 +1,98 @@
+"""`assay versus` as it is asked unless it is told otherwise: rivals that are alive at once and take turns."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from made_rivals import ASSAY, PATIENCE_S, assay, command, environment, left_of
+from test_cli_versus import SLOW, port, standing, stored
+
+from assay.values.run import Run
+
+QUICK = ("-d", "160ms", "--warm-up", "300ms", "-c", "2", "-t", "1", "--slice", "40ms", "--no-control")
+
+
+def lanes_of(run: Run) -> list[set[str]]:
+    assert all(trial.lane and trial.measurement for trial in run.trials)
+    return [{trial.case for trial in sitting.trials} for sitting in run.sittings]
+
+
+def test_two_commands_take_turns_until_it_is_settled(tmp_path: Path) -> None:
+    words = (command(tmp_path, "--delay-s", "0.004"), command(tmp_path), "--name", "slow", "--name", "fast")
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "30s", "--seed", "4")
+    assert ended.returncode in (0, 1)  # 1 where other programs on this machine had the generator's core
+    run = stored(tmp_path)
+    assert lanes_of(run) == [{"slow", "fast"}] * len(run.sittings) and len(run.sittings) >= 4
+    assert "as 40.0 ms would be too short" in run.sittings[0].lengths.why
+    assert run.sittings[0].lengths.slice_ns >= 25 * 4_000_000
+    told = " ".join(ended.stdout.split())
+    assert "fast serves" in told or "Which of fast and slow serves more is open" in told
+    again = assay(tmp_path, "report", "latest")
+    assert again.stdout.startswith(ended.stdout.split("\nreport ")[0])
+
+
+def test_a_rival_given_twice_is_a_build_of_one_program_and_no_difference(tmp_path: Path) -> None:
+    ended = assay(tmp_path, "versus", *[command(tmp_path)] * 2, *QUICK, "--budget", "4s", "--within", "0.1%")
+    run = stored(tmp_path)
+    assert run.header.design.weave is not None and run.header.design.weave.alike
+    assert lanes_of(run)[0] == {case.id for case in run.header.cases}
+    assert run.header.cases[1].id == f"{run.header.cases[0].id} (2)"
+    assert "serves" not in ended.stdout.partition("How sure")[0].replace("serves more", "")
+
+
+def test_a_dozen_rivals_sit_together(tmp_path: Path) -> None:
+    words = (command(tmp_path, "--body-bytes", "{size}"), "--scan", "size=1..12", "--unlike", "--name", "of")
+    assay(
+        tmp_path,
+        "versus",
+        *words,
+        *QUICK,
+        "--warm-up",
+        "0",
+        "-d",
+        "80ms",
+        "--slice",
+        "20ms",
+        "--budget",
+        "4s",
+    )
+    run = stored(tmp_path)
+    assert [len(lanes) for lanes in lanes_of(run)] == [12] * len(run.sittings)
+    assert len({trial.server.pid for trial in run.sittings[0].trials if trial.server}) == 12
+
+
+def test_servers_that_stand_have_one_long_sitting_in_parts(tmp_path: Path) -> None:
+    with standing(tmp_path, "--delay-s", "0.004") as slow, standing(tmp_path) as fast:
+        urls = [f"http://127.0.0.1:{port(server)}/" for server in (slow, fast)]
+        ended = subprocess.run(
+            [*ASSAY, "versus", *urls, *QUICK, "--budget", "30s"],
+            cwd=tmp_path,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
+        assert "Traceback" not in ended.stderr
+        assert slow.poll() is None and fast.poll() is None  # they are not ours to stop
+        slow.terminate()
+        fast.terminate()
+    run = stored(tmp_path)
+    assert all(trial.lane and trial.lane.standing for trial in run.trials)
+    assert run.judgement is not None
+    (pair,) = run.judgement.comparisons
+    assert pair.ratio is not None and pair.ratio.n >= 8  # batches of cycles, not sittings
+
+
+def test_one_port_for_two_servers_is_said_and_they_follow_one_another(tmp_path: Path) -> None:
+    with standing(tmp_path) as taken:
+        fixed = port(taken)
+        taken.terminate()
+    words = (command(tmp_path, "--port", str(fixed)), command(tmp_path, "--port", str(fixed), *SLOW))
+    url = ("--url", f"http://127.0.0.1:{fixed}/")
+    ended = assay(tmp_path, "versus", *words, *QUICK, *url, "--budget", "4s")
+    said = f"one after the other: port {fixed} is given for several servers, and only one can have it"
+    assert said in ended.stderr
+    assert stored(tmp_path).sittings == ()
+    assert left_of(tmp_path) == []
