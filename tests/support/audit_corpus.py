@@ -16,9 +16,9 @@ CORPUS = Path(__file__).parent.parent / "audit" / "corpus"
 QUOTE_AT_MOST = 120
 VERDICTS = ("stands", "at least in this direction", "cannot be told", "contradicted")
 
-Half = Literal["tune", "held", "fresh", "trial", "last"]
+Half = Literal["tune", "held", "fresh", "trial", "last", "final"]
 HALVES: tuple[Half, ...] = get_args(Half)
-"""In the order in which they were made: all but `last` have guided changes, `last` was scored once."""
+"""In the order in which they were made: all but `final` have guided changes, `final` was scored once."""
 
 
 @dataclass(frozen=True)
