@@ -105,7 +105,8 @@ def test_a_version_of_two_numbers_is_one() -> None:
 
 def test_before_and_after_are_one_thing_in_other_languages() -> None:
     output = "Requests/sec: {}.55\nTransfer/sec: 1.00MB\n"
-    text = "# Звіт\n\n## До оптимізації\n\n```\n{}```\n\n## Після оптимізації, кеш\n\n```\n{}```\n"
+    text = "# Звіт\n\n## До оптимізації\n\nРезультат:\n\n```\n{}```\n\n"
+    text += "## Після оптимізації, кеш\n\nРезультат:\n\n```\n{}```\n"
     found = codes(text.format(output.format(300), output.format(900)))
     assert "R5" in found and "R4" not in found
 
@@ -146,3 +147,7 @@ def test_users_that_pause_contradict_nothing() -> None:
 
 def test_a_rate_behind_a_name_is_no_version() -> None:
     assert "R4" in codes("# Load\n\nBy wrk:\n\nNode.js: 31,202 requests/sec\nGo: 98,331 requests/sec\n")
+
+
+def test_a_time_stamp_is_a_date_of_the_run() -> None:
+    assert "R4" not in codes(f"# Load\n\nBy wrk, 2025-12-29T00:18:46Z.\n{TABLE}")

@@ -45,9 +45,9 @@ _VERSION = re.compile(
     re.IGNORECASE,
 )
 _DATE = re.compile(
-    r"\b(?:20[012]\d-[01]?\d-[0-3]?\d|20[012]\d/[01]?\d/[0-3]?\d|[0-3]?\d[./][01]?\d[./]20[012]\d"
+    r"\b(?:20[012]\d-[01]?\d-[0-3]?\d(?=T|\b)|20[012]\d/[01]?\d/[0-3]?\d|[0-3]?\d[./][01]?\d[./]20[012]\d"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?(?:\s[0-3]?\d(?:st|nd|rd"
-    r"|th)?,?)?\s20[012]\d)\b",
+    r"|th)?,?)?\s20[012]\d)(?=T|\b)",
     re.IGNORECASE,
 )
 _COUNT = r"(?P<n>\d{1,5}|one|two|three|four|five|six|seven|eight|nine|ten|several|multiple)"

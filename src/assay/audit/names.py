@@ -13,7 +13,8 @@ _NOISE = re.compile(
     r"\bv?\d+(?:\.[\dx]+)+[\w.-]*|\([^()]{0,80}\)|\b(?:results?|benchmarks?|test(?:s|ing)?|run|with"
     r"|using|the|a|an|for|of|on|output"
     r"|server|framework|version|app|application|example|hello world|http|performance|load|throughput"
-    r"|latency|cluster)\b",
+    r"|latency|cluster|результати?|результаты|команда|вывод|ergebnisse?|ausgabe|resultados?|comando|résultats?"
+    r"|commande|risultati|wyniki?)\b|结果|結果|测试|測試|命令|输出",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_][\w.+#-]{0,40}")
