@@ -1,11 +1,13 @@
 //! The command line of the null server: the program `null-server`, and the same from within Assay's extension.
 
 use crate::answer::Answer;
-use crate::listen::listen;
+use crate::http3::QuicServer;
+use crate::listen::{listen, listen_udp};
 use crate::responder::{NullServer, Settings};
 use clap::{Args, Parser};
 use http::{HeaderName, HeaderValue, StatusCode};
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -14,6 +16,7 @@ Examples:
   null-server --port 0 --body 'Hello, World!'      the system chooses a port; the first line of output says which
   null-server --body-bytes 10240 --chunked         10 kB, chunked
   null-server --threads 2 --header 'X-Id: 7' --content-type application/json --body-file answer.json
+  null-server --http3 --body 'Hello, World!'       HTTP/3 on UDP beside HTTP/1.1 and HTTP/2 on TCP
   null-server --cost-ns 2000                       burns 2 µs of processor time for each request";
 
 /// Answers every request at once with one prepared answer: the ceiling of any load generator on this machine.
@@ -49,6 +52,9 @@ struct Arguments {
     /// Size of a chunk.
     #[arg(long, value_name = "BYTES", default_value_t = 4096, requires = "chunked", value_parser = clap::value_parser!(u32).range(1..))]
     chunk_bytes: u32,
+    /// Answer HTTP/3 as well: on the same port over QUIC, in a loop of its own, with a certificate made at the start.
+    #[arg(long)]
+    http3: bool,
     /// Processor time to burn for each request, in nanoseconds.
     #[arg(long, value_name = "NS", default_value_t = 0)]
     cost_ns: u64,
@@ -121,6 +127,7 @@ fn answer(arguments: Arguments) -> Result<Answer, String> {
 }
 
 fn run(arguments: Arguments) -> Result<(), String> {
+    let is_quic = arguments.http3;
     let listener = listen(&arguments.host, arguments.port).map_err(|error| error.to_string())?;
     let (threads, cost_ns) = (usize::from(arguments.threads), arguments.cost_ns);
     let settings = Settings {
@@ -133,8 +140,20 @@ fn run(arguments: Arguments) -> Result<(), String> {
     let server =
         NullServer::start(listener, &settings).map_err(|error| format!("cannot start: {error}"))?;
     println!("listening on http://{}/", server.address());
+    let _quic = match is_quic {
+        true => Some(quic(server.address(), &settings)?),
+        false => None,
+    };
     server.wait();
     Ok(())
+}
+
+fn quic(address: SocketAddr, settings: &Settings) -> Result<QuicServer, String> {
+    let socket = listen_udp(address).map_err(|error| error.to_string())?;
+    let server = QuicServer::start(socket, &settings.answer, settings.cost_ns)
+        .map_err(|error| format!("cannot start HTTP/3: {error}"))?;
+    println!("listening on https://{}/ by HTTP/3", server.address());
+    Ok(server)
 }
 
 /// Parses the words of a command line (the program's name first) and serves until SIGTERM.

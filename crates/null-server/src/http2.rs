@@ -36,6 +36,18 @@ impl Prepared {
             body: Arc::from(body),
         }
     }
+
+    /// The fields of the answer, `:status` first.
+    pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.fields
+            .iter()
+            .map(|(name, value)| (&name[..], &value[..]))
+    }
+
+    /// Its body; empty where none is sent.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
 }
 
 /// One connection.

@@ -14,6 +14,7 @@ pub mod command;
 pub mod connection;
 pub mod fault;
 pub mod http2;
+pub mod http3;
 pub mod listen;
 pub mod request;
 pub mod responder;

@@ -2,7 +2,7 @@
 
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _, UdpSocket};
 
 /// Connections the kernel may hold ready for us; it lowers this to its own limit (`net.core.somaxconn`).
 pub const BACKLOG: i32 = 4096;
@@ -32,6 +32,14 @@ pub fn listen_with(host: &str, port: u16, backlog: i32) -> Result<TcpListener, C
     bind(address, backlog)
         .map(TcpListener::from)
         .map_err(|error| explain(address, &error))
+}
+
+/// A UDP socket at `address`, where a [`TcpListener`] may be, too.
+///
+/// # Errors
+/// Why it cannot be had.
+pub fn listen_udp(address: SocketAddr) -> Result<UdpSocket, CannotListen> {
+    UdpSocket::bind(address).map_err(|error| explain(address, &error))
 }
 
 fn resolve(host: &str, port: u16) -> Result<SocketAddr, CannotListen> {

@@ -302,7 +302,7 @@ impl Loop {
 }
 
 /// Keeps this core busy for `ns` nanoseconds: a server whose cost a request is known.
-fn burn(ns: u64) {
+pub(crate) fn burn(ns: u64) {
     if ns == 0 {
         return;
     }

@@ -3,5 +3,6 @@
 mod fault;
 mod null;
 mod null_http2;
+mod null_http3;
 mod server;
 mod truth;
