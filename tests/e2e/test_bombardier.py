@@ -147,7 +147,6 @@ def test_each_broken_connection_is_counted() -> None:
         (("-H", "none", "u"), PARSING + "invalid header format"),
         (("-n0", "u"), STARTING + "invalid number of requests(must be > 0)"),
         (("-b", "\udcff", "127.0.0.1:1"), STARTING + "load plan: there is text in it that is not UTF-8"),
-        (("--http2", "https://u"), STARTING + "HTTP/2 is not spoken yet; use --http1 or --fasthttp"),
         (("-o", "path:", "u"), STARTING + "open : no such file or directory"),
     ],
 )

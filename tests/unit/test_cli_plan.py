@@ -57,6 +57,13 @@ def test_stages_follow_each_other_and_say_when_it_ends() -> None:
     assert plan.stop == StopAfter(ns=5 * 10**9)
 
 
+def test_http2_has_streams_and_ends_where_it_is_not_spoken() -> None:
+    plan = plan_of("--http2", "--streams", "10")
+    assert (plan.http, plan.streams, plan.ends_on) == ("2", 10, ("wrong_protocol",))
+    assert plan_of("--http", "auto").http == "auto"
+    assert plan_of("--http", "1").http == "1"
+
+
 def test_any_status_expects_nothing() -> None:
     assert plan_of("--expect-status", "any").requests[0].expect is None
 
@@ -132,6 +139,11 @@ def test_addresses_may_be_written_with_brackets_and_ports() -> None:
         ("--address", "127.0.0.1", "-4"),
         ("-4", "-6"),
         ("--address", "127.0.0.1", "--proxy", "127.0.0.1:3128"),
+        ("--http2", "--http", "1"),
+        ("--http2", "--pipeline", "2"),
+        ("--http2", "--http1.0"),
+        ("--http2", "--proxy", "127.0.0.1:3128"),
+        ("--streams", "2"),
         ("--insecure",),  # the URL is http
         ("--cacert", "/dev/null"),
     ],

@@ -3,8 +3,8 @@
 use crate::body::Body;
 use crate::error::{PlanError, RunError};
 use crate::expect::Check;
-use crate::http2;
 use crate::plan::{Http, Load, LoadPlan, Pacer, Request, RequestLog, RequestOrder};
+use crate::protocol::http2;
 use crate::protocol::redirect::Redirects;
 use crate::protocol::request::{self, Context, Wire};
 use crate::protocol::template::Varying;

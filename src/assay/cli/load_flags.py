@@ -80,6 +80,7 @@ def plan_from(args: argparse.Namespace) -> LoadPlan:
     tree["load"] = _load(tree["load"], tree["stop"])
     tree["stop"] = _stop(tree["stop"], tree["load"])
     _check_connections(tree)
+    tree |= _http(tree.pop("http", {}), tree)
     tree.setdefault("threads", _threads(tree))
     tree["ends_unreached"] = True
     return msgspec.convert(tree, LoadPlan)
@@ -269,6 +270,24 @@ def _check_connections(tree: Tree) -> None:
     chunked = any("chunk_bytes" in request for request in tree["requests"])
     if chunked and "http_version" in tree:
         raise InputError("--chunked and --http1.0 exclude each other", "HTTP/1.0 knows no chunks")
+
+
+def _http(http: Tree, tree: Tree) -> Tree:
+    """Which HTTP is spoken. A server that does not speak the one that was asked for ends the load."""
+    _exclude(http, {"asked": "--http2", "said": "--http"})
+    chosen = http.get("asked") or http.get("said", "1")
+    if chosen == "1" and "streams" in tree:
+        raise InputError("--streams belongs to HTTP/2", "add --http2, or --http auto")
+    if chosen == "1":
+        return {}
+    for key, flag in (("pipeline", "--pipeline"), ("http_version", "--http1.0")):
+        if key in tree:
+            raise InputError(f"{flag} and HTTP/2 exclude each other", "leave one of them out")
+    if "alpn" in tree["tls"]:
+        raise InputError("--alpn and HTTP/2 exclude each other", "HTTP/2 is offered as h2")
+    if "proxy" in tree and not tree["url"].lower().startswith("https://"):
+        raise InputError("--proxy and HTTP/2 without TLS exclude each other", "write https://…")
+    return {"http": chosen, "ends_on": ["wrong_protocol"]}
 
 
 def _threads(tree: Tree) -> int:

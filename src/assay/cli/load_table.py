@@ -87,6 +87,12 @@ WHAT = (
          "their order: as in the file, each as often in a row as its weight says; drawn by weight; "
          "drawn evenly [weighted where the file has weights, else sequential]"),
     Flag(("--http1.0",), "http_version", None, "", "speak HTTP/1.0", switch="1.0"),
+    Flag(("--http2",), "http.asked", None, "",
+         "speak HTTP/2: by ALPN over TLS, without TLS unasked (prior knowledge)", switch="2"),
+    Flag(("--http",), "http.said", str, "{1,2,auto}",
+         "HTTP/1.1, HTTP/2, or what a server behind TLS picks [1]"),
+    Flag(("--streams",), "streams", words.whole, "N",
+         "HTTP/2: requests under way at once on each connection [1]"),
     Flag(("--seed",), "seed", words.natural, "N", "seed of everything random [0]"),
 )  # fmt: skip
 
@@ -136,7 +142,7 @@ TLS = (
     Flag(("--key",), "tls.key_file", words.readable_file, "PATH", "its key (PEM)"),
     Flag(("--sni",), "tls.server_name", str, "NAME", "ask for, and check, this name [the URL's host]"),
     Flag(("--alpn",), "tls.alpn", load_words.alpn, "LIST",
-         "offer these protocols; none offers none [http/1.1]"),
+         "HTTP/1: offer these protocols; none offers none [http/1.1]"),
     Flag(("--tls-min",), "tls.least", str, "{1.2,1.3}", "lowest version [1.2]"),
     Flag(("--tls-max",), "tls.most", str, "{1.2,1.3}", "highest version [1.3]"),
     Flag(("-k", "--insecure"), "tls.insecure", None, "", "accept any certificate"),

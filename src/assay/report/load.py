@@ -18,7 +18,7 @@ from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput,
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.stats import Quantile, quantiles, rate_per_s, requests_needed
 from assay.values.finding import Finding
-from assay.values.measurement import Histogram, Measurement, Worker
+from assay.values.measurement import Histogram, Http2, Measurement, Worker
 from assay.values.plan import LoadPlan
 
 _PLOT_WIDTH = 40
@@ -66,6 +66,8 @@ def _figures(
     reopened = f", {fmt.count(seen.reopened)} reopened" if seen.reopened else ""
     opened = f"{fmt.count(seen.opened)} of {fmt.count(seen.asked)} opened"
     yield "connections", f"{opened}, {fmt.count(seen.answered)} answered{reopened}"
+    if measured.http2 is not None:
+        yield "HTTP/2", _http2(measured.http2)
     coded = {name: count for name, count in measured.encodings.items() if name != "identity"}
     if coded:
         yield "coded", ", ".join(f"{fmt.safe(name)}: {fmt.count(count)}" for name, count in coded.items())
@@ -91,6 +93,19 @@ def _throughput(measured: Measurement, findings: Sequence[Finding]) -> Text:
         return Text(fmt.rate(rate_per_s(measured)), HEADING)
     why = f"  ({verdict.words_of(found.limits)})"
     return Text.assemble((fmt.known_rate(found, rate_per_s(measured)), HEADING), (why, FAINT))
+
+
+def _http2(seen: Http2) -> str:
+    """What of HTTP/2 a reader should know: how many streams are allowed, who waited, who was refused."""
+    allowed = seen.streams_allowed
+    said = [f"{fmt.counted(allowed, 'stream')} allowed at once" if allowed else "as many streams as wanted"]
+    if seen.stream_waits:
+        said.append(f"{fmt.count(seen.stream_waits)} waits for one, {fmt.time(seen.stream_wait_ns)} in all")
+    if seen.window_stalls:
+        said.append(f"{fmt.count(seen.window_stalls)} waits for a window, {fmt.time(seen.window_stall_ns)}")
+    for what, counts in (("reset", seen.resets), ("broken", seen.faults), ("GOAWAY", seen.going_away)):
+        said += [f"{what} {fmt.safe(code)}: {fmt.count(count)}" for code, count in sorted(counts.items())]
+    return ", ".join(said)
 
 
 def _parts_of_the_time(measured: Measurement) -> Iterable[tuple[str, str]]:

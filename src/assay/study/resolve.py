@@ -234,6 +234,8 @@ class _Matrix:
             timeout_ns=int(load.timeout_s * _S),
             keep_alive=load.keep_alive,
             http_version=load.http_version,
+            http=load.http,
+            streams=load.streams,
             seed=self.seed,
         )
 

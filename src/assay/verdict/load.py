@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.values.measurement import Books, Connections, Outcome, Stray, Window, Worker
+from assay.values.measurement import Books, Connections, Http2, Outcome, Stray, Window, Worker
 from assay.values.plan import Closed, Open
 from assay.values.run import Environment
 from assay.values.trial import (
@@ -54,11 +54,13 @@ class Clocks:
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """What was asked for. `encodings` are those that answers may have, `keep_alive` is to keep connections
-    until the end."""
+    until the end. `streams` are the requests that each connection has under way at once."""
 
     loop: Closed | Open
     threads: int
     http_version: str = "1.1"
+    http: str = "1"
+    streams: int = 1
     encodings: frozenset[str] = frozenset()
     keep_alive: bool = True
 
@@ -76,6 +78,16 @@ class Asked:
     def connections(self) -> int:
         """So many connections, of an open loop at most."""
         return self.loop.connections if isinstance(self.loop, Closed) else self.loop.max_connections
+
+    @property
+    def places(self) -> int:
+        """So many requests are under way at once, of an open loop at most."""
+        return self.connections * self.streams
+
+    @property
+    def place(self) -> str:
+        """What holds one request at a time."""
+        return "connection" if self.streams == 1 else "stream"
 
     @property
     def think_time_ns(self) -> int:
@@ -175,6 +187,7 @@ class Load:
     clocks: Clocks = Clocks()
     books: Books | None = None
     connections: Connections | None = None
+    http2: Http2 | None = None
     windows: tuple[Window, ...] = ()
     workers: tuple[Worker, ...] = ()
     machine: Machine = Machine()
@@ -265,9 +278,9 @@ class Load:
         """
         if self.starts and self.starts.missed > _LEFT_OVER_SHARE * self.starts.started:
             return True
-        return self.busy_peak >= self.asked.connections > 0
+        return self.busy_peak >= self.asked.places > 0
 
     @property
     def busy_peak(self) -> int:
-        """The most connections that were in use at one time; 0 where nobody looked."""
+        """The most connections (with HTTP/2: streams) that were in use at one time; 0 where nobody looked."""
         return (self.connections.busy_peak if self.connections else None) or 0

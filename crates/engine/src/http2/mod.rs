@@ -8,7 +8,6 @@
 //!   Free ── taken ─▶ Waiting ── a stream is opened ─▶ Sent ── answered, failed ─▶ Free
 //! ```
 
-mod request;
 mod wire;
 
 use assay_http2::client::Event;
@@ -18,9 +17,9 @@ use crate::connection::Stage;
 use crate::desk::{Broken, Desk};
 use crate::exchange::Exchange;
 use crate::program::Program;
+use crate::protocol::http2::request;
 use crate::record::Failure;
 use crate::transport::Transport;
-pub(crate) use request::request;
 pub(crate) use wire::Wire;
 
 /// Where a seat's request is.

@@ -9,6 +9,7 @@ pub(crate) mod cookies;
 mod decoder;
 pub(crate) mod fields;
 mod head;
+pub(crate) mod http2;
 pub(crate) mod redirect;
 pub(crate) mod request;
 pub(crate) mod template;

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::counter::Counter;
-use super::ledger::Ledger;
 
 /// Counts of the current phase.
 #[derive(Debug, Default)]
@@ -21,10 +20,10 @@ pub(crate) struct Http2Counts {
 /// What happens rarely.
 #[derive(Debug, Default)]
 pub(crate) struct Http2Notes {
-    fewest_allowed: Option<u32>,
-    faults: BTreeMap<String, u64>,
-    resets: BTreeMap<String, u64>,
-    going_away: BTreeMap<String, u64>,
+    pub(crate) fewest_allowed: Option<u32>,
+    pub(crate) faults: BTreeMap<String, u64>,
+    pub(crate) resets: BTreeMap<String, u64>,
+    pub(crate) going_away: BTreeMap<String, u64>,
 }
 
 /// What HTTP/2 has that HTTP/1 has not, in the measured phase.
@@ -47,38 +46,6 @@ pub struct Http2 {
     pub resets: BTreeMap<String, u64>,
     /// The server's GOAWAYs, by code.
     pub going_away: BTreeMap<String, u64>,
-}
-
-impl Ledger {
-    /// The same for connections that carry several requests at once.
-    pub(crate) fn of_http2(mut self) -> Self {
-        self.http2 = Some(Http2Counts::default());
-        self
-    }
-
-    #[cold]
-    pub(crate) fn note_fault(&self, stage_and_code: String) {
-        let faults = &mut self.notes().http2.faults;
-        *faults.entry(stage_and_code).or_default() += 1;
-    }
-
-    #[cold]
-    pub(crate) fn note_reset(&self, code: &str) {
-        let resets = &mut self.notes().http2.resets;
-        *resets.entry(code.to_owned()).or_default() += 1;
-    }
-
-    #[cold]
-    pub(crate) fn note_going_away(&self, code: &str) {
-        let going_away = &mut self.notes().http2.going_away;
-        *going_away.entry(code.to_owned()).or_default() += 1;
-    }
-
-    #[cold]
-    pub(crate) fn note_allowed(&self, streams: Option<u32>) {
-        let fewest = &mut self.notes().http2.fewest_allowed;
-        *fewest = [*fewest, streams].into_iter().flatten().min();
-    }
 }
 
 impl Http2Counts {
@@ -106,30 +73,23 @@ impl Http2Notes {
     }
 }
 
-/// What the ledgers have of HTTP/2, where they are of it.
-pub(crate) fn summed<'a>(ledgers: impl Iterator<Item = &'a Ledger>) -> Option<Http2> {
-    let mut sum: Option<Http2> = None;
-    for ledger in ledgers {
-        let Some(counts) = &ledger.http2 else {
-            continue;
-        };
-        let sum = sum.get_or_insert_default();
-        sum.stream_waits += counts.stream_waits.get();
-        sum.stream_wait_ns += counts.stream_wait_ns.get();
-        sum.window_stalls += counts.window_stalls.get();
-        sum.window_stall_ns += counts.window_stall_ns.get();
-        let notes = ledger.notes();
-        let known = [sum.streams_allowed, notes.http2.fewest_allowed];
-        sum.streams_allowed = known.into_iter().flatten().min();
+impl Http2 {
+    /// Adds what one ledger has.
+    pub(crate) fn add(&mut self, counts: &Http2Counts, notes: &Http2Notes) {
+        self.stream_waits += counts.stream_waits.get();
+        self.stream_wait_ns += counts.stream_wait_ns.get();
+        self.window_stalls += counts.window_stalls.get();
+        self.window_stall_ns += counts.window_stall_ns.get();
+        let known = [self.streams_allowed, notes.fewest_allowed];
+        self.streams_allowed = known.into_iter().flatten().min();
         for (from, to) in [
-            (&notes.http2.faults, &mut sum.faults),
-            (&notes.http2.resets, &mut sum.resets),
-            (&notes.http2.going_away, &mut sum.going_away),
+            (&notes.faults, &mut self.faults),
+            (&notes.resets, &mut self.resets),
+            (&notes.going_away, &mut self.going_away),
         ] {
             for (name, count) in from {
                 *to.entry(name.clone()).or_default() += count;
             }
         }
     }
-    sum
 }

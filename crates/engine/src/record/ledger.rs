@@ -313,3 +313,35 @@ impl Ledger {
         self.is_measuring.set(1);
     }
 }
+
+impl Ledger {
+    /// The same for connections that carry several requests at once.
+    pub(crate) fn of_http2(mut self) -> Self {
+        self.http2 = Some(Http2Counts::default());
+        self
+    }
+
+    #[cold]
+    pub(crate) fn note_fault(&self, stage_and_code: String) {
+        let faults = &mut self.notes().http2.faults;
+        *faults.entry(stage_and_code).or_default() += 1;
+    }
+
+    #[cold]
+    pub(crate) fn note_reset(&self, code: &str) {
+        let resets = &mut self.notes().http2.resets;
+        *resets.entry(code.to_owned()).or_default() += 1;
+    }
+
+    #[cold]
+    pub(crate) fn note_going_away(&self, code: &str) {
+        let going_away = &mut self.notes().http2.going_away;
+        *going_away.entry(code.to_owned()).or_default() += 1;
+    }
+
+    #[cold]
+    pub(crate) fn note_allowed(&self, streams: Option<u32>) {
+        let fewest = &mut self.notes().http2.fewest_allowed;
+        *fewest = [*fewest, streams].into_iter().flatten().min();
+    }
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::counter::Counter;
 use super::failure::Failure;
 use super::histogram::{Histogram, Merged};
-use super::http2;
+use super::http2::Http2;
 use super::ledger::{Ledger, OpenTimes, Totals};
 use super::measurement::{
     self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
@@ -140,7 +140,7 @@ pub(crate) fn measurement(
         handshake_time: handshake_time(ledgers),
         handshakes: handshakes(whole),
         first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
-        http2: http2::summed(whole.iter().map(|ledger| &**ledger)),
+        http2: http2(whole),
         missed_starts: total(|t| &t.missed_starts),
         windows,
         workers: workers(ledgers, cpus),
@@ -237,6 +237,18 @@ fn http_versions(ledgers: &Ledgers) -> BTreeMap<String, u64> {
         .filter(|(_, count)| *count > 0)
         .map(|(version, count)| (version.to_owned(), count))
         .collect()
+}
+
+/// What HTTP/2 has beside, where the ledgers are of it.
+fn http2(ledgers: &Ledgers) -> Option<Http2> {
+    let mut sum: Option<Http2> = None;
+    for ledger in ledgers {
+        if let Some(counts) = &ledger.http2 {
+            let sum = sum.get_or_insert_default();
+            sum.add(counts, &ledger.notes().http2);
+        }
+    }
+    sum
 }
 
 fn outcomes(ledgers: &Ledgers) -> Vec<Outcome> {

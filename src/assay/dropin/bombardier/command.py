@@ -46,8 +46,6 @@ def main(words: Sequence[str]) -> int:
         return EXIT_FAILED
     try:
         command_line.check(flags)
-        if flags.client == "net/http.v2" and flags.url.scheme == "https":
-            raise Wrong("HTTP/2 is not spoken yet; use --http1 or --fasthttp")
         return _test(flags, _template(flags), manners)
     except (Wrong, AssayError) as problem:
         console.write(f"Error initializing bombardier: {problem}")

@@ -19,6 +19,9 @@ _SHORTEST_TIMEOUT_NS = 1_000
 def plan(flags: Flags) -> LoadPlan:
     """The load that the flags ask for. A rate is an open loop: its starts wait for no answer.
 
+    With `--http2` Go has one connection to an https URL, on which all requests are streams; without TLS it
+    speaks HTTP/1.1.
+
     InputError where the host has no address, or is a machine of others without their leave.
     """
     body, file = flags.body or None, flags.body_file or None
@@ -31,12 +34,16 @@ def plan(flags: Flags) -> LoadPlan:
         chunk_bytes=request.CHUNK_BYTES if is_chunked else None,
     )
     counted = flags.requests is not None
+    is_http2 = flags.client == "net/http.v2" and flags.url.scheme == "https"
+    connections = 1 if is_http2 else flags.connections
     return LoadPlan(
         url=f"{flags.url.scheme}://{flags.url.netloc}",
         requests=(sent,),
-        load=_load(flags),
+        load=_load(flags, connections),
+        http="2" if is_http2 else "1",
+        streams=flags.connections if is_http2 else 1,
         stop=StopAtCount(count=flags.requests or 0) if counted else StopAfter(ns=flags.duration_ns),
-        threads=min(flags.connections, max(1, (os.cpu_count() or 1) // 2)),
+        threads=min(connections, max(1, (os.cpu_count() or 1) // 2)),
         timeout_ns=_timeout_ns(flags),
         window_ns=SAMPLE_NS,
         # bombardier tries again at once, whatever failed.
@@ -64,10 +71,10 @@ def _address(flags: Flags) -> str:
     return reach.address(host, port, named=host)
 
 
-def _load(flags: Flags) -> Closed | Open:
+def _load(flags: Flags, connections: int) -> Closed | Open:
     if flags.rate_per_s is None:
-        return Closed(connections=flags.connections)
+        return Closed(connections=connections)
     rate_per_s = float(flags.rate_per_s)
     # The last rate of an open loop holds until the stop.
     stage = Stage(duration_ns=NS_PER_S, from_per_s=rate_per_s, to_per_s=rate_per_s)
-    return Open(stages=(stage,), max_connections=flags.connections, pacer="sleep")
+    return Open(stages=(stage,), max_connections=connections, pacer="sleep")

@@ -25,7 +25,7 @@ Flags:
   -r, --rate=[pos. int.]      Requests a second, in all
       --fasthttp              Send what fasthttp sends
       --http1                 Send what net/http sends
-      --http2                 Not there yet: HTTP/2
+      --http2                 HTTP/2 to an https URL: one connection, its streams the <connections>
   -p, --print=<spec>          What to print, with commas: intro (i), progress (p), result (r)
   -q, --no-print              Print nothing
   -o, --format=<spec>         plain-text (pt), json (j), or path:FILE, a Go template

@@ -16,7 +16,15 @@ def shape(plan: LoadPlan) -> str:
         loop = f"closed loop, {fmt.counted(plan.load.connections, 'connection')}"
     else:
         loop = f"{_open(plan.load)}, up to {fmt.rate(_top(plan.load))}"
-    return f"{loop}, {_size(plan)}"
+    return f"{loop}{_http(plan)}, {_size(plan)}"
+
+
+def _http(plan: LoadPlan) -> str:
+    """Which HTTP was asked for, where it is not HTTP/1, and how many requests at once on a connection."""
+    if plan.http == "1":
+        return ""
+    asked = "HTTP/2" if plan.http == "2" else "HTTP/2 where the server picks it"
+    return f" of {asked} with {fmt.counted(plan.streams, 'stream')} each"
 
 
 def shapes(run: Run) -> tuple[str, ...]:

@@ -52,8 +52,8 @@ def tail_from_closed_loop(load: Load, limits: Limits) -> Hit | None:
     quoted = load.of_run is not None and load.of_run.tail_quoted
     if not load.asked.closed or not quoted or load.asked.think_time_ns:
         return None
-    connections = load.asked.connections
-    return Hit("flagged", f"a tail of service times is quoted from {connections} saturating connections")
+    many, place = load.asked.places, load.asked.place
+    return Hit("flagged", f"a tail of service times is quoted from {many} saturating {place}s")
 
 
 M5 = LoadRule(

@@ -14,6 +14,8 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
 
         answers/s x (mean time + think time) + time spent opening / duration = connections
 
+    With HTTP/2 each stream has, unless it waits for the server's leave, which no service time holds.
+
     A run sees a request that crosses its edge either whole or not at all, which can move the
     left side by as much as mean time / duration; that much is allowed on top of the tolerance, for each of
     its slices where it took turns.
@@ -21,12 +23,13 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     More than the connections is impossible. Fewer means that connections stood idle: after failures,
     or because the generator, busy with the rest of a batch of answers, had not sent their next request.
     """
-    times, duration_ns, asked = load.clocks.service, load.counts.duration_ns, load.asked.connections
+    times, duration_ns, asked = load.clocks.service, load.counts.duration_ns, load.asked.places
     if not load.asked.closed or not asked or not duration_ns or times is None:
         return None
     cycle_ns = times.mean_ns + load.asked.think_time_ns
     opening = load.clocks.opening_ns / duration_ns
-    in_flight = times.count * cycle_ns / duration_ns + opening
+    waiting = load.http2.stream_wait_ns / duration_ns if load.http2 is not None else 0.0
+    in_flight = times.count * cycle_ns / duration_ns + opening + waiting
     edge = min(1.0, load.slices * cycle_ns / duration_ns)
     allowed = max(limits["relative"] * asked, limits["connections"]) + edge * asked
     off = abs(in_flight - asked)
@@ -34,6 +37,7 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
         return None
     per_s = times.count / (duration_ns / 1e9)
     opened = f", with {opening:,.1f} connections being opened," if opening >= 0.1 else ""
+    opened += f", with {waiting:,.1f} waiting for a stream," if waiting >= 0.1 else ""
     seen = f"{rate(per_s)} x {duration(cycle_ns)}{opened} is {in_flight:,.1f} requests in flight"
     idle = asked - in_flight
     reopened = load.connections is not None and load.connections.reopened
@@ -41,18 +45,18 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     if idle > 0 and load.closes_each:
         return Hit(
             "flagged",
-            f"{seen}; the others of {counted(asked, 'connection')} waited to be opened or accepted, as the "
-            "server closes each after an answer",
+            f"{seen}; the others of {counted(asked, load.asked.place)} waited to be opened or accepted, as "
+            "the server closes each after an answer",
             {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
             gravity=off / asked,
             remedy=_MANY_OPENED,
             effects=_WAITED,
         )
     each_ns = idle / per_s * 1e9 if held_back and per_s else 0.0
-    wait = f"; the generator kept each connection waiting {duration(each_ns)} for its next request"
+    wait = f"; the generator kept each {load.asked.place} waiting {duration(each_ns)} for its next request"
     return Hit(
         "withheld",
-        f"{seen}, not the {counted(asked, 'connection')} (tolerance {allowed:,.1f})"
+        f"{seen}, not the {counted(asked, load.asked.place)} (tolerance {allowed:,.1f})"
         + (wait if held_back else ""),
         {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
         gravity=off / asked,

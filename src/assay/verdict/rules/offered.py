@@ -59,7 +59,7 @@ G3 = LoadRule(
 
 def pool_too_small(load: Load, limits: Limits) -> Hit | None:
     """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does."""
-    most = load.asked.connections
+    most = load.asked.places
     if load.asked.closed or not most:
         return None
     if load.starts is not None and load.starts.missed:
@@ -75,7 +75,7 @@ def pool_too_small(load: Load, limits: Limits) -> Hit | None:
         return None
     return Hit(
         "flagged",
-        f"{load.busy_peak:,} of at most {counted(most, 'connection')} were in use at once",
+        f"{load.busy_peak:,} of at most {counted(most, load.asked.place)} were in use at once",
         {"used_share": used, "limit": limits["pool"]},
         gravity=used,
     )

@@ -1,0 +1,55 @@
+"""G, continued: what a connection of HTTP/2 allows may set the pace, where the server could do more."""
+
+from __future__ import annotations
+
+from assay.verdict.load import Load
+from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
+from assay.verdict.words import counted, percent
+
+
+def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
+    """G13, HTTP/2: requests that waited for leave to open a stream, or whose bodies waited for a window."""
+    seen, duration_ns, places = load.http2, load.counts.duration_ns, load.asked.places
+    if seen is None or not duration_ns or not places:
+        return None
+    held = seen.stream_wait_ns / duration_ns / places
+    stalled = seen.window_stall_ns / duration_ns / load.asked.connections
+    if held > limits["waited"] and held >= stalled:
+        allowed = seen.streams_allowed
+        said = f"the server allows {counted(allowed, 'stream')} at once" if allowed else "no stream was free"
+        return Hit(
+            "flagged",
+            f"{said} on a connection, {load.asked.streams:,} were asked for: each request's place waited "
+            f"{percent(held)} of the time",
+            {"waited": held, "limit": limits["waited"]},
+            gravity=held,
+            remedy="ask for fewer streams and more connections, or raise the server's limit",
+        )
+    if stalled > limits["waited"]:
+        return Hit(
+            "flagged",
+            f"bodies of requests waited for the server's windows for {percent(stalled)} of the time",
+            {"waited": stalled, "limit": limits["waited"]},
+            gravity=stalled,
+            remedy="raise the server's windows (initial window size), or use more connections",
+        )
+    return None
+
+
+G13 = LoadRule(
+    code="G13",
+    title="a limit of HTTP/2 set the pace",
+    severities=("flagged",),
+    effects=(Effects("at least", "at least", because="requests waited for streams or windows"),),
+    thresholds=(
+        Threshold("waited", 0.05, "share", "share of the time that places may wait for streams or windows"),
+    ),
+    meaning=(
+        "The server had fewer requests at a time than the load was named for: its limit of streams on a "
+        "connection, or its windows, held the others back. With more connections it may serve more."
+    ),
+    remedy="ask for fewer streams and more connections, or raise the server's limits",
+    source="ours; RFC 9113, 5.1.2 and 5.2",
+    example="--streams 100 against nginx's default of 128 is free; against a server that allows 10, 90 wait.",
+    check=limits_set_the_pace,
+)

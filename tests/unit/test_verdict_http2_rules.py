@@ -1,0 +1,60 @@
+"""The rules on HTTP/2: streams in place of connections, another HTTP, limits that hold back."""
+
+from __future__ import annotations
+
+from judged import changed, found
+from made_runs import SECOND, measurement, plan
+from msgspec.structs import replace
+
+from assay.values.measurement import Http2, Measurement, Outcome
+from assay.values.plan import Closed, LoadPlan
+
+FREE = Http2(stream_waits=0, stream_wait_ns=0, window_stalls=0, window_stall_ns=0)
+MADE_PLAN = plan()
+assert isinstance(MADE_PLAN.load, Closed)
+PLACES = MADE_PLAN.load.connections
+
+
+def streams_plan() -> LoadPlan:
+    """As many places as the other made plan has, on two connections."""
+    return replace(MADE_PLAN, http="2", streams=PLACES // 2, load=Closed(connections=2))
+
+
+def over_http2(http2: Http2 = FREE, **changes: object) -> Measurement:
+    connections = replace(measurement().connections, asked=2, opened=2, answered=2, peak=2)
+    versions = {"2": measurement().completed}
+    return changed(**{"http2": http2, "connections": connections, "http_versions": versions} | changes)
+
+
+def test_a_load_of_streams_is_as_clean_as_one_of_connections() -> None:
+    assert found(over_http2(), streams_plan()) == {}
+
+
+def test_littles_law_counts_streams() -> None:
+    finding = found(over_http2(), replace(streams_plan(), streams=PLACES))["M1"]
+    assert f"not the {2 * PLACES} streams" in finding.evidence
+
+
+def test_waiting_for_streams_is_no_contradiction_and_sets_the_pace() -> None:
+    waited = 10 * SECOND * PLACES
+    held = over_http2(replace(FREE, stream_waits=9, stream_wait_ns=waited, streams_allowed=8))
+    findings = found(held, replace(streams_plan(), streams=PLACES))
+    assert "M1" not in findings
+    assert findings["G13"].evidence.startswith("the server allows 8 streams at once on a connection")
+    assert (findings["G13"].on_throughput, findings["G13"].on_times) == ("at least", "at least")
+
+
+def test_windows_that_hold_bodies_back_set_the_pace() -> None:
+    stalled = over_http2(replace(FREE, window_stalls=3, window_stall_ns=2 * SECOND))
+    assert "windows for 10 % of the time" in found(stalled, streams_plan())["G13"].evidence
+    hardly = over_http2(replace(FREE, window_stalls=3, window_stall_ns=SECOND // 2))
+    assert "G13" not in found(hardly, streams_plan())
+
+
+def test_another_http_than_was_asked_for_is_named() -> None:
+    older = over_http2(http_versions={"1.1": measurement().completed})
+    evidence = found(older, streams_plan())["W5"].evidence
+    assert evidence.startswith("answers came as HTTP/1.1, though HTTP/2 was asked for")
+    refused = Outcome(origin="peer", kind="wrong_protocol", count=1, example="the server answers in HTTP/1.x")
+    finding = found(over_http2(outcomes=(refused,), failed=1), streams_plan())["W5"]
+    assert "1 request found that the server does not speak it" in finding.evidence
