@@ -1,80 +1,201 @@
-"""Time to an answer: how soon, and how surely, `assay versus` tells two builds of our own server apart.
+"""Time to an answer: how soon, and how surely, two builds of our own server are told apart, in three ways.
 
-Two null servers that differ by 5 % in the CPU time of a request, set by the work that each burns and
-checked by their own CPU clocks, are compared in as many tries as are asked for, and one of them with
-itself in twice as many (A/A). A try counts as told apart when the leaner build is called faster by
-figures that stand, within 90 seconds of load.
+Two null servers that differ by a known share of the CPU time of a request, set by the work that each burns
+and checked by their own CPU clocks, are compared by `assay versus` in turns, by `assay versus` with trials
+one after the other, and by wrk: runs in turns until a paired t test has said p < 0.05 three times in a row.
+So is one build with itself (A/A). All of it on the machine as it is, and beside a program that is busy for
+half of every second. A try is right when the leaner build is called faster, within the load that the question
+allows.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import psutil
+from answers import another_program
 from model import Benchmark, Effort, Figure, Outcome, Spread
-from programs import Cores, Unavailable, need_assay, null_server, pinned, serving_null_process
+from programs import Cores, Unavailable, need, need_assay, null_server, pinned, serving_null_process
+
+from assay.stats.special import student_t_cdf
 
 BASE_COST_NS = 10_000
 """What the leaner build burns for each request: enough for its core, not the client's, to be the limit."""
-DIFFERENCE = 0.05
-BUDGET_S = 90
 TRIES = 10
+MINUTES = 14.0
 LONGEST_S = 600.0
+WRK_S = 10
+"""How long people let wrk run."""
+_ROW = 3
 _CALIBRATION_S = 2
 _CALIBRATIONS = 5
+
+Told = Literal["lean", "heavy", "alike", "open"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """Builds so far `apart`, and the load (s) within which they are to be told apart `alone`, and `beside` a
+    program; `right` is the share of tries that must be."""
+
+    apart: float
+    alone_s: int
+    beside_s: int
+    right: float
+
+    @property
+    def name(self) -> str:
+        """As the tables call it."""
+        return f"{self.apart:.0%} apart" if self.apart else "A/A"
+
+
+QUESTIONS = (
+    Question(0.05, 15, 30, 0.9),
+    Question(0.0, 15, 30, 0.0),
+    Question(0.01, 120, 120, 0.8),
+)
 
 
 @dataclass(frozen=True)
 class Try:
-    """One comparison: the code it ended with, its outcome, which rival was best, its blocks and load."""
+    """What one comparison said, after how much load, and how long a person waited."""
 
-    code: int
-    outcome: str
-    best: str
-    blocks: int
+    told: Told
     load_s: float
+    wall_s: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One comparison: what the two builds burn, the load that is allowed, and when it is settled as alike."""
+
+    first_ns: int
+    second_ns: int
+    seed: int
+    load_s: int
+    within: float
+
+
+Way = Callable[[Asked], Try]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One question in one way, in one condition."""
+
+    question: Question
+    way: str
+    beside: bool
+
+    @property
+    def name(self) -> str:
+        """As the tables call it."""
+        return f"{self.question.name}{', beside a program' if self.beside else ''}: {self.way}"
+
+    @property
+    def load_s(self) -> int:
+        """How much load is allowed."""
+        return self.question.beside_s if self.beside else self.question.alone_s
 
 
 def run(effort: Effort) -> Outcome:
-    """Calibrate, then compare: `effort.tries` of two builds, twice as many of one with itself."""
+    """Calibrate; then each way by itself, a try of each question in turn, until the tries or the minutes that
+    it has are over."""
     tries = effort.tries or max(1, round(TRIES * effort.share))
-    how = f"{tries} tries of two builds, {2 * tries} of one with itself, at most {BUDGET_S} s of load each"
-    title = BENCHMARK.title
+    deadline = time.monotonic() + 60 * (effort.minutes or MINUTES)
+    made: dict[Cell, list[Try]] = {
+        Cell(question, way, beside): [] for beside in (False, True) for question in QUESTIONS for way in WAYS
+    }
+    missing: dict[str, str] = {}
+    heavy: dict[float, int] = {}
+    figures: list[Figure] = []
     try:
-        (guess_us,) = _costs_us(BASE_COST_NS)
-        heavy_ns = BASE_COST_NS + round(1000 * guess_us * DIFFERENCE)
-        lean_us, heavy_us = _costs_us(BASE_COST_NS, heavy_ns)
-        apart = [_compare(BASE_COST_NS, heavy_ns, seed) for seed in range(tries)]
-        same = [_compare(BASE_COST_NS, BASE_COST_NS, seed) for seed in range(tries, 3 * tries)]
+        for question in QUESTIONS:
+            heavy[question.apart], ratio = _heavier(question.apart)
+            if question.apart:
+                figures.append(
+                    Figure(f"{question.name}: CPU a request, heavy / lean", Spread.of([ratio]), "×")
+                )
     except Unavailable as problem:
-        return Outcome(BENCHMARK.name, title, how, missing=(str(problem),))
-    return Outcome(BENCHMARK.name, title, how, figures=_figures(heavy_us / lean_us, apart, same))
-
-
-def _figures(true_ratio: float, apart: Sequence[Try], same: Sequence[Try]) -> tuple[Figure, ...]:
-    told = [one.code == 0 and one.outcome == "different" and one.best == "lean" for one in apart]
-    wrong = [one.outcome == "different" and one.best != "lean" for one in apart]
-    alarms = [one.outcome == "different" for one in same]
-    settled = [one.outcome != "open" for one in same]
-    return (
-        Figure("CPU a request, heavy / lean", Spread.of([true_ratio]), "×"),
-        Figure("told apart", _share(told), "of tries", 0.9, at_most=False),
-        Figure("told apart the wrong way", _share(wrong), "of tries", 0.0),
-        Figure("load until told apart", Spread.of([one.load_s for one in apart]), "s", BUDGET_S),
-        Figure("blocks until told apart", Spread.of([float(one.blocks) for one in apart]), "blocks"),
-        Figure("false alarms, A/A", _share(alarms), "of tries", 0.05),
-        Figure("settled as alike or different, A/A", _share(settled), "of tries"),
+        return Outcome(BENCHMARK.name, BENCHMARK.title, "", missing=(str(problem),))
+    for left, way in zip(range(len(WAYS), 0, -1), WAYS, strict=True):
+        until = time.monotonic() + (deadline - time.monotonic()) / left
+        cells = [cell for cell in made if cell.way == way]
+        for seed, cell in itertools.product(range(tries), cells):
+            if time.monotonic() < until and way not in missing:
+                try:
+                    made[cell].append(_tried(cell, heavy[cell.question.apart], seed))
+                except Unavailable as problem:
+                    missing[way] = str(problem)
+    for cell, found in made.items():
+        figures += _figures(cell, found)
+    how = (
+        f"up to {tries} tries of each, at most {MINUTES if effort.minutes is None else effort.minutes:g} min"
     )
+    gaps = tuple(f"{way}: {why}" for way, why in missing.items())
+    return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=gaps)
+
+
+def _tried(cell: Cell, heavy_ns: int, seed: int) -> Try:
+    """One try; odd ones name the heavier build first."""
+    costs = (BASE_COST_NS, heavy_ns)
+    first, second = costs if seed % 2 == 0 else costs[::-1]
+    with another_program() if cell.beside else ExitStack():
+        within = cell.question.apart / 2 or 0.02
+        made = WAYS[cell.way](Asked(first, second, seed, cell.load_s, within))
+    if cell.question.apart and seed % 2 and made.told in ("lean", "heavy"):
+        made = Try("heavy" if made.told == "lean" else "lean", made.load_s, made.wall_s)
+    sys.stderr.write(f"  {cell.name}, try {seed}: {made.told} after {made.load_s:.0f} s of load, ")
+    sys.stderr.write(f"{made.wall_s:.0f} s in all\n")
+    return made
+
+
+def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
+    if not found:
+        return
+    ours = cell.way == "assay, in turns"
+    right, wrong = (_share([one.told == told for one in found]) for told in ("lean", "heavy"))
+    of = f"of {len(found)} tries"
+    if cell.question.apart:
+        yield Figure(
+            f"{cell.name}: told apart", right, of, cell.question.right if ours else None, at_most=False
+        )
+        yield Figure(f"{cell.name}: told apart the wrong way", wrong, of, 0.0 if ours else None)
+    else:
+        alarms = _share([one.told in ("lean", "heavy") for one in found])
+        yield Figure(f"{cell.name}: false alarms", alarms, of, 0.05 if ours else None)
+    yield Figure(f"{cell.name}: load until it ended", Spread.of([one.load_s for one in found]), "s")
+    yield Figure(f"{cell.name}: time until it ended", Spread.of([one.wall_s for one in found]), "s")
 
 
 def _share(answers: Sequence[bool]) -> Spread:
     return Spread.of([sum(answers) / len(answers)])
+
+
+# --- the two builds -------------------------------------------------------------------------
+
+
+def _heavier(apart: float) -> tuple[int, float]:
+    """What the heavier build must burn, and the ratio of CPU times a request that this came to."""
+    if not apart:
+        return BASE_COST_NS, 1.0
+    (guess_us,) = _costs_us(BASE_COST_NS)
+    heavy_ns = BASE_COST_NS + round(1000 * guess_us * apart)
+    lean_us, heavy_us = _costs_us(BASE_COST_NS, heavy_ns)
+    return heavy_ns, heavy_us / lean_us
 
 
 def _costs_us(*costs_ns: int) -> tuple[float, ...]:
@@ -100,32 +221,88 @@ def _cost_us(cost_ns: int) -> float:
     return (after.user + after.system - before.user - before.system) / answered * 1e6
 
 
-def _compare(first_ns: int, second_ns: int, seed: int) -> Try:
-    """One `assay versus` as a user would run it, and what its record says."""
+# --- three ways to ask ----------------------------------------------------------------------
+
+
+def _in_turns(asked: Asked) -> Try:
+    return _versus(asked)
+
+
+def _one_after_the_other(asked: Asked) -> Try:
+    return _versus(replace(asked, load_s=max(asked.load_s, 90)), "--no-weave")
+
+
+def _versus(asked: Asked, *flags: str) -> Try:
+    """One `assay versus` as a user would run it, and what its record says of the first build."""
     program = null_server()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
         command = [need_assay(), "versus"]
-        command += [f"exec {program} --port {{port}} --cost-ns {cost}" for cost in (first_ns, second_ns)]
-        command += ["--name", "lean", "--name", "heavy", "--budget", f"{BUDGET_S}s", "--json"]
-        command += ["--seed", str(seed), "--results", folder]
+        for cost_ns in (asked.first_ns, asked.second_ns):
+            command.append(f"exec {program} --port {{port}} --cost-ns {cost_ns}")
+        command += ["--name", "lean", "--name", "heavy", "--budget", f"{asked.load_s}s", "--json"]
+        command += ["--within", str(asked.within), "--seed", str(asked.seed), "--results", folder, *flags]
+        began = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)
+        wall_s = time.monotonic() - began
         if not done.stdout:
             raise Unavailable(f"a comparison failed: {done.stderr.strip().splitlines()[-1]}")
-        made = _read(Path(folder), done.returncode)
-    sys.stderr.write(f"  try {seed}: {made.outcome}, best {made.best}, {made.blocks} blocks, ")
-    sys.stderr.write(f"{made.load_s:.0f} s of load, exit {made.code}\n")
-    return made
+        return _read(Path(folder), done.returncode, wall_s)
 
 
-def _read(results: Path, code: int) -> Try:
+def _read(results: Path, code: int, wall_s: float) -> Try:
     from assay import store
     from assay.versus.answer import answer
 
     found = answer(store.load(store.find(results, "latest")))
-    outcome = found.pairs[0].outcome if found.pairs else None
-    best = found.best.id if found.best else ""
-    return Try(code, outcome or "open", best, found.blocks, found.load_s)
+    settled = found.pairs[0].settled if found.pairs and code == 0 else None
+    if settled == "different" and found.best is not None:
+        return Try("lean" if found.best.id == "lean" else "heavy", found.load_s, wall_s)
+    return Try("alike" if settled == "alike" else "open", found.load_s, wall_s)
 
 
-BENCHMARK = Benchmark("answer-time", "two builds that differ by 5 % in cost are told apart", run, long=True)
+def _wrk(asked: Asked) -> Try:
+    """wrk in turns, until three tests in a row have said that they differ; given twice the usual time."""
+    cores, began = Cores.apart(), time.monotonic()
+    need("wrk", "wrk")
+    logs: list[float] = []
+    shown = 0
+    with (
+        serving_null_process(cores.server, "--cost-ns", str(asked.first_ns)) as (one, _),
+        serving_null_process(cores.server, "--cost-ns", str(asked.second_ns)) as (two, _),
+    ):
+        longest_s = max(2 * asked.load_s, 2 * WRK_S * (_ROW + 2))
+        while shown < _ROW and 2 * WRK_S * (len(logs) + 1) <= longest_s:
+            rates = [_wrk_rate(server.url(), cores.client) for server in (one, two)]
+            logs.append(math.log(rates[0] / rates[1]))
+            shown = shown + 1 if _p_value(logs) < 0.05 else 0
+    load = 2.0 * WRK_S * len(logs)
+    if shown < _ROW:
+        return Try("open", load, time.monotonic() - began)
+    return Try("lean" if statistics.fmean(logs) > 0 else "heavy", load, time.monotonic() - began)
+
+
+def _wrk_rate(url: str, core: int) -> float:
+    command = pinned([need("wrk", "wrk"), "-t1", "-c64", f"-d{WRK_S}s", url], core)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)
+    found = re.search(r"Requests/sec:\s*([\d.]+)", done.stdout)
+    if found is None:
+        raise Unavailable(f"wrk said no rate: {done.stderr.strip()}")
+    return float(found[1])
+
+
+def _p_value(logs: Sequence[float]) -> float:
+    """Of a paired t test, as people do it after each pair."""
+    if len(logs) < 2 or statistics.stdev(logs) == 0:
+        return 1.0
+    t = abs(statistics.fmean(logs)) / (statistics.stdev(logs) / math.sqrt(len(logs)))
+    return 2 * (1 - student_t_cdf(len(logs) - 1, t))
+
+
+WAYS: dict[str, Way] = {
+    "assay, in turns": _in_turns,
+    "assay, one after the other": _one_after_the_other,
+    "wrk": _wrk,
+}
+
+BENCHMARK = Benchmark("answer-time", "two builds are told apart: how soon, and how surely", run, long=True)
 BENCHMARKS = (BENCHMARK,)

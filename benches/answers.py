@@ -49,7 +49,7 @@ def run(effort: Effort) -> Outcome:
         missing.append(f"no record of a fair profile below {records.name}; name a folder in ASSAY_RECORDS")
     try:
         figures.append(_share("fresh runs, all servers placed", _fresh(tries), _ANSWERED))
-        with _another_program():
+        with another_program():
             figures.append(_share("beside another program, all servers placed", _fresh(tries), _ANSWERED))
     except Unavailable as problem:
         missing.append(str(problem))
@@ -113,7 +113,8 @@ def _fresh(tries: int) -> list[bool]:
 
 
 @contextmanager
-def _another_program() -> Iterator[None]:
+def another_program() -> Iterator[None]:
+    """A program that is busy for half of every second, on any core."""
     with subprocess.Popen([sys.executable, "-c", _HALF_BUSY]) as process:
         try:
             yield

@@ -111,11 +111,12 @@ class Outcome:
 @dataclass(frozen=True)
 class Effort:
     """How much is run: `rounds` of every contest, and the share of its full number of requests; `tries`
-    of what is tried, where that is said."""
+    of what is tried, and after how many `minutes` no more is begun, where that is said."""
 
     rounds: int
     share: float
     tries: int | None = None
+    minutes: float | None = None
 
     def requests(self, full: int) -> int:
         """So many requests in this run."""

@@ -24,6 +24,7 @@ import burden
 import contests
 import costs
 import report_time
+import woven
 from model import Benchmark, Effort, Outcome
 from render import markdown, page
 
@@ -37,6 +38,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     + answers.BENCHMARKS
     + burden.BENCHMARKS
     + report_time.BENCHMARKS
+    + woven.BENCHMARKS
 )
 
 
@@ -44,7 +46,7 @@ def main() -> int:
     """Run what was asked for; 1 where a required figure was missed."""
     arguments = _arguments()
     chosen = [each for each in BENCHMARKS if _is_chosen(each, arguments)]
-    effort = replace(FULL if arguments.full else SHORT, tries=arguments.tries)
+    effort = replace(FULL if arguments.full else SHORT, tries=arguments.tries, minutes=arguments.minutes)
     outcomes: list[Outcome] = []
     for benchmark in chosen:
         sys.stderr.write(f"{benchmark.name}: {benchmark.title} ...\n")
@@ -75,7 +77,16 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--full", action="store_true", help="all requests instead of a quarter")
     parser.add_argument(
-        "--tries", type=int, metavar="N", help="of answer-time: N tries, and 2 N A/A [10]; of answers [20]"
+        "--tries",
+        type=int,
+        metavar="N",
+        help="of answer-time: N tries of each question [10]; of answers [20]; of woven: blocks [12]",
+    )
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        metavar="N",
+        help="of answer-time and woven: begin nothing more after so long [14]",
     )
     parser.add_argument("--json", action="store_true", help="JSON on standard output instead of tables")
     parser.add_argument("--markdown", type=Path, metavar="FILE", help="also write the tables to FILE")

@@ -1,0 +1,221 @@
+"""Turns against trials one after the other: how much a comparison scatters, and whether it is biased.
+
+Two servers stand, the same engine loads them, and each block gives both the same time: at one go, one after
+the other, or in turns of some length; all layouts meet the machine in the same minutes. A block comes to one
+log ratio. The same program twice says how much a layout scatters where there is nothing to see; unlike
+programs whether the mean moves with the length of a turn; builds whose CPU time a request is known, by their
+own clocks, whether it is right.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from answers import another_program
+from model import Benchmark, Effort, Figure, Outcome, Spread
+from programs import Cores, Unavailable, serving_nginx, serving_null_process
+
+from assay import engine
+from assay.errors import AssayError
+from assay.settings import Settings
+from assay.stats.woven import cycle_log_ratios
+from assay.sut import find_server, prepare, read_contract
+from assay.sut.server import start
+from assay.values.plan import Closed, LoadPlan, Request, StopAfter
+from assay.values.weave import LaneMeasurement, WovenPlan
+
+SETTLE_NS = 5_000_000
+LAYOUTS_MS = (0, 1000, 500, 250, 100, 50)
+"""Length of a turn; 0 is one after the other."""
+BLOCK_S = 2.0
+BLOCKS = 12
+MINUTES = 14.0
+"""For how long blocks go on at most, all pairs together."""
+_COST_NS = 10_000
+_CONNECTIONS = 64
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A server that stands: its URL and target, and its process, where its CPU clock is to be read."""
+
+    url: str
+    target: str = "/"
+    process: psutil.Process | None = None
+
+    def cpu_s(self) -> float:
+        """User and system time so far."""
+        used = self.process.cpu_times() if self.process else None
+        return used.user + used.system if used else math.nan
+
+
+Serving = Callable[[], AbstractContextManager[Standing]]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two servers to be compared. `clocked`: the true ratio is that of their CPU times a request."""
+
+    name: str
+    a: Serving
+    b: Serving
+    clocked: bool = False
+    same: bool = False
+
+
+def run(effort: Effort) -> Outcome:
+    """Every pair in every layout, a block of each in turn, until the blocks or the minutes are over."""
+    blocks = effort.tries or max(3, round(BLOCKS * min(1.0, 4 * effort.share)))
+    deadline = time.monotonic() + 60 * (effort.minutes or MINUTES)
+    figures: list[Figure] = []
+    missing: list[str] = []
+    pairs = _pairs()
+    for left, pair in zip(range(len(pairs), 0, -1), pairs, strict=True):
+        until = time.monotonic() + (deadline - time.monotonic()) / left
+        try:
+            with another_program() if pair.name.endswith(_BESIDE) else ExitStack():
+                figures += _compared(pair, blocks, until)
+        except (Unavailable, AssayError) as problem:
+            missing.append(f"{pair.name}: {problem}")
+    how = f"up to {blocks} blocks of {BLOCK_S:g} s of each server in each layout, {_CONNECTIONS} connections"
+    return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=tuple(missing))
+
+
+_BESIDE = ", beside a program"
+
+
+def _pairs() -> tuple[Pair, ...]:
+    go, vertx, ruby = (_of_study(f"quotes/{name}") for name in ("go", "java-vertx", "ruby-sinatra"))
+    apart = [
+        Pair(f"{share:.0%} more work", _null(_COST_NS), _null(round(_COST_NS * (1 + share))), clocked=True)
+        for share in (0.05, 0.5)
+    ]
+    return (
+        Pair("the same program twice", _null(_COST_NS), _null(_COST_NS), same=True),
+        Pair(f"the same program twice{_BESIDE}", _null(_COST_NS), _null(_COST_NS), same=True),
+        *apart,
+        Pair("Go / Vert.x", go, vertx),
+        Pair("nginx / Go", _nginx, go),
+        Pair("Ruby / Go", ruby, go),
+    )
+
+
+def _compared(pair: Pair, blocks: int, until: float) -> Iterator[Figure]:
+    """The log ratios of each layout's blocks, told."""
+    logs: dict[int, list[float]] = {layout: [] for layout in LAYOUTS_MS}
+    clocks: list[float] = []
+    order = random.Random(1)
+    with pair.a() as a, pair.b() as b:
+        _block((a, b), 250)  # warm
+        for block in range(blocks):
+            if block >= 3 and time.monotonic() > until:
+                break
+            for layout in order.sample(LAYOUTS_MS, len(LAYOUTS_MS)):
+                before = [one.cpu_s() for one in (a, b)]
+                lanes = _block((a, b), layout)
+                used = [one.cpu_s() - began for one, began in zip((a, b), before, strict=True)]
+                logs[layout].append(_log_ratio(lanes))
+                clocks.append(math.log(used[1] / used[0] * _answers(lanes[0]) / _answers(lanes[1])))
+    sys.stderr.write(f"  {pair.name}: {len(logs[0])} blocks\n")
+    yield from _told(pair, logs, clocks)
+
+
+def _told(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[float]) -> Iterator[Figure]:
+    one_go = statistics.stdev(logs[0])
+    for layout, each in logs.items():
+        words = f"{pair.name}, {'one after the other' if not layout else f'in turns of {layout} ms'}"
+        centre, error = statistics.fmean(each), statistics.stdev(each) / math.sqrt(len(each))
+        ratio = Spread(math.exp(centre), math.exp(centre - error), math.exp(centre + error))
+        yield Figure(f"{words}: ratio (± its standard error)", ratio, "×")
+        deviation = 100 * statistics.stdev(each)
+        required = (25.0 if pair.same else 50.0) * one_go if layout == 100 else None
+        yield Figure(f"{words}: deviation of a block", Spread.of([deviation]), "%", required)
+    if pair.clocked:
+        true = statistics.fmean(clocks)
+        yield Figure(f"{pair.name}: ratio of CPU a request", Spread.of([math.exp(true)]), "×")
+        off = 100 * abs(statistics.fmean(logs[100]) - true)
+        yield Figure(f"{pair.name}, in turns of 100 ms: off the true ratio by", Spread.of([off]), "%", 0.5)
+
+
+def _block(servers: Sequence[Standing], slice_ms: int) -> tuple[LaneMeasurement, ...]:
+    """One block: each server for the same time, in turns of that length or at one go."""
+    cores = Cores.apart()
+    slice_ns = slice_ms * 1_000_000 or round(BLOCK_S * 1e9)
+    plans = tuple(
+        LoadPlan(
+            url=one.url,
+            requests=(Request(target=one.target),),
+            load=Closed(connections=_CONNECTIONS),
+            stop=StopAfter(ns=round(BLOCK_S * 1e9)),
+            cpus=(cores.client,),
+        )
+        for one in servers
+    )
+    plan = WovenPlan(lanes=plans, slice_ns=slice_ns, settle_ns=SETTLE_NS, seed=random.randrange(2**31))
+    measured = engine.start_woven(plan).result().lanes
+    for one, lane in zip(servers, measured, strict=True):
+        if lane.measurement.failed or not lane.measurement.completed:
+            raise Unavailable(f"{one.url} failed {lane.measurement.failed} requests")
+    return measured
+
+
+def _log_ratio(lanes: Sequence[LaneMeasurement]) -> float:
+    a, b = (
+        {one.cycle: one.completed / one.length_ns for one in lane.slices if one.phase == "measured"}
+        for lane in lanes
+    )
+    return statistics.fmean(cycle_log_ratios(a, b))
+
+
+def _answers(lane: LaneMeasurement) -> int:
+    """All that the server answered, also outside of its slices: its clock counts them all."""
+    return lane.measurement.books.completed
+
+
+def _null(cost_ns: int) -> Serving:
+    @contextmanager
+    def serving() -> Iterator[Standing]:
+        with serving_null_process(Cores.apart().server, "--cost-ns", str(cost_ns)) as (server, process):
+            yield Standing(server.url(), process=psutil.Process(process.pid))
+
+    return serving
+
+
+@contextmanager
+def _nginx() -> Iterator[Standing]:
+    with serving_nginx(Cores.apart().server) as server:
+        yield Standing(server.url())
+
+
+def _of_study(name: str) -> Serving:
+    """A server of this checkout, built where it is not yet."""
+
+    @contextmanager
+    def serving() -> Iterator[Standing]:
+        settings, cores = Settings.resolve(), Cores.apart()
+        server = find_server(name, settings)
+        contract = read_contract(server.contract_folder)
+        spec = server.variant("fair")
+        route, ready = contract.routes_of(spec.routes)[0], prepare(spec, settings, 1)
+        with tempfile.TemporaryDirectory(prefix="assay-bench-") as folder:
+            running = start(ready, contract, route, cpus=(cores.server,), log=Path(folder) / "log")
+            try:
+                yield Standing(running.url, route.target)
+            finally:
+                running.stop()
+
+    return serving
+
+
+BENCHMARK = Benchmark("woven", "the same comparison in turns and one after the other", run, long=True)
+BENCHMARKS = (BENCHMARK,)
