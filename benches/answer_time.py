@@ -5,7 +5,7 @@ and checked by their own CPU clocks, are compared by `assay versus` in turns, by
 one after the other, and by wrk: runs in turns until a paired t test has said p < 0.05 three times in a row.
 So is one build with itself (A/A). All of it on the machine as it is, and beside a program that is busy for
 half of every second. A try is right when the leaner build is called faster, within the load that the question
-allows.
+allows; all of which goes to the two, without an A/A control, as wrk has none.
 """
 
 from __future__ import annotations
@@ -240,7 +240,16 @@ def _versus(asked: Asked, *flags: str) -> Try:
         for cost_ns in (asked.first_ns, asked.second_ns):
             command.append(f"exec {program} --port {{port}} --cost-ns {cost_ns}")
         command += ["--name", "lean", "--name", "heavy", "--budget", f"{asked.load_s}s", "--json"]
-        command += ["--within", str(asked.within), "--seed", str(asked.seed), "--results", folder, *flags]
+        command += [
+            "--within",
+            str(asked.within),
+            "--seed",
+            str(asked.seed),
+            "--results",
+            folder,
+            "--no-control",
+        ]
+        command += flags
         began = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)
         wall_s = time.monotonic() - began

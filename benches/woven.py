@@ -135,14 +135,16 @@ def _told(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[floa
     for layout, each in logs.items():
         words = f"{pair.name}, {'one after the other' if not layout else f'in turns of {layout} ms'}"
         centre, error = statistics.fmean(each), statistics.stdev(each) / math.sqrt(len(each))
-        ratio = Spread(math.exp(centre), math.exp(centre - error), math.exp(centre + error))
-        yield Figure(f"{words}: ratio (± its standard error)", ratio, "×")
+        more = Spread(*(100 * math.expm1(log) for log in (centre, centre - error, centre + error)))
+        yield Figure(f"{words}: the first serves more by (± standard error)", more, "%")
         deviation = 100 * statistics.stdev(each)
-        required = (25.0 if pair.same else 50.0) * one_go if layout == 100 else None
+        required = round((25.0 if pair.same else 50.0) * one_go, 2) if layout == 100 else None
         yield Figure(f"{words}: deviation of a block", Spread.of([deviation]), "%", required)
     if pair.clocked:
         true = statistics.fmean(clocks)
-        yield Figure(f"{pair.name}: ratio of CPU a request", Spread.of([math.exp(true)]), "×")
+        yield Figure(
+            f"{pair.name}: more CPU a request of the second", Spread.of([100 * math.expm1(true)]), "%"
+        )
         off = 100 * abs(statistics.fmean(logs[100]) - true)
         yield Figure(f"{pair.name}, in turns of 100 ms: off the true ratio by", Spread.of([off]), "%", 0.5)
 
