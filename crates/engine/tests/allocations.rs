@@ -85,8 +85,11 @@ fn requests_allocate_nothing_and_connections_little() {
     ]});
     let mixed =
         json!({"requests": [{"target": "/a"}, {"target": "/b"}], "request_order": "random"});
+    let streams = support::http2::answering(100, |_| {});
+    let http2 = json!({"http": "2", "streams": 10});
     let cases = [
         ("plain", &hello, json!({})),
+        ("of HTTP/2", &streams, http2),
         ("checked", &hello, checked.clone()),
         ("a mix", &hello, mixed),
         ("pipelined", &hello, json!({"pipeline": 4})),

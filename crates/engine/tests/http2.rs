@@ -3,73 +3,13 @@
 mod support;
 
 use std::collections::BTreeSet;
-use std::io::Read;
 
 use assay_engine::Measurement;
 use assay_http2::frame::{self, Code, setting};
-use assay_http2::server::{self, Event};
 use serde_json::{Value, json};
-use support::{Peer, Server, outcomes, plan, run};
-
-/// How a peer answers: `:status: 200` of the static table, and this body.
-const BODY: &[u8] = b"hello";
-
-/// A peer that allows so many streams, answers each request with [`BODY`] and hands its path to `see`.
-fn answering(most_streams: u32, see: impl Fn(String) + Send + Sync + 'static) -> Server {
-    Server::start(move |peer| serve(peer, most_streams, u64::MAX, &see))
-}
-
-/// Answers `most` requests, then goes away: what came after them is beyond the last stream.
-fn serve(peer: &mut Peer, most_streams: u32, most: u64, see: &dyn Fn(String)) {
-    let mut served = 0;
-    serve_with(peer, most_streams, see, |server, stream, out| {
-        if served == most {
-            frame::write_goaway(stream - 2, Code::NO_ERROR, "", out);
-            return false;
-        }
-        served += 1;
-        server.answer(stream, b"\x88", &BODY.into(), out);
-        true
-    });
-}
-
-/// Lets `react` answer each request by its stream, as long as that says so.
-fn serve_with(
-    peer: &mut Peer,
-    most_streams: u32,
-    see: &dyn Fn(String),
-    mut react: impl FnMut(&mut server::Server, u32, &mut Vec<u8>) -> bool,
-) {
-    let mut out = Vec::new();
-    let mut server = server::Server::new(most_streams, &mut out);
-    let mut buffer = [0; 16_384];
-    loop {
-        peer.send(std::mem::take(&mut out));
-        let Ok(read @ 1..) = peer.stream.read(&mut buffer) else {
-            return;
-        };
-        let mut input = &buffer[..read];
-        while let Ok(Some(event)) = server.next(&mut input, &mut out) {
-            let stream = match event {
-                Event::Request { stream, is_whole } => {
-                    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                    let fields = server.fields().iter();
-                    let lines = fields.map(|(name, value)| text(name) + "=" + &text(value));
-                    see(lines.collect::<Vec<_>>().join("|"));
-                    if !is_whole {
-                        continue;
-                    }
-                    stream
-                }
-                Event::End { stream } => stream,
-                Event::Reset { .. } => continue,
-            };
-            if !react(&mut server, stream, &mut out) {
-                return peer.send(&out);
-            }
-        }
-    }
-}
+use support::http2::{BODY, answering, serve, serve_with};
+use support::woven::{self, woven};
+use support::{HELLO, Server, outcomes, plan, run};
 
 fn http2(server: &Server, connections: u32, streams: u32, count: u64, more: Value) -> Measurement {
     let mut fields = json!({"http": "2", "streams": streams});
@@ -282,4 +222,24 @@ fn plans_that_http2_cannot_do_are_refused_in_a_line() {
         refused(json!({"http": "2", "proxy": "http://a:1"})),
         "proxy"
     );
+}
+
+#[test]
+fn lanes_of_both_protocols_take_turns() {
+    let server = answering(100, |_| {});
+    let old = Server::answering(HELLO);
+    let streams = |streams: u32| json!({"http": "2", "streams": streams});
+    let lanes = vec![
+        woven::lane(&server, 2, 200, &streams(4)),
+        woven::lane(&old, 2, 200, &json!({})),
+        woven::lane(&server, 2, 200, &streams(1)),
+    ];
+    let measured = woven::run(&woven(lanes, 20, 20));
+    for (lane, version) in measured.lanes.iter().zip(["2", "1.1", "2"]) {
+        let figures = &lane.measurement;
+        assert!(figures.completed > 0);
+        assert_eq!(figures.failed, 0, "{:?}", figures.outcomes);
+        assert_eq!(figures.http_versions.keys().collect::<Vec<_>>(), [version]);
+        assert_eq!(figures.http2.is_some(), version == "2");
+    }
 }

@@ -3,6 +3,7 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
 
+pub mod http2;
 pub mod woven;
 
 use std::io::{Read, Write};
