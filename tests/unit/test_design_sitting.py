@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay.adhoc.rivals import one_program
 from assay.design import Due, DueSitting, next_due
-from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted
+from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted, too_short
 from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Open, Stage
 from assay.values.run import Run
@@ -127,7 +127,7 @@ def test_a_contest_sits_block_after_block() -> None:
         (UNLIKE, 1, 50_000, 250, "unlike servers"),
         (ALIKE, 100, 10_000, 2500, "25 service times of x"),
         (ALIKE, 1, 500, 400, "200 requests of x"),
-        (UNLIKE, 1000, 10, 5000, "the longest there is"),
+        (UNLIKE, 1000, 10, 5000, "the longest that there is time for"),
         (replace(ALIKE, given_slice_ns=50 * MS), 1, 50_000, 50, "as asked for"),
         (replace(ALIKE, given_slice_ns=50 * MS), 4, 50_000, 100, "would be too short"),
     ],
@@ -206,3 +206,13 @@ def test_what_a_slow_server_still_carries_is_answered_before_its_neighbours_slic
     slow = [replace(one, service_time_sum_ns=one.completed * 20 * MS) for one in slices(8, 3_000)]
     found = lengths_for(UNLIKE, {"x": slices(1, 50_000), "y": slow})
     assert (found.slice_ns, found.settle_ns) == (500 * MS, 30 * MS)  # by the mean: some wait long for others
+
+
+def test_slices_within_a_service_time_are_seen_and_a_server_that_hangs_lengthens_none() -> None:
+    late = [replace(one, completed=0, late=4) for one in slices(1, 100)]
+    hangs = [replace(one, completed=0) for one in slices(1, 100)]
+    quick = slices(1, 1000)
+    assert too_short(100 * MS, 1000 * MS, {"x": quick, "y": late})
+    assert not too_short(100 * MS, 1000 * MS, {"x": quick, "y": late[:2]})
+    assert not too_short(200 * MS, 1000 * MS, {"x": quick, "y": late})  # they are longer by now
+    assert not too_short(100 * MS, 1000 * MS, {"x": quick, "y": hangs})

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from assay.adhoc.case import drafted
 from assay.adhoc.rivals import one_program
 from assay.design.lengths import PILOT_CYCLES
 from assay.errors import InputError
 from assay.stats.sequential import FEWEST_BLOCKS
+from assay.stats.woven import FEWEST_CYCLES
 from assay.values.design import (
     Bounds,
     Commands,
@@ -20,7 +23,7 @@ from assay.values.design import (
     WarmUp,
 )
 from assay.values.plan import LoadPlan
-from assay.values.sitting import ALIKE_NS, SETTLE_NS, UNLIKE_NS, Weave
+from assay.values.sitting import ALIKE_NS, LONGEST_NS, UNLIKE_NS, Weave
 
 LEAST_BUDGET_NS = 90_000_000_000
 _OVERRUN = 1.05
@@ -108,10 +111,18 @@ def weave_of(rivals: Sequence[Rival], slice_ns: int | None, slower_allowed: floa
     alike = slower_allowed is not None or one_program(rivals)
     return Weave(
         least_slice_ns=ALIKE_NS if alike else UNLIKE_NS,
-        settle_ns=SETTLE_NS,
         given_slice_ns=slice_ns,
         alike=alike,
     )
+
+
+def within(weave: Weave | None, budget_ns: int, entries: int) -> Weave | None:
+    """The same with slices no longer than a budget has room for: four cycles of so many entries in each of
+    the fewest sittings that settle anything, and as much again for all else."""
+    if weave is None:
+        return None
+    most_ns = budget_ns // (2 * FEWEST_BLOCKS * FEWEST_CYCLES * entries)
+    return msgspec.structs.replace(weave, most_slice_ns=max(weave.least_slice_ns, min(most_ns, LONGEST_NS)))
 
 
 def usual_measure_ns(weave: Weave | None) -> int:

@@ -118,7 +118,7 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         control=args.control,
         unlike_allowed=args.unlike,
         slower_allowed=args.fail_if_slower,
-        weave=weave,
+        weave=drafts.within(weave, budget_ns, entries),
         commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
     )
 

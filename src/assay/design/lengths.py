@@ -27,10 +27,10 @@ SERVICE_TIMES = 25
 REQUESTS = 200
 SETTLES_IN = 1.5
 """Mean service times: what is under way when a slice ends is answered by then, before the next one."""
-LONGEST_NS = 5_000_000_000
-"""A sitting of four cycles is then 20 s of each server: a longer slice would no longer be one."""
 PILOT_CYCLES = FEWEST_CYCLES
 EARLY_DIFFERS = 0.01
+_SILENT = 3
+"""Slices without an answer, after which longer ones are tried."""
 _STEP_NS = 10_000_000
 
 
@@ -52,8 +52,9 @@ def lengths_for(weave: Weave, slices: Mapping[str, Sequence[Slice]]) -> Lengths:
         rate = sum(one.completed for one in seen) / sum(one.length_ns for one in seen)
         if weave.given_slice_ns is None and REQUESTS / rate > least_ns:
             least_ns, why = REQUESTS / rate, f"{REQUESTS} requests of {name}"
-    if least_ns > LONGEST_NS:
-        least_ns, why = LONGEST_NS, f"the longest there is; {why} would take {time(least_ns)}"
+    most_ns = max(weave.most_slice_ns, weave.given_slice_ns or 0)
+    if least_ns > most_ns:
+        least_ns, why = most_ns, f"the longest that there is time for; {why} would take {time(least_ns)}"
     settle_ns = max(weave.settle_ns, round(SETTLES_IN * max(map(_mean_ns, slices.values()), default=0.0)))
     rounded_ns = (
         math.ceil(least_ns / _STEP_NS) * _STEP_NS if weave.given_slice_ns is None else round(least_ns)
@@ -65,6 +66,17 @@ def _mean_ns(slices: Sequence[Slice]) -> float:
     """The mean service time, in which a closed loop's queue drains."""
     completed = sum(one.completed for one in slices)
     return sum(one.service_time_sum_ns for one in slices) / completed if completed else 0.0
+
+
+def too_short(length_ns: int, most_ns: int, slices: Mapping[str, Sequence[Slice]]) -> bool:
+    """Whether slices of that length are no more than a service time for somebody: all of its answers come
+    late, while others have their turns. One that answers nothing at all is not helped by longer ones."""
+    for each in slices.values():
+        last = [one for one in each if one.length_ns >= length_ns][-_SILENT:]
+        silent = len(last) == _SILENT and not any(one.completed for one in last)
+        if silent and any(one.late for one in last):
+            return length_ns < most_ns
+    return False
 
 
 def _median_ns(slices: Sequence[Slice]) -> float:

@@ -13,6 +13,7 @@ import msgspec
 
 from assay import store
 from assay.design import Due, DueSitting, next_due
+from assay.design.sitting import takes_turns
 from assay.errors import AssayError, ServerFailed
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.settings import Settings
@@ -65,7 +66,10 @@ def begin(
 
 
 def _told(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
-    """The run, after saying why its servers take no turns where they usually do."""
+    """The run, after saying which of its loads take no turns where they usually do, and why."""
+    others = [case for case in resolved.cases if case.case.later or not takes_turns(case.plan)]
+    if resolved.design.weave is not None and others:
+        observer.note("one after the other: open loops, searches and counted loads take no turns")
     if resolved.design.unwoven:
         observer.note(f"one after the other: {resolved.design.unwoven}")
     return resolved

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from assay.design.lengths import (
-    LONGEST_NS,
     PILOT_CYCLES,
     cycles_of,
     lengths_for,
     piloted,
+    too_short,
 )
 from assay.design.sitting import DueSitting
 from assay.engine import WovenRun
@@ -68,6 +68,7 @@ class Turns:
     measured_cycles: int = 0
     _measures: bool = False
     _measures_from: int | None = None
+    _warming_ns: int = WARMING_NS
     _lent: bool = False
     _rejoins: int | None = None
     _pilot_from: int | None = None
@@ -139,9 +140,13 @@ class Turns:
         if snapshot is None or before < 0:
             return
         slices = {place: lane.slices for place, lane in enumerate(snapshot.lanes)}
+        most_ns = self.due.weave.most_slice_ns
         self.gone |= {place for place, lane in enumerate(snapshot.lanes) if lane.ended}
         if len(self.gone) == len(self.lanes):
             self.run.end_after_cycle()
+        elif self.lengths_unknown and too_short(self._warming_ns, most_ns, self._named(slices)):
+            self._warming_ns = min(2 * self._warming_ns, most_ns)
+            self._set(self._warming_ns)
         elif not self._warm(slices):
             return
         elif self._settled_lengths(slices, turn.cycle):
@@ -216,10 +221,15 @@ class Turns:
         return True
 
     @property
+    def lengths_unknown(self) -> bool:
+        """Whether they are still to be found, by what the warm-up shows."""
+        return self.due.lengths is None and self._rejoins is None
+
+    @property
     def _needs_pilot(self) -> bool:
         weave, alive = self.due.weave, len(self.lanes) - len(self.gone)
         by_hand = weave.alike or weave.given_slice_ns is not None
-        return not by_hand and alive > 1 and 2 * self.lengths.slice_ns <= LONGEST_NS
+        return not by_hand and alive > 1 and 2 * self.lengths.slice_ns <= weave.most_slice_ns
 
     def _set(self, slice_ns: int) -> None:
         self.run.set_lengths(slice_ns, self.lengths.settle_ns)

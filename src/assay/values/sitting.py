@@ -17,6 +17,8 @@ ALIKE_NS = 100_000_000
 """The shortest slice between builds of one program: below it the switches themselves cost."""
 UNLIKE_NS = 250_000_000
 """Between unlike programs: below it a switch costs one of them more than the other."""
+LONGEST_NS = 5_000_000_000
+"""A sitting of four cycles is then 20 s of each server: longer ones would no longer be in turns."""
 SETTLE_NS = 5_000_000
 
 
@@ -46,12 +48,13 @@ class Pilot(Value, frozen=True, kw_only=True):
 class Weave(Value, frozen=True, kw_only=True):
     """That a design's blocks are sittings, and within which bounds their lengths are chosen.
 
-    Slices are `least_slice_ns` or longer. `given_slice_ns` is a length asked for by hand (None: it is
-    chosen), and `alike` says that the servers are builds of one program, which need no pilot.
+    Slices are `least_slice_ns` or longer, `most_slice_ns` at most. `given_slice_ns` is a length asked for by
+    hand (None: it is chosen), and `alike` says that the servers are builds of one program: no pilot is needed.
     """
 
     least_slice_ns: int
-    settle_ns: int = 5_000_000
+    most_slice_ns: int = LONGEST_NS
+    settle_ns: int = SETTLE_NS
     given_slice_ns: int | None = None
     alike: bool = False
 
