@@ -49,7 +49,7 @@ class Weave(Value, frozen=True, kw_only=True):
     """That a design's blocks are sittings, and within which bounds their lengths are chosen.
 
     Slices are `least_slice_ns` or longer, `most_slice_ns` at most. `given_slice_ns` is a length asked for by
-    hand (None: it is chosen), and `alike` says that the servers are builds of one program: no pilot is needed.
+    hand (None: it is chosen), and `alike` says that the servers are builds of one program, without a pilot.
     """
 
     least_slice_ns: int
