@@ -100,6 +100,12 @@ fn a_server_that_does_not_pick_http2_is_one_clear_failure() {
         let server = server(alpn);
         let measured = over_tls(&server, ends.clone());
         assert!(measured.interrupted && measured.completed == 0);
+        assert!(measured.connections.opened > 0);
+        assert!(
+            measured.outcomes[0]
+                .example
+                .contains("does not speak HTTP/2")
+        );
         let kinds: Vec<String> = outcomes(&measured);
         assert!(
             kinds

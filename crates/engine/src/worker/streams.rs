@@ -12,10 +12,12 @@ use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::http2::{Outcome, State, Wires};
 use crate::record::Failure;
-use crate::transport::{HTTP2, Transport};
+use crate::transport::{HTTP2, Progress, Transport};
 
 /// The clock is read again after so many starts: what is written late was not sent early.
 const BATCH: u32 = 64;
+
+const NOT_PICKED: &str = "the server does not speak HTTP/2: it does not pick h2 (ALPN)";
 
 impl<T: Transport> Worker<T> {
     /// Starts what is due before `until_ns`, and writes it.
@@ -154,18 +156,40 @@ impl<T: Transport> Worker<T> {
         };
         let progress = match transport.establish() {
             Ok(progress) => progress,
-            Err(error) => return self.break_wire(number, Broken::io(&error)),
+            Err(error) => return self.not_established(number, Broken::io(&error)),
         };
-        if progress != crate::transport::Progress::Connecting && wire.stage == Stage::Opening {
-            wire.stage = Stage::Shaking;
-            let began_ns = std::mem::replace(&mut wire.since_ns, self.now_ns);
-            let is_again = std::mem::replace(&mut wire.was_opened, true);
-            wire.failures = 0;
-            self.note_connected(self.now_ns.saturating_sub(began_ns), is_again);
+        if progress != Progress::Connecting {
+            self.wire_connected(number);
         }
-        if progress == crate::transport::Progress::Ready {
+        if progress == Progress::Ready {
             self.greet(number);
         }
+    }
+
+    /// The network's own connection is complete.
+    fn wire_connected(&mut self, number: u32) {
+        let Some(wires) = &mut self.lane.http2 else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        if wire.stage == Stage::Opening {
+            wire.stage = Stage::Shaking;
+            wire.failures = 0;
+            let began_ns = std::mem::replace(&mut wire.since_ns, self.now_ns);
+            let is_again = std::mem::replace(&mut wire.was_opened, true);
+            self.note_connected(self.now_ns.saturating_sub(began_ns), is_again);
+        }
+    }
+
+    fn not_established(&mut self, number: u32, mut broken: Broken) {
+        if broken.failure == Failure::WrongProtocol {
+            broken.detail = NOT_PICKED.into();
+        }
+        if matches!(broken.failure, Failure::WrongProtocol | Failure::Tls) {
+            // The handshake failed within the event that told of the connection.
+            self.wire_connected(number);
+        }
+        self.break_wire(number, broken);
     }
 
     /// Requests can be sent, if the server speaks HTTP/2.
@@ -184,8 +208,8 @@ impl<T: Transport> Worker<T> {
             desk.ledger.note_handshake(handshake_time_ns, agreement);
         }
         if T::SHAKES_HANDS && transport.protocol() != Some(HTTP2) {
-            let detail = "the server does not pick h2 (ALPN)";
-            return self.break_wire(number, Broken::new(Failure::WrongProtocol, detail));
+            let broken = Broken::new(Failure::WrongProtocol, NOT_PICKED);
+            return self.break_wire(number, broken);
         }
         if let Some(log) = &mut desk.log {
             log.session = log.session.take().or_else(|| transport.session());

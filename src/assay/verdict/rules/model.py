@@ -37,7 +37,7 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
         return None
     per_s = times.count / (duration_ns / 1e9)
     opened = f", with {opening:,.1f} connections being opened," if opening >= 0.1 else ""
-    opened += f", with {waiting:,.1f} waiting for a stream," if waiting >= 0.1 else ""
+    opened = opened.rstrip(",") + f", with {waiting:,.1f} waiting for a stream," if waiting >= 0.1 else opened
     seen = f"{rate(per_s)} x {duration(cycle_ns)}{opened} is {in_flight:,.1f} requests in flight"
     idle = asked - in_flight
     reopened = load.connections is not None and load.connections.reopened
