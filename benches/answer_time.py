@@ -240,16 +240,8 @@ def _versus(asked: Asked, *flags: str) -> Try:
         for cost_ns in (asked.first_ns, asked.second_ns):
             command.append(f"exec {program} --port {{port}} --cost-ns {cost_ns}")
         command += ["--name", "lean", "--name", "heavy", "--budget", f"{asked.load_s}s", "--json"]
-        command += [
-            "--within",
-            str(asked.within),
-            "--seed",
-            str(asked.seed),
-            "--results",
-            folder,
-            "--no-control",
-        ]
-        command += flags
+        command += ["--no-control", "--within", str(asked.within), "--seed", str(asked.seed)]
+        command += ["--results", folder, *flags]
         began = time.monotonic()
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LONGEST_S)
         wall_s = time.monotonic() - began

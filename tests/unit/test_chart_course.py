@@ -34,5 +34,11 @@ def test_the_ratio_is_drawn_after_each_block_with_its_interval() -> None:
     assert ">equal<" in picture and ">A / B<" in picture
 
 
+def test_the_first_interval_is_a_line_while_it_is_alone() -> None:
+    chart = next(one for one in charts(contest(4)) if one.name == "course")
+    picture = to_svg(chart, "")
+    assert 'class="band' not in picture and len(re.findall(r'<line [^>]*class="thin', picture)) == 1
+
+
 def test_one_block_has_no_course() -> None:
     assert not any(one.name.startswith("course") for one in charts(contest(1)))

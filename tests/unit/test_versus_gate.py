@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import pytest
 from made_runs import WOBBLE, case, measurement, plan, run, trial
 
 from assay.cli import exit_codes
+from assay.cli.words import time_ns
 from assay.design import next_trial
 from assay.report.model import contest
 from assay.values.design import ContestDesign, WarmUp
 from assay.values.run import Run
 from assay.values.trial import Failure
 from assay.verdict import judge
-from assay.versus.answer import answer
+from assay.versus.answer import answer, load_ns
 
 
 def gated(head_per_s: float, *, noise: float = 1.0, blocks: int = 10, control_per_s: float = 0.0) -> Run:
@@ -68,7 +71,9 @@ def test_it_ends_when_the_limit_is_decided_and_not_before() -> None:
     open_still = gated(9_800, noise=3)
     assert next_trial(open_still) is not None
     [surer] = contest.told(open_still).surer
-    assert surer.startswith("Not decided: about ") and "--budget" in surer
+    assert surer.startswith("Not decided: about ")
+    budget = re.search(r"--budget (\S+),", surer)
+    assert budget is not None and time_ns(budget[1]) > load_ns(open_still)  # it can be typed as it is told
 
 
 def test_a_server_that_differs_from_itself_breaks_no_limit() -> None:

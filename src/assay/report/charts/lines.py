@@ -75,7 +75,7 @@ def _curve(curve: Curve, x: Scale, y: Scale) -> Iterator[str]:
     if curve.band:
         upper = [(x(at), y(high)) for at, _, high in curve.ends]
         yield svg.area(upper, [(x(at), y(low)) for at, low, _ in curve.ends], f"band {cls}")
-    for at, low, high in () if curve.band else curve.ends:
+    for at, low, high in () if curve.band and len(curve.ends) > 1 else curve.ends:
         yield svg.line(x(at), y(low), x(at), y(high), f"thin {cls}")
     for pieces, kind in ((curve.faint, "faint"), (curve.slices, "curve")):
         yield svg.pieces([(x(a), x(b), y(level)) for a, b, level in pieces], f"{kind} {cls}")

@@ -117,12 +117,7 @@ def _what_would_settle(run: Run, found: ContestAnswer) -> str:
         return "Not settled: this machine is too noisy to say how many more blocks would do."
     unit = f"more {woven.unit(run)}"
     more = max(1, max(known) - found.blocks)
-    load = fmt.span(more * found.load_s / found.blocks)
-    budget = fmt.span(found.load_s + more * found.load_s / found.blocks)
-    return (
-        f"Not settled: about {fmt.counted(more, unit)} ({load} of load) would probably do; "
-        f"give it --budget {budget.replace(' ', '')}, longer trials, or a quieter machine."
-    )
+    return f"Not settled: {gate.more_blocks(found, more, unit)}"
 
 
 def _interval(ratio: Estimate) -> str:

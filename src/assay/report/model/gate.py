@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.model import woven
@@ -10,6 +12,8 @@ from assay.values.estimate import Estimate
 from assay.values.run import Run
 from assay.versus.answer import ContestAnswer
 from assay.versus.gate import Gate
+
+_ROOM = 1.05
 
 
 def told(run: Run, gate: Gate) -> str:
@@ -42,11 +46,16 @@ def what_would_decide(run: Run, found: ContestAnswer, gate: Gate) -> str:
         return "Not decided: this machine is too noisy to say how many more blocks would do."
     unit = f"more {woven.unit(run)}"
     more = max(1, gate.blocks_needed - found.blocks)
+    return f"Not decided: {more_blocks(found, more, unit)}"
+
+
+def more_blocks(found: ContestAnswer, more: int, unit: str) -> str:
+    """How many would do, and the budget that pays for them: somewhat more than they are likely to take."""
     load_s = found.load_s / found.blocks
-    budget = fmt.span(found.load_s + more * load_s).replace(" ", "")
+    budget_s = math.ceil(_ROOM * (found.blocks + more) * load_s)
     return (
-        f"Not decided: about {fmt.counted(more, unit)} ({fmt.span(more * load_s)} of load) would "
-        f"probably do; give it --budget {budget}, longer trials, or a quieter machine."
+        f"about {fmt.counted(more, unit)} ({fmt.span(more * load_s)} of load) would probably do; "
+        f"give it --budget {budget_s}s, longer trials, or a quieter machine."
     )
 
 
