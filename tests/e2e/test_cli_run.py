@@ -74,6 +74,21 @@ def test_a_study_ends_in_a_screen_a_report_and_a_record(tmp_path: Path) -> None:
     assert again.stdout.startswith(screen)
 
 
+def test_a_wrong_answer_is_told_while_another_server_is_still_built(tmp_path: Path) -> None:
+    """The build waits for the other server to have been started; by itself it gives up after a while."""
+    made_studies.write(tmp_path, ["wrong body", "right"], blocks=1, ready_timeout_s=1)
+    told, servers = tmp_path / "told", tmp_path / "servers" / "greeting"
+    wrong = servers / "wrong-body" / "server.py"
+    wrong.write_text(f"open({str(told)!r}, 'w').close()\n" + made_servers.PROGRAM)
+    waits = f"for i in $(seq 300); do [ -e {told} ] && exit 0; sleep 0.1; done; exit 1"
+    with (servers / "right" / "server.toml").open("a") as manifest:
+        manifest.write(f'[build]\ncommand = ["/bin/sh", "-c", "{waits}"]\n')
+    ended = assay(tmp_path, "run", "small", "--no-control")
+    early = next(line for line in ended.stderr.splitlines() if "seen while others are still built" in line)
+    assert early.startswith("greeting/wrong-body (fair): no right answer to GET /hello")
+    assert ended.stderr.index(early) < ended.stderr.index("greeting/right (fair): ready")
+
+
 def test_json_is_the_whole_run_on_standard_output(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], blocks=1)
     ended = assay(tmp_path, "run", "small", "--json", "--blocks", "2")

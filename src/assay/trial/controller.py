@@ -23,6 +23,7 @@ from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.sut.standing import Standing
 from assay.trial.bench import Bench, open_bench
+from assay.trial.early import early_look
 from assay.trial.first_look import first_look
 from assay.trial.header import Resumed, header_for
 from assay.trial.observer import CutShort, Interrupted, Observer, Silent
@@ -139,7 +140,12 @@ def _prepared(resolved: ResolvedRun, bench: Bench) -> Mapping[str, Ready]:
     """Each case's server, ready or with why it is not."""
     to_prepare = [case.server for case in resolved.cases if case.ready is None]
     made = prepare_all(
-        to_prepare, bench.settings, bench.split.server_cores, bench.observer, site=bench.where.site
+        to_prepare,
+        bench.settings,
+        bench.split.server_cores,
+        bench.observer,
+        site=bench.where.site,
+        meanwhile=early_look(resolved, bench),
     )
 
     def of(case: ResolvedCase) -> Ready:

@@ -6,7 +6,8 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from assay.errors import ServerFailed
 from assay.settings import Settings
@@ -25,10 +26,12 @@ def prepare_all(
     observer: Observer,
     jobs: int | None = None,
     site: Site | None = None,
+    meanwhile: Callable[[ServerSpec, Prepared], None] = lambda spec, ready: None,
 ) -> list[Ready]:
     """Each server once, in order, ready or with why it is not; as many at a time as there are cores.
 
-    The observer is told in the calling thread alone. Ctrl-C ends the builds under way.
+    The observer is told in the calling thread alone, and there `meanwhile` is called with each server that is
+    ready while others are not. Ctrl-C ends the builds under way.
     """
     distinct = [spec for place, spec in enumerate(specs) if spec not in specs[:place]]
     events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
@@ -39,8 +42,17 @@ def prepare_all(
                 pool.submit(_one, spec, settings, cores, observer, events, cancel, site or Site())
                 for spec in distinct
             ]
-            for future in futures:
-                future.add_done_callback(lambda done: events.put(_nothing))
+
+            def ended(spec: ServerSpec, done: Future[Prepared | ServerFailed]) -> None:
+                others_go_on = not all(future.done() for future in futures)
+                if others_go_on and not done.cancelled() and isinstance(ready := done.result(), Prepared):
+                    meanwhile(spec, ready)
+
+            def announce(spec: ServerSpec, done: Future[Prepared | ServerFailed]) -> None:
+                events.put(partial(ended, spec, done))
+
+            for spec, future in zip(distinct, futures, strict=True):
+                future.add_done_callback(partial(announce, spec))
             while not all(future.done() for future in futures) or not events.empty():
                 events.get()()
         except BaseException:
@@ -73,7 +85,3 @@ def _one(
         return told
     events.put(lambda: observer.server_prepared(name, ready.version, ready.built_s))
     return ready
-
-
-def _nothing() -> None:
-    """An event that only wakes the waiting thread."""
