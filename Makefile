@@ -28,7 +28,8 @@ bench: setup-dev ## measure Assay itself (ARGS="--only engine")
 	@scripts/bench.sh $(ARGS)
 
 cluster: setup-dev ## three hosts of network namespaces, a Ray cluster in them, and a study over it (root; STUDY=franklin)
-	@.venv/bin/python tests/support/three_hosts.py .venv/bin/assay run $(STUDY) --ray {ray} $(ARGS)
+	@.venv/bin/assay setup $(STUDY) || [ $$? -eq 1 ]
+	@.venv/bin/python tests/support/three_hosts.py .venv/bin/assay run $(STUDY) --ray {ray} $(ARGS) || [ $$? -eq 1 ]
 
 studies: setup ## measure every study under both profiles into docs/studies/ (hours; ARGS="--quick heroes")
 	@scripts/measure-studies.sh $(ARGS)
