@@ -1,18 +1,17 @@
-"""The driver's end of a large cluster, by simulation: the results of many generators, merged.
-
-python benches/cluster.py [--generators 1000] [--workers 8]   prints seconds, memory, and messages a second
-"""
+"""The driver's end of a large cluster, by simulation: the results of many generators, merged."""
 
 from __future__ import annotations
 
-import argparse
+import json
 import random
 import resource
+import subprocess
 import sys
 import time
 
 import msgspec
 from hdrh.histogram import HdrHistogram
+from model import Benchmark, Effort, Figure, Outcome, Spread
 
 from assay.cluster.fleet import ASKED_A_SECOND
 from assay.cluster.merge import merged
@@ -25,33 +24,54 @@ from assay.values.measurement import (
     Worker,
 )
 
+GENERATORS, WORKERS = 1_000, 8
+_TITLE = "The results of a thousand generators"
 _UNIT_NS = 1_000
 _WINDOWS = 100
 _LOOKS_A_SECOND = 10
 """How often a trial looks at its load."""
 
 
+def run(effort: Effort) -> Outcome:
+    """Merge so many results, in a process of its own each time."""
+    command = [sys.executable, __file__]
+    told = [
+        json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        for _ in range(min(3, effort.rounds))
+    ]
+
+    def spread(name: str) -> Spread:
+        return Spread.of([one[name] for one in told])
+
+    figures = (
+        Figure("decoded and merged", spread("seconds"), "s", 2),
+        Figure("of it CPU time", spread("cpu_s"), "s"),
+        Figure("the process's memory", spread("peak_mb"), "MB", 1_000),
+        Figure("the results, as JSON", spread("results_mb"), "MB"),
+        Figure("calls of the driver under load", spread("calls_per_s"), "1/s"),
+    )
+    how = f"Results of {GENERATORS:,} generators of {WORKERS} workers, made up: ten seconds of an open loop"
+    return Outcome("cluster", _TITLE, how, figures=figures)
+
+
+BENCHMARKS = (Benchmark("cluster", _TITLE, run),)
+
+
 def main() -> int:
-    """Make the results, merge them, tell."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--generators", type=int, default=1_000)
-    parser.add_argument("--workers", type=int, default=8)
-    args = parser.parse_args()
-    made = [made_result(number, args.workers) for number in range(args.generators)]
-    before_bytes, began_s = peak_bytes(), time.perf_counter()
+    """Make the results, merge them, tell as JSON."""
+    made = [made_result(number, WORKERS) for number in range(GENERATORS)]
+    began_s, began_cpu_s = time.perf_counter(), time.process_time()
     parts = [msgspec.json.decode(one, type=Measurement) for one in made]
     whole = merged(parts)
-    seconds = time.perf_counter() - began_s
+    told = {
+        "seconds": time.perf_counter() - began_s,
+        "cpu_s": time.process_time() - began_cpu_s,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
+        "results_mb": sum(map(len, made)) / 1e6,
+        "calls_per_s": min(GENERATORS * _LOOKS_A_SECOND, ASKED_A_SECOND),
+    }
     assert whole.completed == sum(part.completed for part in parts)
-    megabytes = sum(map(len, made)) / 1e6
-    asked = min(args.generators * _LOOKS_A_SECOND, ASKED_A_SECOND)
-    lines = (
-        f"{args.generators} generators of {args.workers} workers: {megabytes:.0f} MB of results",
-        f"decoded and merged in {seconds:.2f} s",
-        f"memory: {peak_bytes() / 1e6:.0f} MB at most, {before_bytes / 1e6:.0f} MB of it before",
-        f"calls a second under load: {asked:,}",
-    )
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write(json.dumps(told) + "\n")
     return 0
 
 
@@ -125,11 +145,6 @@ def histogram(drawn: random.Random, count: int) -> Histogram:
         unit_ns=_UNIT_NS,
         data=recorded.encode().decode("ascii"),
     )
-
-
-def peak_bytes() -> int:
-    """The most memory that this process has had."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 if __name__ == "__main__":

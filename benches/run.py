@@ -21,6 +21,7 @@ from pathlib import Path
 import answer_time
 import answers
 import burden
+import cluster
 import contests
 import costs
 import report_time
@@ -39,6 +40,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     + burden.BENCHMARKS
     + report_time.BENCHMARKS
     + woven.BENCHMARKS
+    + cluster.BENCHMARKS
 )
 
 
