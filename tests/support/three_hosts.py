@@ -23,8 +23,6 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 GCS_PORT = 6379
-WORKER_PORTS = (20100, 20199)
-"""Ray's own choice, 10002 to 19999, is where servers like to listen."""
 GENERATOR = {"assay_generator": 1}
 SERVER = {"assay_server": 1}
 ROLES: Sequence[Mapping[str, int]] = (GENERATOR, GENERATOR, SERVER)
@@ -137,15 +135,15 @@ class Cluster:
     switch: str
     """The namespace of the bridge between them."""
     folder: Path
-    nodes: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
+    nodes: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     @property
     def address(self) -> str:
         """Ray's."""
         return f"{self.hosts[0].address}:{GCS_PORT}"
 
-    def start_node(self, number: int, roles: Mapping[str, int]) -> None:
-        """Start a Ray node on a host; the head on the first."""
+    def start_node(self, number: int, roles: Mapping[str, int], ports: int = 20_000) -> None:
+        """Start a Ray node on a host, which takes 200 ports; the head on the first."""
         host = self.hosts[number]
         role = ["--head", f"--port={GCS_PORT}", "--include-dashboard=false"]
         words = [
@@ -153,27 +151,27 @@ class Cluster:
             "start",
             *(role if number == 0 else [f"--address={self.address}"]),
             f"--node-ip-address={host.address}",
-            "--node-manager-port=20001",
-            "--object-manager-port=20002",
-            "--metrics-export-port=20003",
-            "--runtime-env-agent-port=20004",
-            "--dashboard-agent-listen-port=20005",
-            "--dashboard-agent-grpc-port=20006",
-            f"--min-worker-port={WORKER_PORTS[0]}",
-            f"--max-worker-port={WORKER_PORTS[1]}",
+            f"--node-manager-port={ports + 1}",
+            f"--object-manager-port={ports + 2}",
+            f"--metrics-export-port={ports + 3}",
+            f"--runtime-env-agent-port={ports + 4}",
+            f"--dashboard-agent-listen-port={ports + 5}",
+            f"--dashboard-agent-grpc-port={ports + 6}",
+            f"--min-worker-port={ports + 100}",
+            f"--max-worker-port={ports + 199}",
             "--num-cpus=1",
             f"--object-store-memory={80 * 1024 * 1024}",
             f"--resources={json.dumps(roles)}",
             "--include-log-monitor=false",
             "--disable-usage-stats",
-            f"--temp-dir={self.folder / f'ray-{number}'}",
+            f"--temp-dir={self.folder / f'r{number}-{ports}'}",
             "--block",
         ]
-        log = (self.folder / f"node-{number}.log").open("ab")
-        self.nodes[number] = subprocess.Popen(
-            host.command(*words), env=host.env, stdout=log, stderr=log, start_new_session=True
-        )
-        log.close()
+        with (self.folder / f"node-{number}.log").open("ab") as log:
+            started = subprocess.Popen(
+                host.command(*words), env=host.env, stdout=log, stderr=log, start_new_session=True
+            )
+        self.nodes.append(started)
 
     @contextlib.contextmanager
     def delayed(self, host: Host, seconds: float) -> Iterator[None]:
@@ -182,16 +180,9 @@ class Cluster:
         _ip(*ip, "add", "far", "type", "veth", "peer", "name", "near")
         _ip(*ip, "set", "near", "up")
         _ip(*ip, "set", "far", "master", "bridge", "up")
-        program = [
-            sys.executable,
-            str(Path(__file__).with_name("slow_wire.py")),
-            host.port,
-            "near",
-            str(seconds),
-        ]
-        wire = subprocess.Popen(
-            ["ip", "netns", "exec", self.switch, *program], stdout=subprocess.PIPE, text=True
-        )
+        program = [sys.executable, str(Path(__file__).with_name("slow_wire.py"))]
+        command = ["ip", "netns", "exec", self.switch, *program, host.port, "near", str(seconds)]
+        wire = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             assert wire.stdout is not None
             wire.stdout.readline()  # it is ready
@@ -202,12 +193,6 @@ class Cluster:
             wire.kill()
             wire.communicate()
             _ip(*ip, "delete", "far")
-
-    def restart_node(self, number: int, roles: Mapping[str, int]) -> None:
-        """Start a node again where one ended; what is left of that goes first."""
-        _end_all(self.hosts[number : number + 1])
-        self.nodes[number].wait()
-        self.start_node(number, roles)
 
     def wait_for(self, nodes: int) -> None:
         """Wait until so many nodes are there."""
