@@ -86,6 +86,13 @@ if mode == "listens late":
     time.sleep(1)
 if mode == "leaves a child":
     leave_behind(ignore_sigterm=True)
+if mode == "has a child":
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
+        os._exit(0)
+    with open(sys.argv[2], "w") as told:
+        told.write(str(child))
 if mode == "ignores SIGTERM":
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
 listener = socket.socket()

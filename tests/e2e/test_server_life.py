@@ -248,3 +248,12 @@ def test_the_program_dies_with_a_keeper_that_is_killed(tmp_path: Path) -> None:
         os.kill(running.kept.keeper_pid, signal.SIGKILL)
         wait_until(lambda: not server.is_running())
         assert running.died() is not None
+
+
+def test_the_children_of_the_program_die_too_once_their_keeper_was_killed(tmp_path: Path) -> None:
+    with started(tmp_path, "has a child", more=f'"{tmp_path}/child"') as running:
+        child = psutil.Process(int((tmp_path / "child").read_text()))
+        os.kill(running.kept.keeper_pid, signal.SIGKILL)
+        wait_until(lambda: running.died() is not None)
+        assert child.is_running()
+    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)

@@ -148,7 +148,7 @@ class Kept:
         self._reports(0)
         if keeper.stdout is not None:
             keeper.stdout.close()
-        return self._stopped or 0
+        return _end_session(keeper.pid) if self._stopped is None else self._stopped
 
     def tree(self) -> list[psutil.Process]:
         """The live processes of the program, without its keeper."""
@@ -160,6 +160,18 @@ class Kept:
     def log_tail(self) -> str:
         """The last lines that this program wrote."""
         return tail(self.order.log, self._log_begin)
+
+
+def _end_session(of: int) -> int:
+    """Kill what is left of a keeper that was killed: its own child went with it, but not that one's children.
+    How many there were."""
+    killed = 0
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError):
+            if pid != of and os.getsid(pid) == of:
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+    return killed
 
 
 _live: set[Kept] = set()
