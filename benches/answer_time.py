@@ -168,7 +168,7 @@ def _figures(cell: Cell, found: Sequence[Try]) -> Iterator[Figure]:
         return
     ours = cell.way == "assay, in turns"
     right, wrong = (_share([one.told == told for one in found]) for told in ("lean", "heavy"))
-    of = f"of {len(found)} tries"
+    of = f"of tries (there were {len(found)})"
     if cell.question.apart:
         yield Figure(
             f"{cell.name}: told apart", right, of, cell.question.right if ours else None, at_most=False

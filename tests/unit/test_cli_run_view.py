@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 import sample_run
-from made_runs import WOBBLE, woven
+from made_runs import WOBBLE, case, run, woven
 from msgspec.structs import replace
 from rich.console import Console
 
@@ -192,3 +192,18 @@ def test_a_lane_that_ended_or_waits_is_told_so() -> None:
     waits = replace(seen.lanes[0], slices=())
     told = [line.plain for line in live_turns.lines(["a", "b"], replace(seen, lanes=(waits, gone)))]
     assert told[1].endswith("waiting for its first turn") and told[2].endswith("ended")
+
+
+def test_a_log_tells_a_contest_s_sittings_as_such() -> None:
+    said: list[str] = []
+    cases = [case("one"), case("two")]
+    made = run(cases, (), 0, {"kind": "versus", "sought": 0.02})
+    view = RunView(said.append, judging())
+    view.run_started(made, {})
+    for number in range(2):
+        rates = {name: [rate] * 8 for name, rate in RATES.items()}
+        view.sitting_started(
+            [Slot(2 * number + place, number, place, one.id) for place, one in enumerate(cases)]
+        )
+        view.sitting_finished(woven(rates, number, number))
+    assert said[-1].startswith("2 sittings, 3 s of load: one / two 1.10")

@@ -35,7 +35,8 @@ class ContestWords(LiveWords):
 
     def head(self, seen: Seen) -> Text:
         """Where the question stands."""
-        return Text(contest.standing(seen.run) if seen.run.trials else "first block", HEADING)
+        first = "first sitting" if seen.run.header.design.weave else "first block"
+        return Text(contest.standing(seen.run) if seen.run.trials else first, HEADING)
 
     def progress(self, seen: Seen) -> Text:
         """How much of the budget is left."""

@@ -151,7 +151,10 @@ class RunView:
             self._changed()
 
     def sitting_finished(self, sitting: Sitting) -> None:
-        """Keep the figures of its trials."""
+        """Keep it, and the figures of its trials."""
+        assert self._seen is not None  # `run_started` comes first
+        sittings = (*self._seen.run.sittings, sitting)
+        self._seen = replace(self._seen, run=msgspec.structs.replace(self._seen.run, sittings=sittings))
         for trial in sitting.trials:
             self.trial_finished(trial)
 
