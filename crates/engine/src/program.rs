@@ -215,19 +215,7 @@ impl Program {
                 .map(|request| Template::new(context, request))
                 .collect(),
         };
-        let (think_time_ns, waiting) = match plan.load {
-            Load::Closed { think_time_ns, .. } if supply.is_some_and(|s| s.has_delays) => {
-                (think_time_ns, Waiting::Precise)
-            }
-            Load::Closed {
-                think_time_ns: 0, ..
-            } => (0, Waiting::Coarse),
-            Load::Closed { think_time_ns, .. } => (think_time_ns, Waiting::Precise),
-            Load::Open { pacer, .. } => match pacer {
-                Pacer::Spin => (0, Waiting::Spin),
-                Pacer::Sleep => (0, Waiting::Precise),
-            },
-        };
+        let (think_time_ns, waiting) = pauses(plan, supply);
         let requests_per_connection = match plan.keep_alive {
             false => 1,
             true => plan.requests_per_connection.unwrap_or(u32::MAX),
@@ -272,6 +260,23 @@ impl Program {
                 .connections_per_s
                 .map_or(0, |rate_per_s| (1e9 / rate_per_s) as u64),
         })
+    }
+}
+
+/// The think time of a plan, and how exactly its worker has to wait.
+fn pauses(plan: &LoadPlan, supply: Option<&Supply>) -> (u64, Waiting) {
+    match plan.load {
+        Load::Closed { think_time_ns, .. } if supply.is_some_and(|s| s.has_delays) => {
+            (think_time_ns, Waiting::Precise)
+        }
+        Load::Closed {
+            think_time_ns: 0, ..
+        } => (0, Waiting::Coarse),
+        Load::Closed { think_time_ns, .. } => (think_time_ns, Waiting::Precise),
+        Load::Open { pacer, .. } => match pacer {
+            Pacer::Spin => (0, Waiting::Spin),
+            Pacer::Sleep => (0, Waiting::Precise),
+        },
     }
 }
 

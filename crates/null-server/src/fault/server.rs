@@ -223,21 +223,17 @@ impl Shared {
             }
         }
         let mut input = Vec::new();
-        if let Some(fault) = self
-            .settings
-            .fault
-            .filter(|fault| fault.at == At::Handshake && self.is_due(number))
-        {
+        let due = |at| {
+            let here = |fault: &&Fault| fault.at == at && self.is_due(number);
+            self.settings.fault.filter(here)
+        };
+        if let Some(fault) = due(At::Handshake) {
             read_record(stream, &mut input)?;
             if self.play(stream, fault)? == Flow::End {
                 return Ok(());
             }
         }
-        if let Some(fault) = self
-            .settings
-            .fault
-            .filter(|fault| fault.at == At::Http2 && self.is_due(number))
-        {
+        if let Some(fault) = due(At::Http2) {
             read_http2(stream, &mut input)?;
             self.play(stream, fault)?;
             return Ok(());
