@@ -51,6 +51,8 @@ def _assay(task: Task, core: int) -> Sample:
     load = task.load
     command = [need_assay(), "load", task.server.url(load.target), "--quiet", "--json", "--threads", "1"]
     command += ["--connections", str(load.connections), "--count", str(task.requests), "--timeout", "30s"]
+    if load.http2:
+        command += ["--http2", "--streams", str(load.streams)]
     if load.pipeline > 1:
         command += ["--pipeline", str(load.pipeline)]
     if not load.keep_alive:
@@ -60,7 +62,7 @@ def _assay(task: Task, core: int) -> Sample:
     done = run(command, core)
     # 1 says that its figures are withheld: a client that is meant to be the bottleneck always is.
     if done.code not in (0, 1):
-        raise Unavailable(f"assay load cannot: {_last_line(done)}")
+        raise Unavailable(f"assay load cannot: {last_line(done)}")
     measurement = json.loads(done.stdout)["measurement"]
     if measurement["failed"]:
         raise Unavailable(f"assay load counted {measurement['failed']} failed requests")
@@ -101,7 +103,7 @@ def _as_wrk(program: list[str], task: Task, core: int, text: str = "") -> Sample
         done = run([*command, task.server.url(load.target)], core)
     found = re.search(r"(\d+) requests in ([\d.]+)(s|m)", done.stdout)
     if done.code or found is None:
-        raise Unavailable(f"wrk failed: {_last_line(done)}")
+        raise Unavailable(f"wrk failed: {last_line(done)}")
     if "Non-2xx" in done.stdout or "Socket errors" in done.stdout:
         raise Unavailable(f"wrk counted errors: {done.stdout.strip().splitlines()[-3]}")
     elapsed_s = float(found[2]) * (60 if found[3] == "m" else 1)
@@ -123,12 +125,13 @@ def _bare(task: Task, core: int) -> Sample:
     ]
     done = run(command, core)
     if done.code:
-        raise Unavailable(_last_line(done))
+        raise Unavailable(last_line(done))
     requests, elapsed_ns = done.stdout.split()
     return Sample(int(requests), int(elapsed_ns) / 1e9, done.cpu_s)
 
 
-def _last_line(done: Finished) -> str:
+def last_line(done: Finished) -> str:
+    """What a program that failed said last."""
     lines = done.stderr.strip().splitlines() or done.stdout.strip().splitlines()
     return lines[-1] if lines else f"exit code {done.code}"
 

@@ -65,7 +65,8 @@ class Contest:
         return Outcome(self.name, self.title, how, rows, tuple(figures), tuple(missing.values()))
 
 
-def _null(*arguments: str) -> Callable[[int], AbstractContextManager[Server]]:
+def null(*arguments: str) -> Callable[[int], AbstractContextManager[Server]]:
+    """The null server with these arguments."""
     return lambda core: serving_null(core, *arguments)
 
 
@@ -86,7 +87,7 @@ CONTESTS = (
     Contest(
         "null",
         "small answer of the null server, client and server on a core each",
-        _null(*PROVERB),
+        null(*PROVERB),
         Load(requests=4_000_000),
         (ASSAY, WRK, BARE),
         (Bound("cpu", "wrk", 0.72), Bound("throughput", "wrk", 1.35), Bound("cpu", "bare client", 1.06)),
@@ -103,19 +104,19 @@ CONTESTS = (
     Contest(
         "same-core",
         "small answer of the null server, client and server on the same core",
-        _null(*PROVERB),
+        null(*PROVERB),
         Load(requests=1_000_000),
         (ASSAY, WRK, BARE),
         (Bound("throughput", "wrk", 1.0),),
         likely_per_s=170_000,
         same_core=True,
     ),
-    Contest("connections-8", "8 connections", _null(*PROVERB), Load(8), BOTH, _against_wrk(0.85), 120_000),
-    Contest("connections-1000", "1,000 connections", _null(*PROVERB), Load(1000), BOTH, _against_wrk(0.85)),
+    Contest("connections-8", "8 connections", null(*PROVERB), Load(8), BOTH, _against_wrk(0.85), 120_000),
+    Contest("connections-1000", "1,000 connections", null(*PROVERB), Load(1000), BOTH, _against_wrk(0.85)),
     Contest(
         "body-10k",
         "answers of 10 kB",
-        _null("--body-bytes", "10240"),
+        null("--body-bytes", "10240"),
         Load(requests=500_000),
         BOTH,
         _against_wrk(0.85),
@@ -124,7 +125,7 @@ CONTESTS = (
     Contest(
         "body-1m",
         "answers of 1 MB",
-        _null("--body-bytes", "1048576"),
+        null("--body-bytes", "1048576"),
         Load(requests=10_000),
         BOTH,
         _against_wrk(0.85),
@@ -133,7 +134,7 @@ CONTESTS = (
     Contest(
         "chunked",
         "chunked answers of 1 kB in chunks of 256 bytes",
-        _null("--body-bytes", "1024", "--chunked", "--chunk-bytes", "256"),
+        null("--body-bytes", "1024", "--chunked", "--chunk-bytes", "256"),
         Load(),
         BOTH,
         _against_wrk(0.85),
@@ -141,7 +142,7 @@ CONTESTS = (
     Contest(
         "pipeline",
         "16 requests in flight on each connection",
-        _null(*PROVERB),
+        null(*PROVERB),
         Load(requests=8_000_000, pipeline=16),
         BOTH,
         _against_wrk(0.80),
@@ -150,7 +151,7 @@ CONTESTS = (
     Contest(
         "dropin",
         "`assay wrk` and wrk with the same words; with a Lua script that gives every request",
-        _null(*PROVERB),
+        null(*PROVERB),
         Load(requests=4_000_000),
         (ASSAY_WRK, WRK, ASSAY_WRK_SCRIPTED, WRK_SCRIPTED),
         (

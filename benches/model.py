@@ -19,6 +19,8 @@ class Load:
     target: str = "/"
     pipeline: int = 1
     keep_alive: bool = True
+    streams: int = 1
+    http2: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,13 +129,15 @@ class Effort:
 class Benchmark:
     """One entry of the catalogue: its name on the command line, its title, and what runs it.
 
-    A `long` one takes half an hour or more: it runs when it is named, and in a full run.
+    A `long` one takes half an hour or more, with its `family` if it has one: it runs when one of these is
+    named, and in a full run.
     """
 
     name: str
     title: str
     run: Callable[[Effort], Outcome]
     long: bool = False
+    family: str = ""
 
 
 def ratio(bound: Bound, samples: dict[str, list[Sample]]) -> Figure:

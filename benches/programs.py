@@ -97,12 +97,12 @@ def _cargo(*what: str) -> None:
 
 
 @cache
-def bare_client() -> Path:
-    """Build the bare client."""
-    program = TARGET / "bare-client"
+def bare_client(source: str = "bare_client.c") -> Path:
+    """Build the bare client, or its like for another protocol."""
+    program = TARGET / Path(source).stem.replace("_", "-")
     program.parent.mkdir(parents=True, exist_ok=True)
     compiler = need("cc", "gcc")
-    _build([compiler, "-O2", "-Wall", "-Wextra", "-o", str(program), str(ROOT / "benches" / "bare_client.c")])
+    _build([compiler, "-O2", "-Wall", "-Wextra", "-o", str(program), str(ROOT / "benches" / source)])
     return program
 
 
@@ -180,13 +180,13 @@ def serving_null_process(core: int, *arguments: str) -> Iterator[tuple[Server, s
 
 
 @contextmanager
-def serving_nginx(core: int, *, tls: bool = False) -> Iterator[Server]:
+def serving_nginx(core: int, *, tls: bool = False, http2: bool = False) -> Iterator[Server]:
     """A private nginx with one worker, in a folder of its own that goes with it."""
     program = need("nginx", "nginx-light")
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
         folder = Path(name)
-        (folder / "nginx.conf").write_text(_nginx_configuration(folder, port, tls=tls))
+        (folder / "nginx.conf").write_text(_nginx_configuration(folder, port, tls=tls, http2=http2))
         command = pinned([program, "-p", name, "-c", str(folder / "nginx.conf"), "-e", "stderr"], core)
         with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
             try:
@@ -196,8 +196,8 @@ def serving_nginx(core: int, *, tls: bool = False) -> Iterator[Server]:
                 process.send_signal(signal.SIGTERM)
 
 
-def _nginx_configuration(folder: Path, port: int, *, tls: bool) -> str:
-    listen = f"{port} ssl" if tls else f"{port}"
+def _nginx_configuration(folder: Path, port: int, *, tls: bool, http2: bool) -> str:
+    listen = f"{port}{' ssl' if tls else ''}{' http2' if http2 else ''}"
     certificate = _certificate(folder) if tls else ""
     temporary = "".join(
         f"    {kind}_temp_path {folder}/{kind};\n"

@@ -4,6 +4,7 @@ Examples:
     python benches/run.py                       everything, a short look (about 6 minutes)
     python benches/run.py --only null nginx     two benchmarks
     python benches/run.py --full --only null    as many requests as the published figures were taken with
+    python benches/run.py --only http2          HTTP/2 beside h2load and a floor, in ten shapes
     python benches/run.py --only answer-time --tries 1    the shortest look at how soon versus answers
     python benches/run.py --only answers --tries 5      how often five runs of franklin give an answer
     python benches/run.py --json                the outcomes as JSON on standard output
@@ -24,6 +25,7 @@ import burden
 import cluster
 import contests
 import costs
+import http2
 import report_time
 import woven
 from model import Benchmark, Effort, Outcome
@@ -35,6 +37,7 @@ SHORT = Effort(rounds=5, share=0.25)
 BENCHMARKS: tuple[Benchmark, ...] = (
     contests.BENCHMARKS
     + costs.BENCHMARKS
+    + http2.BENCHMARKS
     + answer_time.BENCHMARKS
     + answers.BENCHMARKS
     + burden.BENCHMARKS
@@ -66,7 +69,7 @@ def main() -> int:
 
 def _is_chosen(benchmark: Benchmark, arguments: argparse.Namespace) -> bool:
     if arguments.only:
-        return benchmark.name in arguments.only
+        return bool({benchmark.name, benchmark.family} & set(arguments.only))
     return arguments.full or not benchmark.long
 
 
@@ -75,7 +78,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=description, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = [each.name for each in BENCHMARKS]
+    names = list(dict.fromkeys(name for each in BENCHMARKS for name in (each.family, each.name) if name))
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--full", action="store_true", help="all requests instead of a quarter")
     parser.add_argument(
