@@ -231,13 +231,16 @@ LOADED = re.compile(r"load[- ]?test|benchmark|stress|performance", re.IGNORECASE
 
 def _captioned(document: Document) -> Iterator[Table]:
     """The tables, each with the short line before it, which may say what its figures are."""
-    before = ""
+    held: list[Block] = []
     for part in document.parts:
-        if isinstance(part, Table):
-            yield replace(part, caption=part.caption or before)
-            before = ""
-        else:
-            before = _caption(part, before)
+        if isinstance(part, Block):
+            held = [*held[-2:], part]
+            continue
+        before = ""
+        for block in held:
+            before = _caption(block, before)
+        yield replace(part, caption=part.caption or before)
+        held = []
 
 
 def _caption(part: Block, before: str) -> str:
