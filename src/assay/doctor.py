@@ -90,7 +90,7 @@ def machine(settings: Settings, study: ResolvedRun | None = None) -> tuple[Fitne
         _ports(connections),
         _governor(),
         *_quietness(split),
-        _memory(),
+        _memory(study.memory_at_once if study and study.design.weave else 0),
         _disk("results", settings.results),
         _disk("builds", settings.cache),
     )
@@ -154,10 +154,15 @@ def _quietness(split: CoreSplit) -> tuple[Fitness, Fitness]:
     )
 
 
-def _memory() -> Fitness:
+def _memory(needed: int) -> Fitness:
+    """`needed` is what servers take that are to be alive at once."""
     there = psutil.virtual_memory().available
     remedy = "end what holds it, or measure servers with smaller heaps"
-    return Fitness("memory", f"{there / 1e9:.1f} GB free", there >= _LEAST_MEMORY_BYTES, remedy)
+    seen = f"{there / 1e9:.1f} GB free"
+    if needed:
+        seen += f"; servers that take turns take about {needed / 1e9:.1f} GB at once"
+        remedy += "; where they do not fit they are tried one after the other"
+    return Fitness("memory", seen, there >= max(_LEAST_MEMORY_BYTES, needed), remedy)
 
 
 def _disk(what: str, folder: Path) -> Fitness:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.design.sitting import takes_turns
 from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
 from assay.sut.manifest import ServerSpec
+from assay.sut.memory import likely_bytes
 from assay.sut.services.manifest import ServiceSpec
 from assay.sut.standing import Standing
 from assay.values.design import AnyDesign, Rival, StudyDesign, WarmUp
@@ -62,6 +64,21 @@ class ResolvedRun:
     split: CoreSplit
     notes: tuple[str, ...] = ()
     """What a reader should know before it starts, in a line each: what `--quick` costs, say."""
+
+    @property
+    def taking_turns(self) -> tuple[ResolvedCase, ...]:
+        """The cases whose loads could be offered in turns."""
+        return tuple(case for case in self.cases if takes_turns(case.plan) and not case.case.later)
+
+    @property
+    def memory_at_once(self) -> int:
+        """What the servers that take turns with each other are likely to take together, at most."""
+        groups: dict[tuple[str, str], int] = {}
+        for case in self.taking_turns:
+            stands = case.rival is not None and case.rival.url
+            group = (case.case.workload, case.case.load)
+            groups[group] = groups.get(group, 0) + (0 if stands else likely_bytes(case.server))
+        return max(groups.values(), default=0)
 
     @property
     def servers(self) -> tuple[ServerSpec, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,19 +9,12 @@ from dataclasses import replace
 import msgspec
 import psutil
 
-from assay.design.sitting import takes_turns
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.sut.build import Prepared
 from assay.trial.where import Where
 
-_USUAL_BYTES = 256 << 20
-"""What a server takes of whose memory its manifest says nothing."""
 MOST_LANES = 64
 """Of the engine's (`crates/engine/src/plan/woven.rs`)."""
-_HEAP = re.compile(r"-Xmx(\d+)([kmg])", re.IGNORECASE)
-_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_BESIDE_A_HEAP = 1.25
-"""What a JVM takes beside its heap: code, stacks, metaspace."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -41,7 +33,7 @@ def settled(run: ResolvedRun, where: Where, free_bytes: int | None = None) -> Re
 def _problems(run: ResolvedRun, where: Where, free_bytes: int) -> Iterator[str]:
     if where.nodes:
         yield "on a cluster servers take no turns"
-    lanes = [case for case in run.cases if takes_turns(case.plan) and not case.case.later]
+    lanes = run.taking_turns
     if len(lanes) < 2:
         yield "there are no two closed loops for a set time, and other loads take no turns"
     if len(lanes) > MOST_LANES:
@@ -52,11 +44,7 @@ def _problems(run: ResolvedRun, where: Where, free_bytes: int) -> Iterator[str]:
         yield f"port {taken[0]} is given for several servers, and only one can have it"
     if run.services and any(_writes(case) for case in lanes):
         yield f"the servers write to one {run.services[0].name}"
-    groups: dict[tuple[str, str], int] = {}
-    for case in lanes:
-        group = (case.case.workload, case.case.load)
-        groups[group] = groups.get(group, 0) + _memory(case)
-    needed = max(groups.values(), default=0)
+    needed = run.memory_at_once
     if needed > free_bytes:
         told = f"{needed / 1e9:.1f} GB of memory, {free_bytes / 1e9:.1f} GB are free"
         yield f"all servers at once would take {told}"
@@ -64,13 +52,3 @@ def _problems(run: ResolvedRun, where: Where, free_bytes: int) -> Iterator[str]:
 
 def _writes(case: ResolvedCase) -> bool:
     return any(request.method not in _SAFE for request in case.plan.requests)
-
-
-def _memory(case: ResolvedCase) -> int:
-    """What the server is likely to take, by the heap that its command says."""
-    if case.rival is not None and case.rival.url:
-        return 0
-    heap = _HEAP.search(" ".join((*case.server.command, *case.server.env.values())))
-    if heap is None:
-        return _USUAL_BYTES
-    return round(int(heap[1]) * _UNITS[heap[2].lower()] * _BESIDE_A_HEAP)

@@ -1,0 +1,67 @@
+"""Whether servers can be alive at once: what is in the way is said in a line, and they follow one another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from msgspec.structs import replace as changed
+
+from assay.resolved import ResolvedRun
+from assay.settings import Settings
+from assay.study import load_study, resolve
+from assay.trial.side_by_side import settled
+from assay.trial.where import HERE, Where
+from assay.values.design import Choices
+from assay.values.plan import StopAtCount
+
+ROOM = 1 << 40
+
+
+def franklin(choices: Choices = Choices(seed=1)) -> ResolvedRun:  # noqa: B008
+    settings = Settings.resolve(environ={})
+    return resolve(load_study("franklin", settings), settings, choices)
+
+
+def asking(run: ResolvedRun, method: str) -> ResolvedRun:
+    """The run beside a database that its servers share, asked in that way."""
+    cases = []
+    for case in run.cases:
+        requests = tuple(changed(request, method=method) for request in case.plan.requests)
+        cases.append(replace(case, plan=changed(case.plan, requests=requests)))
+    shared: Any = SimpleNamespace(name="postgres")
+    return replace(run, cases=tuple(cases), services=(shared,))
+
+
+def counted(run: ResolvedRun) -> ResolvedRun:
+    return replace(
+        run,
+        cases=tuple(replace(one, plan=changed(one.plan, stop=StopAtCount(count=9))) for one in run.cases),
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "where", "free_bytes", "said"),
+    [
+        (franklin(), HERE, 1 << 30, "all servers at once would take 1.4 GB of memory, 1.1 GB are free"),
+        (franklin(), replace(HERE, nodes=("10.0.0.1",)), ROOM, "on a cluster servers take no turns"),
+        (asking(franklin(), "POST"), HERE, ROOM, "the servers write to one postgres"),
+        (counted(franklin()), HERE, ROOM, "no two closed loops for a set time"),
+    ],
+)
+def test_what_is_in_the_way_is_said(run: ResolvedRun, where: Where, free_bytes: int, said: str) -> None:
+    found = settled(run, where, free_bytes).design
+    assert found.weave is None and said in found.unwoven
+
+
+@pytest.mark.parametrize("run", [franklin(), asking(franklin(), "GET")])
+def test_servers_that_fit_take_turns(run: ResolvedRun) -> None:
+    assert settled(run, HERE, ROOM).design.weave is not None
+
+
+@pytest.mark.parametrize("choices", [Choices(seed=1, weave=False), Choices(seed=1, profile="published")])
+def test_what_was_not_to_be_woven_is_not_and_nothing_is_said_of_it(choices: Choices) -> None:
+    found = settled(franklin(choices), HERE, ROOM).design
+    assert (found.weave, found.unwoven) == (None, "")
