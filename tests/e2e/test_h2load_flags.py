@@ -137,7 +137,7 @@ DIFFERENT = (
         differs=("lines", "counts", "requests"),
     ),
     Case(("--h1", "-n4"), always(CLOSING), row="`Connection: close`", differs=("counts",)),
-    Case(("-n1",), row="HTTP/2", differs=ALL),
+    Case(("-n1",), row="`space savings` of HTTP/2", differs=("lines",)),
     refused("-T", "9", row="`-T`"),
     refused("-r", "1", row="`-r`"),
     Case(("--timing-script-file", "SCRIPT", "--h1"), row="`--timing-script-file`", differs=ALL[:4]),

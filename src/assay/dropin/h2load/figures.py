@@ -43,6 +43,7 @@ class Figures:
     classes: tuple[int, int, int, int]
     bytes_read: int
     head_bytes: int
+    saved: str
     body_bytes: int
     request_time: Row
     connect_time: Row
@@ -79,6 +80,8 @@ def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
         classes=_classes(statuses),
         bytes_read=measured.bytes_read,
         head_bytes=max(0, measured.bytes_read - measured.body_bytes),
+        # How long the heads of HTTP/2 were before they were shortened is not kept.
+        saved="0.00%" if measured.http2 is None else "-",
         body_bytes=measured.body_bytes,
         request_time=_row(times),
         connect_time=_row(measured.connect_time),

@@ -14,9 +14,8 @@ _OVERRIDES = {":method", ":scheme", ":authority", ":host", "user-agent"}
 
 def refuse_protocol(flags: Flags) -> None:
     """Refuse a load over a protocol that is not spoken."""
-    if flags.http != "http/1.1":
-        spoken = "HTTP/3" if flags.http.startswith("h3") else "HTTP/2"
-        raise Ended(f"h2load: {spoken} ({flags.http}) is not spoken yet; --h1 asks for HTTP/1.1")
+    if flags.http.startswith("h3"):
+        raise Ended(f"h2load: HTTP/3 ({flags.http}) is not spoken yet; --h1 asks for HTTP/1.1")
 
 
 def plan(flags: Flags) -> LoadPlan:
@@ -24,8 +23,10 @@ def plan(flags: Flags) -> LoadPlan:
 
     InputError where the host has no address, or is a machine of others without their leave. h2load waits as
     long as it takes unless `-N` says otherwise; so does this, but for an hour at most. It sends as many
-    requests ahead as `-m` says, but with a body or at a rate one at a time.
+    requests ahead as `-m` says, but over HTTP/1.1 with a body or at a rate one at a time. HTTP/2 is spoken
+    where it is asked for first, and a server that picks another protocol is a failure.
     """
+    is_http2 = flags.http != "http/1.1"
     timed = flags.duration_ns > 0
     one_at_a_time = flags.data is not None or flags.per_client_per_s > 0
     return LoadPlan(
@@ -36,7 +37,9 @@ def plan(flags: Flags) -> LoadPlan:
         warmup_max_ns=flags.warmup_ns if timed else 0,
         threads=flags.threads,
         timeout_ns=min(flags.timeout_ns or LONGEST_TIMEOUT_NS, LONGEST_TIMEOUT_NS),
-        pipeline=1 if one_at_a_time else flags.streams,
+        http="2" if is_http2 else "1",
+        streams=flags.streams if is_http2 else 1,
+        pipeline=1 if one_at_a_time or is_http2 else flags.streams,
         addresses=(_address(flags),),
         tls=Tls(insecure=True, alpn=tuple(name for name in flags.alpn if name in _SPOKEN)),
         request_log="off" if timed else "times",

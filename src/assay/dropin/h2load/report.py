@@ -17,7 +17,7 @@ def report(found: Figures) -> str:
         f"{octets(number)}B ({number}) {what}"
         for number, what in (
             (found.bytes_read, "total"),
-            (found.head_bytes, "headers (space savings 0.00%)"),
+            (found.head_bytes, f"headers (space savings {found.saved})"),
             (found.body_bytes, "data"),
         )
     )
