@@ -70,6 +70,7 @@ def configure(parser: Parser) -> None:
             "names, and a path",
         ),
         ("assay versus http://127.0.0.1:8001/ http://127.0.0.1:8002/", "servers that run already"),
+        ("assay versus ./a ./b --no-weave -d 10s", "each alone, one trial after the other"),
         ("assay versus 'puma -w {workers} -p {port}' --scan workers=1,2,4", "a setting"),
         (
             "assay versus ./a ./b --budget 5m --within 0.5% --markdown result.md",
