@@ -22,12 +22,15 @@ class ContestWords(LiveWords):
         design, cases = seen.run.header.design, len(seen.run.header.cases)
         assert isinstance(design, ContestDesign)  # chosen for that
         expected = [seen.expected_s.get(case.id, (0.0, 0.0)) for case in seen.run.header.cases]
-        least, most = (fmt.span(FEWEST_BLOCKS * sum(each)) for each in zip(*expected, strict=True))
-        least_words = least if least == most else f"{least} to {most}"
-        return (
-            f"{FEWEST_BLOCKS} blocks of {fmt.counted(cases, 'trial')}, the fewest that settle anything, take "
-            f"{least_words}; it ends after {fmt.span(design.budget_ns / 1e9)} of load at the latest"
-        )
+        blocks = 1 if design.weave else FEWEST_BLOCKS
+        least, most = (fmt.span(blocks * sum(each)) for each in zip(*expected, strict=True))
+        span = least if least == most else f"{least} to {most}"
+        ends = f"it ends after {fmt.span(design.budget_ns / 1e9)} of load at the latest"
+        if design.weave:
+            sitting = f"a sitting of {fmt.counted(cases, 'server')}"
+            return f"{sitting} takes {span}, and one may settle a large difference; {ends}"
+        fewest = f"{FEWEST_BLOCKS} blocks of {fmt.counted(cases, 'trial')}, the fewest that settle anything"
+        return f"{fewest}, take {span}; {ends}"
 
     def ended(self, seen: Seen) -> str:
         """Where the question stands, after a whole block."""
