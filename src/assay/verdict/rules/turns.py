@@ -255,7 +255,7 @@ def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]
 
 
 def _by_neighbour(run: RunSeen, case: str, other: str) -> tuple[list[float], list[float]]:
-    """ln of the rates of `case` against its sitting's mean: after slices of its own, and of the other."""
+    """ln of the rates of `case` against the cycles around: after slices of its own, and of the other."""
     own: list[float] = []
     others: list[float] = []
     for sitting in run.sittings:
@@ -263,11 +263,12 @@ def _by_neighbour(run: RunSeen, case: str, other: str) -> tuple[list[float], lis
         if case not in lanes or other not in lanes:
             continue
         whose = {one.turn: name for name, lane in lanes.items() for one in lane.slices}
-        rates = {one.turn: math.log(one.completed / one.length_ns) for one in _measured(lanes[case])}
-        mean = statistics.fmean(rates.values()) if rates else 0.0
-        for turn, rate in rates.items():
-            if whose.get(turn - 1) in (case, other):
-                (own if whose[turn - 1] == case else others).append(rate - mean)
+        logs = {one.cycle: math.log(one.completed / one.length_ns) for one in _measured(lanes[case])}
+        for one in _measured(lanes[case]):
+            around = [logs[cycle] for cycle in (one.cycle - 1, one.cycle + 1) if cycle in logs]
+            if around and whose.get(one.turn - 1) in (case, other):
+                to = own if whose[one.turn - 1] == case else others
+                to.append(logs[one.cycle] - statistics.fmean(around))  # so that slow moods cancel
     return own, others
 
 
