@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -23,6 +24,13 @@ def rendered(renderable: RenderableType, width: int = 80) -> str:
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None, markup=False, highlight=False).print(renderable)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def test_a_terminal_of_60_columns_is_kept_and_loses_no_figure() -> None:
+    texts = [rendered(terminal.summary(sample_run.run()), width) for width in (60, 120)]
+    assert max(map(len, texts[0].splitlines())) <= 60
+    narrow, wide = (set(re.findall(r"\d[\d.]* (?:k/s|ms|MB|s|%)", " ".join(text.split()))) for text in texts)
+    assert len(wide) > 20 and wide <= narrow
 
 
 @pytest.mark.parametrize("width", [80, 120])
