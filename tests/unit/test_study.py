@@ -196,6 +196,13 @@ def design(study: ResolvedRun) -> StudyDesign:
     return study.design
 
 
+def test_a_load_may_be_of_http2(tmp_path: Path) -> None:
+    old = "connections = 100\n"
+    study = resolved(tmp_path, STUDY.replace(old, f'{old}http = "2"\nstreams = 8\n', 1), profile="published")
+    spoken = {(case.plan.http, case.plan.streams) for case in study.cases}
+    assert spoken == {("1", 1), ("2", 8)}
+
+
 def test_claims_are_about_cases(tmp_path: Path) -> None:
     fair = claims(resolved(tmp_path))
     assert [(one.a, one.b, one.published_ratio) for one in fair["x"].comparisons] == [("c/a", "c/b", 2.0)]
@@ -286,6 +293,11 @@ def test_the_time_it_takes_is_told(tmp_path: Path) -> None:
         ('name = "big"\n', "", ":15: servers[2].name: 'c/b' is there twice"),
         ('routes = ["r"]', 'routes = ["q"]', ":28: workloads[0].routes: there is no route 'q'"),
         ("measure_s = 10, ", "", "profiles.fair.loads[0]: give either measure_s or requests"),
+        (
+            "connections = 100\n",
+            "connections = 100\nstreams = 2\n",
+            "loads[1]: streams belong to HTTP/2: add http",
+        ),
         ("connections = 100\n", "connections = 0\n", "loads[1]: connections must be above 0"),
         ("blocks = 8", "block = 8", ":31: profiles.fair.block: unknown key; did you mean 'blocks'?"),
         (

@@ -42,6 +42,8 @@ def _early_end(plan: LoadPlan, measurement: Measurement) -> str:
     """Why the load ended before its end, where it did."""
     if not measurement.interrupted:
         return ""
+    if any(outcome.kind in plan.ends_on for outcome in measurement.outcomes):
+        return ", ended at once: the server does not speak it"
     unreached = plan.ends_unreached and not measurement.connections.opened
     return ", ended at once: nothing was reached" if unreached else ", interrupted"
 
