@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from serving import ALL, PATIENCE_S, Serving, load_plan, serving, variants
+from serving import ALL, PATIENCE_S, Serving, load_plan, serving
 
 from assay import engine
-from assay.sut import Server, probe
+from assay.sut import probe
 from assay.sut.server import HOST
 from assay.values.measurement import Measurement
 from assay.values.plan import Closed, LoadPlan, StopAfter, StopAtCount
@@ -233,17 +233,3 @@ def run(plan: LoadPlan) -> Measurement:
         under_way.stop()
         under_way.wait(PATIENCE_S)
     return under_way.result()
-
-
-OTHERS = [(server, variant) for server in ALL for variant in variants(server) if variant != "fair"]
-
-
-@pytest.mark.parametrize(
-    ("server", "variant"), OTHERS, ids=[f"{server.id}-{variant}" for server, variant in OTHERS]
-)
-def test_it_keeps_its_contract_in_each_of_its_settings(
-    server: Server, variant: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    with serving(server, variant, tmp_path_factory.mktemp("variant")) as made:
-        _, problems = probe.test(made.contract, made.routes, HOST, made.running.port)
-        assert problems == ()
