@@ -29,11 +29,12 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on with the connections that had more to read.
     pub(super) fn read_unread(&mut self) {
+        if self.lane.http2.is_some() {
+            return self.read_unread_wires();
+        }
         for slot in std::mem::take(&mut self.lane.unread) {
-            self.now_ns = self.clock.now_ns();
-            if self.lane.http2.is_some() {
-                self.read_wire(slot, true);
-            } else if self.lane.connections[slot as usize].transport.is_some() {
+            if self.lane.connections[slot as usize].transport.is_some() {
+                self.now_ns = self.clock.now_ns();
                 self.read(slot, true);
             }
         }

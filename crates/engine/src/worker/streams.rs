@@ -86,7 +86,9 @@ impl<T: Transport> Worker<T> {
             Err(error) => {
                 // What the peer said before it closed tells more than that it did.
                 self.read_wire(number, true);
-                self.break_wire(number, Broken::io(&error));
+                if self.wire_stage(number) == Stage::Busy {
+                    self.break_wire(number, Broken::io(&error));
+                }
             }
         }
     }
@@ -252,6 +254,17 @@ impl<T: Transport> Worker<T> {
             }
         }
         self.lane.unread.push(number);
+    }
+
+    /// Goes on with the connections that had more to read.
+    pub(super) fn read_unread_wires(&mut self) {
+        for number in std::mem::take(&mut self.lane.unread) {
+            self.now_ns = self.clock.now_ns();
+            self.read_wire(number, true);
+        }
+        if self.weave.is_some() {
+            self.write_due();
+        }
     }
 
     #[inline]
