@@ -54,12 +54,16 @@ def both(
     *,
     url: str = "http://127.0.0.1:PORT/",
     tls: ssl.SSLContext | None = None,
+    http2_port: int | None = None,
 ) -> tuple[Told, Told]:
-    """Run h2load, then ours; each on a server of its own. `make` gives the answers of a new server."""
+    """Run h2load, then ours; each on a server of its own, or on that of HTTP/2 at a port.
+
+    `make` gives the answers of a new server.
+    """
     told = []
     for program in (("h2load",), ASSAY):
         with recording(make(), tls=tls) as wire:
-            port = str(wire.port)
+            port = str(http2_port or wire.port)
             ended = subprocess.run(
                 [*program, *(word.replace("PORT", port) for word in (*words, *url.split()))],
                 capture_output=True,

@@ -11,7 +11,7 @@ from assay import console, engine, reach
 from assay.dropin import front
 from assay.dropin.h2load import flags as command_line
 from assay.dropin.h2load.flags import VERSION, Ended, Flags
-from assay.dropin.h2load.plan import plan, refuse_protocol
+from assay.dropin.h2load.plan import plan
 from assay.dropin.h2load.progress import Progress
 from assay.errors import EXIT_OK, AssayError
 
@@ -30,7 +30,6 @@ def main(words: Sequence[str]) -> int:
         flags = command_line.read(words)
         for warning in flags.warnings:
             console.note(warning)
-        refuse_protocol(flags)
         with contextlib.ExitStack() as opened:
             log = None if flags.log_file is None else opened.enter_context(_log(flags))
             return _test(flags, manners, log)
@@ -51,6 +50,7 @@ _FLAGS = {
     "load.max_connections": "-c",
     "load.stages": "--rps",
     "pipeline": "-m",
+    "streams": "-m",
     "requests": "-H",
     "stop.count": "-n",
     "stop.ns": "-D",

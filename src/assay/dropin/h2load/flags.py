@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from assay.dropin.h2load.url import Base, base, target
 VERSION = "1.52.0"
 """The version of nghttp2 whose h2load this is."""
 CLEAR = ("h2c", "http/1.1")
+SPOKEN = ("h2", "h2c", "http/1.1")
 _DEFAULT_ALPN = "h2,h2-16,h2-14,http/1.1"
 _UNIX = "unix:"
 _MOST_BITS = 30
@@ -51,6 +52,7 @@ _LONG = {
         )
     },
 }  # fmt: skip
+_DEFAULTS = {"w": "30", "W": "30", "f": 16384, "header-table-size": 4096, "encoder-header-table-size": 4096}
 _NEVER = {
     "T": "how long a connection lives cannot be bounded here; -N bounds how long an answer may take",
     "r": "connections here have no share of the requests of their own; --rps sets a rate of requests",
@@ -98,9 +100,10 @@ class Flags:
     warnings: tuple[str, ...] = ()
 
     @property
-    def http(self) -> str:
-        """The protocol that is asked for first: "http/1.1", or a name of HTTP/2's or HTTP/3's."""
-        return self.alpn[0] if self.where.scheme == "https" else self.clear
+    def protocols(self) -> tuple[str, ...]:
+        """The protocols that may be spoken, by their names in ALPN, the best first."""
+        offered = self.alpn if self.where.scheme == "https" else (self.clear,)
+        return tuple(name for name in offered if name in SPOKEN)
 
     def shares(self) -> list[tuple[int, int]]:
         """The clients and the requests of each thread, as h2load deals them."""
@@ -218,7 +221,7 @@ def _checked(given: _Given) -> Flags:
         raise Ended(f"-d: Could not open file {texts['d']}")
     if "qlog-file-base" in texts:
         warnings += ("Warning: --qlog-file-base: only effective in quic, ignoring.",)
-    return Flags(
+    flags = Flags(
         where=where,
         targets=targets,
         socket=socket,
@@ -238,6 +241,22 @@ def _checked(given: _Given) -> Flags:
         log_file=texts.get("log-file"),
         warnings=warnings,
     )
+    _refuse(flags, {**texts, **counts})
+    return flags
+
+
+def _refuse(flags: Flags, given: Mapping[str, object]) -> None:
+    """Refuse protocols that are not spoken, and what of HTTP/2 cannot be chosen."""
+    if not flags.protocols:
+        raise Ended(f"h2load: --npn-list {','.join(flags.alpn)}: h2 and http/1.1 are spoken here")
+    if flags.protocols == ("http/1.1",):
+        return
+    for letter, usual in _DEFAULTS.items():
+        if given.get(letter, usual) != usual:
+            flag = f"{'-' if len(letter) == 1 else '--'}{letter}"
+            raise Ended(
+                f"h2load: {flag}: windows, frames and tables of HTTP/2 have one size here; leave it out"
+            )
 
 
 def _numbers_fit(counts: dict[str, int]) -> Iterator[str]:

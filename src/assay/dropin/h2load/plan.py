@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from assay import reach
-from assay.dropin.h2load.flags import VERSION, Ended, Flags
+from assay.dropin.h2load.flags import VERSION, Flags
 from assay.dropin.h2load.numbers import NS_PER_S
 from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
 
 LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
-_SPOKEN = ("http/1.1", "http/1.0")
+_MOST_LOGGED = 1_000_000
+"""Requests that are logged for the sake of what TLS agreed on: 48 bytes each."""
 _OVERRIDES = {":method", ":scheme", ":authority", ":host", "user-agent"}
-
-
-def refuse_protocol(flags: Flags) -> None:
-    """Refuse a load over a protocol that is not spoken."""
-    if flags.http.startswith("h3"):
-        raise Ended(f"h2load: HTTP/3 ({flags.http}) is not spoken yet; --h1 asks for HTTP/1.1")
 
 
 def plan(flags: Flags) -> LoadPlan:
     """The load that the flags ask for.
 
     InputError where the host has no address, or is a machine of others without their leave. h2load waits as
-    long as it takes unless `-N` says otherwise; so does this, but for an hour at most. It sends as many
-    requests ahead as `-m` says, but over HTTP/1.1 with a body or at a rate one at a time. HTTP/2 is spoken
-    where it is asked for first, and a server that picks another protocol is a failure.
+    long as it takes unless `-N` says otherwise; so does this, but for an hour at most. As many requests as
+    `-m` says are under way on a connection, but over HTTP/1.1 with a body or at a rate one at a time.
     """
-    is_http2 = flags.http != "http/1.1"
     timed = flags.duration_ns > 0
+    over_one = flags.protocols == ("http/1.1",)
     one_at_a_time = flags.data is not None or flags.per_client_per_s > 0
+    over_tls = flags.where.scheme == "https" and flags.requests <= _MOST_LOGGED
     return LoadPlan(
         url=f"{flags.where.scheme}://{flags.where.authority}",
         requests=tuple(_request(flags, target) for target in flags.targets),
@@ -37,12 +32,12 @@ def plan(flags: Flags) -> LoadPlan:
         warmup_max_ns=flags.warmup_ns if timed else 0,
         threads=flags.threads,
         timeout_ns=min(flags.timeout_ns or LONGEST_TIMEOUT_NS, LONGEST_TIMEOUT_NS),
-        http="2" if is_http2 else "1",
-        streams=flags.streams if is_http2 else 1,
-        pipeline=1 if one_at_a_time or is_http2 else flags.streams,
+        http="1" if over_one else "auto" if "http/1.1" in flags.protocols else "2",
+        pipeline=flags.streams if over_one and not one_at_a_time else 1,
+        streams=1 if over_one else flags.streams,
         addresses=(_address(flags),),
-        tls=Tls(insecure=True, alpn=tuple(name for name in flags.alpn if name in _SPOKEN)),
-        request_log="off" if timed else "times",
+        tls=Tls(insecure=True, alpn=("http/1.1",)),
+        request_log="times" if not timed and (over_tls or flags.log_file) else "off",
     )
 
 

@@ -65,7 +65,8 @@ class Progress:
         if measured.connections.opened:
             if self._flags.duration_ns:
                 self._begin_measuring()
-            self._agree()
+            if measured.handshakes or self._flags.where.scheme == "http":
+                self._agree(measured)
         if self._flags.duration_ns:
             self._each(
                 "Main benchmark duration is over for thread #{0}. Stopping all clients.",
@@ -89,11 +90,14 @@ class Progress:
                 "Main benchmark duration is started for thread #{0}.",
             )
 
-    def _agree(self) -> None:
-        """Say what TLS and the protocol are, once there is a connection."""
-        if self._agreed:
+    def _agree(self, measured: Measurement | None = None) -> None:
+        """Say what TLS and the protocol are, once known: where TLS chose among several, at the end."""
+        protocols = self._flags.protocols
+        if self._agreed or (len(protocols) > 1 and measured is None):
             return
         self._agreed = True
+        is_two = len(protocols) > 1 and measured is not None and "2" in measured.http_versions
+        protocol = "h2" if is_two else protocols[-1]
         session = self._running.session() if self._running and self._flags.where.scheme == "https" else None
         if session is not None:
             from assay.dropin import openssl
@@ -101,12 +105,14 @@ class Progress:
             version, suite, group, _ = session
             console.write(f"TLS Protocol: {version.replace('TLS ', 'TLSv')}\nCipher: {openssl.cipher(suite)}")
             console.write(f"Server Temp Key: {_GROUPS.get(group, group)}")
-        console.write(f"Application protocol: {self._flags.http}")
+        console.write(f"Application protocol: {protocol}")
 
     def _advance(self, done: int) -> None:
         step = max(1, self._requests // _STEPS)
         if done >= step:
             self._agree()
+        if not self._agreed:
+            return
         while self._told + step <= done:
             self._told += step
             console.write(f"progress: {self._told * 100 // self._requests}% done")
