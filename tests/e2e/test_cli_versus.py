@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from interrupting import interrupted
-from made_rivals import ASSAY, PATIENCE_S, QUICK, assay, command, environment, left_of, records
+from made_rivals import ASSAY, QUICK, assay, command, environment, left_of, records
 
 from assay import store
 from assay.values.run import Run
@@ -70,28 +70,6 @@ def test_what_was_measured_is_exported_judged_and_compared(tmp_path: Path) -> No
     assert unbounded or (ended.returncode == 3 and "the limit of 50 % is broken." in told)
     listed = assay(tmp_path, "history")
     assert "versus" in listed.stdout
-
-
-def test_servers_that_stand_already_are_compared_at_their_urls(tmp_path: Path) -> None:
-    with standing(tmp_path, *SLOW) as slow, standing(tmp_path) as fast:
-        ports = [port(server) for server in (slow, fast)]
-        urls = [f"http://127.0.0.1:{one}/" for one in ports]
-        ended = subprocess.run(
-            [*ASSAY, "versus", *urls, *QUICK, "--budget", "20s", "--no-control"],
-            cwd=tmp_path,
-            env=environment(tmp_path),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_S,
-        )
-        assert "Traceback" not in ended.stderr
-        assert slow.poll() is None and fast.poll() is None  # they are not ours to stop
-        slow.terminate()
-        fast.terminate()
-    found = answer(stored(tmp_path))
-    assert found.best is not None and found.best.id == f"127.0.0.1:{ports[1]}"
-    assert all(trial.server is None and trial.measurement for trial in stored(tmp_path).trials)
 
 
 def test_a_scan_compares_one_command_with_itself_and_hooks_run_around_it(tmp_path: Path) -> None:

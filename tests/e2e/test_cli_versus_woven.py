@@ -9,6 +9,7 @@ from made_rivals import ASSAY, PATIENCE_S, assay, command, environment, left_of
 from test_cli_versus import SLOW, port, standing, stored
 
 from assay.values.run import Run
+from assay.versus.answer import answer
 
 QUICK = ("-d", "160ms", "--warm-up", "300ms", "-c", "2", "-t", "1", "--slice", "40ms", "--no-control")
 
@@ -79,7 +80,9 @@ def test_servers_that_stand_have_one_long_sitting_in_parts(tmp_path: Path) -> No
         slow.terminate()
         fast.terminate()
     run = stored(tmp_path)
-    assert all(trial.lane and trial.lane.standing for trial in run.trials)
+    assert all(trial.lane and trial.lane.standing and trial.server is None for trial in run.trials)
+    best = answer(run).best
+    assert best is not None and best.id == urls[1].removeprefix("http://").rstrip("/")
     assert run.judgement is not None
     (pair,) = run.judgement.comparisons
     assert pair.ratio is not None and pair.ratio.n >= 8  # batches of cycles, not sittings

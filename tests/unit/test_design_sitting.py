@@ -216,3 +216,15 @@ def test_slices_within_a_service_time_are_seen_and_a_server_that_hangs_lengthens
     assert not too_short(100 * MS, 1000 * MS, {"x": quick, "y": late[:2]})
     assert not too_short(200 * MS, 1000 * MS, {"x": quick, "y": late})  # they are longer by now
     assert not too_short(100 * MS, 1000 * MS, {"x": quick, "y": hangs})
+
+
+def test_a_first_fifth_that_only_scatters_doubles_nothing() -> None:
+    even = made_runs.woven({"a": [1000.0] * 8, "b": [1000.0] * 8})
+    first = even.trials[0]
+    assert first.lane is not None
+    wild = tuple(
+        replace(one, early_completed=one.early_completed + (8 if number % 2 else -7))
+        for number, one in enumerate(first.lane.slices)
+    )
+    made = replace(even, trials=(replace(first, lane=replace(first.lane, slices=wild)), even.trials[1]))
+    assert lengths_now(ALIKE, [made]) == even.lengths
