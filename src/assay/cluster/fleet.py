@@ -191,13 +191,9 @@ class FleetRun:
     def snapshot(self) -> Snapshot:
         """The totals of all; of their times the slowest generator's, since quantiles cannot be added.
 
-        Of many generators it may be a moment old: asking all of them takes the driver a while.
+        As they were when `wait` looked last, which of many generators may be a moment ago.
         """
-        if self._last is not None and not self._is_due:
-            return self._last
-        looks = [msgspec.json.decode(answer, type=Snapshot) for answer in calls.ask_all(self._agents, "look")]
-        self._heard_s, self._last = time.monotonic(), _together(looks)
-        return self._last
+        return self._last if self._last is not None else self._look()
 
     def begin_measuring(self, at_ns: int = 0) -> None:
         """End the warm-up on all of them at one instant."""
@@ -218,8 +214,7 @@ class FleetRun:
             done = calls.ended(self._ends, timeout_s)
             calls.broken(self._agents, self._ends)
             if not done and self._is_due:
-                calls.ask_all(self._agents, "hello")
-                self._heard_s = time.monotonic()
+                self._look()
         except AssayError:
             _stop_all(self._agents)
             raise
@@ -259,9 +254,15 @@ class FleetRun:
             link_bytes_per_s=member.link_bytes_per_s,
         )
 
+    def _look(self) -> Snapshot:
+        """Look at all of them: each says by its answer that it is still there."""
+        looks = [msgspec.json.decode(answer, type=Snapshot) for answer in calls.ask_all(self._agents, "look")]
+        self._heard_s, self._last = time.monotonic(), _together(looks)
+        return self._last
+
     @property
     def _is_due(self) -> bool:
-        """Whether the generators are to be asked again."""
+        """Whether the generators are to be asked again: asking all of very many takes a while."""
         return time.monotonic() - self._heard_s >= len(self.members) / ASKED_A_SECOND
 
     @property
