@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from assay.adhoc.rivals import one_program
 from assay.design import Due, DueSitting, next_due
-from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted, too_short
+from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted, too_short, warming_ns
 from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Open, Stage
 from assay.values.run import Run
@@ -228,3 +228,11 @@ def test_a_first_fifth_that_only_scatters_doubles_nothing() -> None:
     )
     made = replace(even, trials=(replace(first, lane=replace(first.lane, slices=wild)), even.trials[1]))
     assert lengths_now(ALIKE, [made]) == even.lengths
+
+
+@pytest.mark.parametrize(("slice_ms", "warming_ms"), [(None, 100), (250, 100), (900, 150)])
+def test_a_warm_up_has_shorter_slices_so_that_ten_of_them_are_soon_there(
+    slice_ms: int | None, warming_ms: int
+) -> None:
+    known = None if slice_ms is None else Lengths(slice_ns=slice_ms * MS, settle_ns=0)
+    assert warming_ns(known) == warming_ms * MS

@@ -29,6 +29,9 @@ SETTLES_IN = 1.5
 """Mean service times: what is under way when a slice ends is answered by then, before the next one."""
 PILOT_CYCLES = FEWEST_CYCLES
 EARLY_DIFFERS = 0.01
+WARMING_NS = 100_000_000
+_SHORTER = 6
+"""A sixth of 25 service times is four of them."""
 _SILENT = 3
 """Slices without an answer, after which longer ones are tried."""
 _STEP_NS = 10_000_000
@@ -82,6 +85,12 @@ def too_short(length_ns: int, most_ns: int, slices: Mapping[str, Sequence[Slice]
 def _median_ns(slices: Sequence[Slice]) -> float:
     """The median service time; the mean is far above it where some connections wait long for others."""
     return statistics.median(one.service_time_p50_ns for one in slices)
+
+
+def warming_ns(lengths: Lengths | None) -> int:
+    """The slices of a warm-up: shorter, so that a fast server can be shown to be steady within two seconds,
+    and still some service times of the slowest where those are known."""
+    return WARMING_NS if lengths is None else max(WARMING_NS, lengths.slice_ns // _SHORTER)
 
 
 def lengths_now(weave: Weave, sittings: Sequence[Sitting]) -> Lengths | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from assay import engine
 from assay.design import Due, DueSitting
-from assay.design.lengths import lengths_for
+from assay.design.lengths import lengths_for, warming_ns
 from assay.errors import EnvironmentLacks, ServerFailed
 from assay.host import Watch
 from assay.resolved import ResolvedCase
@@ -33,7 +33,7 @@ from assay.trial.one_trial import (
     tested_routes,
     wrong_answers,
 )
-from assay.trial.turns import WARMING_NS, LaneWatched, Turns
+from assay.trial.turns import LaneWatched, Turns
 from assay.values.plan import LoadPlan, StopAfter
 from assay.values.sitting import Lengths, Sitting
 from assay.values.trial import Lane, Phase, ServiceSeen, Trial
@@ -229,7 +229,7 @@ def _woven_plan(due: DueSitting, lanes: Sequence[_Lane]) -> WovenPlan:
         for lane in lanes
     )
     known = due.lengths or _unknown(due)
-    first_ns = min(WARMING_NS, known.slice_ns) if warms and due.lengths is None else known.slice_ns
+    first_ns = min(warming_ns(due.lengths), known.slice_ns) if warms else known.slice_ns
     return WovenPlan(lanes=plans, slice_ns=first_ns, settle_ns=known.settle_ns, seed=due.seed)
 
 

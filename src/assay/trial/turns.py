@@ -18,6 +18,7 @@ from assay.design.lengths import (
     lengths_for,
     piloted,
     too_short,
+    warming_ns,
 )
 from assay.design.sitting import DueSitting
 from assay.engine import WovenRun
@@ -31,8 +32,6 @@ from assay.values.sitting import Lengths, Pilot, TurnSeen
 from assay.values.trial import WarmUpSeen
 from assay.values.weave import Slice, Turn, WovenSnapshot
 
-WARMING_NS = 100_000_000
-"""Slices of a warm-up whose lengths are not known yet."""
 _LOOK_S = 0.2
 _EVERY_S = 0.5
 
@@ -68,7 +67,7 @@ class Turns:
     measured_cycles: int = 0
     _measures: bool = False
     _measures_from: int | None = None
-    _warming_ns: int = WARMING_NS
+    _warming_ns: int = field(init=False)
     _lent: bool = False
     _rejoins: int | None = None
     _pilot_from: int | None = None
@@ -79,6 +78,7 @@ class Turns:
         """The lengths that are known before the warm-up."""
         due = self.due
         self.lengths = due.lengths or lengths_for(due.weave, {})
+        self._warming_ns = warming_ns(due.lengths)
         for place, lane in enumerate(self.lanes):
             if lane.warm_up.max_ns == 0:
                 self.warm[place] = NO_WARM_UP
