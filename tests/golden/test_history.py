@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import time
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from sample_run import stored, under
 
 from assay.cli import main as cli
 from assay.report import pages
-from assay.store.index import NAME, Filter, Index, rebuild
+from assay.store.index import NAME, Filter, Index, ListedRun, rebuild
 from assay.values.run import Run
 
 Captured = pytest.CaptureFixture[str]
@@ -235,3 +236,14 @@ def test_ten_thousand_runs_are_listed_from_the_index(tmp_path: Path) -> None:
     assert len(entries) == 10_001
     # No timing bound here: a busy machine would break it. The figure is for the reader of a failure.
     print(f"listed in {took_s:.2f} s")
+
+
+def test_two_runs_of_one_study_are_chosen_to_begin_with() -> None:
+    studies = ("franklin", "heroes", "franklin", "franklin")
+    entries = [
+        pages.Listed(ListedRun(folder=f"run-{place}", run_id=f"run-{place}", study=study), going_on=False)
+        for place, study in enumerate(studies)
+    ]
+    page = pages.history(entries, Filter(), "/token")
+    chosen = re.findall(r'name="(base|new)" value="([^"]+)"[^>]*checked', page)
+    assert chosen == [("new", "run-0"), ("base", "run-2")]

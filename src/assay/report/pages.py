@@ -31,7 +31,7 @@ class Listed:
 
 def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
     """The list of runs with its filter, and the form that sets two side by side."""
-    rows = [
+    rows: list[dict[str, object]] = [
         {
             "folder": quote(one.entry.folder, safe=""),
             "value": one.entry.folder,
@@ -49,12 +49,24 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
         for one in listed
         if one.entry.problem is None
     ]
+    _preselect(rows)
     problems = [
         fmt.safe(one.entry.problem or f"{one.entry.run_id}: {damage(one.entry.damaged)}", 500)
         for one in listed
         if one.entry.problem or one.entry.damaged
     ]
     return html.page("history", "Runs", base, rows=rows, problems=problems, chosen=chosen)
+
+
+def _preselect(rows: list[dict[str, object]]) -> None:
+    """The newest run against the one before it of the same study and profile: those two compare."""
+    if not rows:
+        return
+    first, *others = rows
+    alike = [row for row in others if (row["study"], row["profile"]) == (first["study"], first["profile"])]
+    base = [*alike, *others, first][0]
+    for row in rows:
+        row["is_base"], row["is_new"] = row is base, row is first
 
 
 def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
