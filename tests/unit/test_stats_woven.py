@@ -103,27 +103,6 @@ def test_one_sitting_has_no_spread_between() -> None:
     assert woven.spread([[0.1] * 10, [0.2] * 3]) is None
 
 
-@given(st.floats(0.001, 0.1), st.floats(0.0005, 0.1), st.floats(0.5, 60), st.floats(0.05, 2))
-def test_the_best_length_is_the_cheapest(
-    within: float, between: float, sitting_s: float, cycle_s: float
-) -> None:
-    """Kalibera and Jones: no other number of cycles gives less variance for the same time."""
-    seen = woven.Spread(within, between, 10, 5)
-    best = woven.best_cycles(seen, sitting_s, cycle_s)
-    assert best is not None
-
-    def cost(cycles: int) -> float:
-        return (sitting_s + cycles * cycle_s) * seen.deviation(cycles) ** 2
-
-    for other in (best - 2, 2 * best):
-        if other >= woven.FEWEST_CYCLES:
-            assert cost(best) <= cost(other) * 1.001
-
-
-def test_sittings_that_do_not_differ_should_be_one_long_one() -> None:
-    assert woven.best_cycles(woven.Spread(0.05, 0.0, 10, 5), 3.0, 0.2) is None
-
-
 @settings(max_examples=50)
 @given(st.floats(0.002, 0.1), st.floats(0, 0.05), st.floats(0.002, 0.05))
 def test_what_is_needed_is_the_least_that_is_enough(within: float, between: float, wanted: float) -> None:

@@ -153,19 +153,6 @@ def _inflated_variance(logs: Sequence[float]) -> float:
     return statistics.variance(logs) * (1 + r) / (1 - r)
 
 
-def best_cycles(seen: Spread, sitting_s: float, cycle_s: float) -> int | None:
-    """How many cycles a sitting should have, so that a given time tells most.
-
-    A sitting costs `sitting_s` before its first measured cycle (start, warm-up, stop) and `cycle_s` for
-    each: sqrt(sitting_s/cycle_s) * within/between (Kalibera, Jones, section 6). None where sittings do not
-    differ: then one should go on for as long as it can.
-    """
-    if seen.between == 0 or cycle_s <= 0:
-        return None
-    best = math.sqrt(max(0.0, sitting_s) / cycle_s) * seen.within / seen.between
-    return max(FEWEST_CYCLES, math.ceil(best))
-
-
 class More(NamedTuple):
     """What would make the interval narrow enough: so many sittings as long as these altogether, or as many as
     these of so many cycles each. None where that would not."""

@@ -50,11 +50,3 @@ def octets(number: int) -> str:
         if number >= scale:
             return f"{number / scale:.2f}{unit}"
     return str(number)
-
-
-def period(time_ns: int) -> str:
-    """A time in the largest unit that divides it: "100ms", "1s"."""
-    for unit in ("h", "m", "s"):
-        if time_ns and time_ns % _NS[unit] == 0:
-            return f"{time_ns // _NS[unit]}{unit}"
-    return f"{time_ns // _NS['ms']}ms"
