@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -115,6 +114,8 @@ def _own_descriptor(path: Path) -> int | None:
 
 
 def _replace(path: Path, data: bytes, mode: int) -> None:
+    import tempfile  # with every kind of compression; a load that writes no file goes without
+
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     beside = Path(name)
     try:
