@@ -294,6 +294,7 @@ def main(words: Sequence[str]) -> int:
     if problem:
         sys.stderr.write(problem + "\n")
         return 2
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # the hosts go then too
     with ray_cluster() as cluster:
         head = cluster.hosts[0]
         command = [word.replace("{ray}", cluster.address) for word in words]
