@@ -324,7 +324,7 @@ fn an_early_answer_counts_and_costs_the_connection() {
     let server = Server::start(|peer| {
         peer.request_head();
         peer.send(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n");
-        peer.hang();
+        peer.abandon();
     });
     let body = "x".repeat(20_000_000);
     let more = json!({"requests": [{"method": "POST", "body": body}]});

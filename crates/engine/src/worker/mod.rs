@@ -195,7 +195,7 @@ impl<T: Transport> Worker<T> {
         if let Some(weave) = &self.weave {
             return self.next_wake_of_all_ns(weave);
         }
-        if !self.lane.unread.is_empty() {
+        if !self.lane.unread.is_empty() || self.has_none_left() {
             return self.now_ns;
         }
         let mut wake_ns = (self.now_ns + TICK_NS)

@@ -26,8 +26,7 @@ impl<T: Transport> Worker<T> {
             self.end(self.phase.end_ns.min(stop_ns), stop_ns < self.phase.end_ns);
             return true;
         }
-        if self.lane.quota == 0 && self.phase.is_measuring && self.lane.desk.ledger.in_flight() == 0
-        {
+        if self.has_none_left() {
             self.lane.quota = self.control.reserve(u64::from(self.lane.program.pipeline));
             if self.lane.quota == 0 {
                 self.end(now_ns, false);
@@ -42,6 +41,11 @@ impl<T: Transport> Worker<T> {
             self.next_sweep_ns = now_ns + self.sweep_interval_ns;
         }
         false
+    }
+
+    /// Whether all that this worker took of the count is answered: it takes more, or the run is over.
+    pub(super) fn has_none_left(&self) -> bool {
+        self.lane.quota == 0 && self.phase.is_measuring && self.lane.desk.ledger.in_flight() == 0
     }
 
     /// When the current phase ends, as far as is known.

@@ -148,6 +148,11 @@ impl Peer {
         while matches!(self.stream.read(&mut buffer), Ok(read) if read > 0) {}
     }
 
+    /// Leaves the connection open for good, and whatever comes unread.
+    pub fn abandon(&mut self) {
+        std::mem::forget(self.stream.try_clone().unwrap());
+    }
+
     /// Closes with a reset instead of an end.
     pub fn reset(&mut self) {
         let socket = socket2::SockRef::from(&self.stream);
