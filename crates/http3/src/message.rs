@@ -8,7 +8,7 @@ use assay_http2::meaning::{Meaning, meaning, number};
 
 /// The fields of one message, and its interim answers, may not be longer; as with HTTP/1 and HTTP/2.
 pub const MOST_FIELD_BYTES: usize = 512 * 1024;
-/// Frames that mean nothing may not be longer altogether; each counts as [`HEAD_BYTES`] and its payload.
+/// Frames that mean nothing may not be longer altogether; each counts as `HEAD_BYTES` and its payload.
 pub const MOST_PASSED_BYTES: u64 = 1024 * 1024;
 const HEAD_BYTES: u64 = 2;
 
