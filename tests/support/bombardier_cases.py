@@ -129,7 +129,7 @@ DIFFERENT = (
         url="https://localhost:PORT/",
         tls=True,
         row="`--http2`",
-        differs=("exit code", "lines", "requests"),
+        differs=("requests",),
     ),
     Case(("--help",), url="", row="`--help`", differs=("standard error",)),
     Case(("--help-long",), url="", row="`--help`", differs=("lines",)),
