@@ -296,8 +296,8 @@ ON_A_CLUSTER = {
 CAUGHT_ON_A_CLUSTER = {"G9": "flagged", "G10": "flagged", "G11": "withheld", "G12": "refused"}
 
 IMPOSSIBLE = {
-    "M3": "our own engine keeps one set of books and refuses to end with two; other tools' reports do this",
     "G13": "no server of a study allows few streams; tests/unit/test_verdict_http2_rules.py shows it",
+    "M3": "our own engine keeps one set of books and refuses to end with two; other tools' reports do this",
 }
 """Rules that no run on this machine can be given a flaw for, and why."""
 
