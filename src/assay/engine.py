@@ -76,12 +76,6 @@ def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
         return EngineRun(_engine.Run(_encoded(plan), script))
 
 
-def check_woven(plan: WovenPlan) -> None:
-    """Check what can be known of a woven plan before it runs; `PlanRefused` names the field."""
-    with _errors_of_ours():
-        _engine.validate_woven(_encoded(plan))
-
-
 def start_woven(plan: WovenPlan) -> WovenRun:
     """Start lanes that take turns, on threads of the engine.
 
