@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assay.cluster.merge import NotOneLoad, added, merged
 from assay.stats.quantiles import quantiles
-from assay.values.measurement import Books, Histogram, Measurement, Outcome, Window
+from assay.values.measurement import Books, Histogram, Http3, Measurement, Outcome, Window
 
 times = st.lists(st.integers(20, 600_000_000).map(lambda units: units * UNIT_NS), max_size=60)
 PS = (0.01, 0.25, 0.5, 0.75, 0.9, 0.99)
@@ -67,6 +67,16 @@ def test_books_that_do_not_balance_are_no_part_of_anything() -> None:
         merged([measurement(), wrong])
     with pytest.raises(NotOneLoad, match="no generator"):
         merged([])
+
+
+def test_what_http3_has_beside_is_added_up() -> None:
+    """Each field: one that is left out of the sum would be the first part's."""
+    counts = [name for name, kind in Http3.__annotations__.items() if kind == "int"]
+    part = Http3(**{name: 1 + place for place, name in enumerate(counts)}, resets={"A": 1}, lost={"B": 2})
+    whole = merged([made(1, 0, 0, http3=part), made(1, 0, 0, http3=part), made(1, 0, 0)]).http3
+    expected = {name: 2 * (1 + place) for place, name in enumerate(counts)}
+    assert whole == Http3(**expected, resets={"A": 2}, lost={"B": 4})
+    assert merged([made(1, 0, 0)]).http3 is None
 
 
 def window(start_ns: int, completed: int, phase: str = "measured", length_ns: int = 100) -> Window:

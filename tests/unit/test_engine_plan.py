@@ -131,9 +131,25 @@ parts = st.builds(
 )
 
 
+over_quic = st.builds(
+    replace,
+    plans,
+    url=st.just("https://x"),
+    http=st.just("3"),
+    http_version=st.just("1.1"),
+    streams=st.just(1),
+    addresses=st.just(()),
+    tls=st.just(Tls(insecure=True)),
+)
+
+
 @settings(deadline=None)
 @given(
-    plans | logged | parts | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=()))
+    plans
+    | logged
+    | parts
+    | over_quic
+    | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=()))
 )
 def test_every_plan_comes_back_unchanged(plan: LoadPlan) -> None:
     back = _engine.normalise(msgspec.json.encode(plan))
@@ -167,6 +183,7 @@ def test_a_right_plan_passes_the_check() -> None:
         ({"url": "nowhere"}, "load plan: url: no scheme (such as http://) in 'nowhere'"),
         ({"threads": 2}, "load plan: threads: must be at least 1 and at most the number of connections"),
         ({"requests": (Request(target="a b"),)}, "load plan: requests[0].target: must be a path"),
+        ({"http": "3"}, "load plan: url: must be https: HTTP/3 is never without TLS"),
     ],
 )
 def test_a_wrong_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:

@@ -205,7 +205,7 @@ pub struct LoadPlan {
     /// Which HTTP is spoken.
     #[serde(default)]
     pub http: Http,
-    /// Requests under way at once on a connection of HTTP/2, each on a stream of its own.
+    /// Requests under way at once on a connection of HTTP/2 or HTTP/3, each on a stream of its own.
     #[serde(default = "one", deserialize_with = "saturating")]
     pub streams: u32,
     /// Requests sent at once on a connection, before the first answer is in. In an open loop so many

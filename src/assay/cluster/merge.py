@@ -19,6 +19,7 @@ from assay.values.measurement import (
     Connections,
     Histogram,
     Http2,
+    Http3,
     Measurement,
     Outcome,
     Stray,
@@ -73,6 +74,7 @@ def merged(parts: Sequence[Measurement]) -> Measurement:
         handshakes=_counted(part.handshakes for part in parts),
         first_byte_time=added([part.first_byte_time for part in parts]),
         http2=_http2([part.http2 for part in parts if part.http2 is not None]),
+        http3=_http3([part.http3 for part in parts if part.http3 is not None]),
         missed_starts=total(lambda part: part.missed_starts),
         windows=_windows(parts),
         workers=tuple(worker for part in parts for worker in part.workers),
@@ -93,6 +95,25 @@ def _http2(parts: Sequence[Http2]) -> Http2 | None:
         faults=_counted(part.faults for part in parts),
         resets=_counted(part.resets for part in parts),
         going_away=_counted(part.going_away for part in parts),
+    )
+
+
+def _http3(parts: Sequence[Http3]) -> Http3 | None:
+    """What HTTP/3 has beside; None where none of the parts spoke it."""
+    if not parts:
+        return None
+    return Http3(
+        handshakes=sum(part.handshakes for part in parts),
+        stream_limit_waits=sum(part.stream_limit_waits for part in parts),
+        stream_limit_ns=sum(part.stream_limit_ns for part in parts),
+        flow_stalls=sum(part.flow_stalls for part in parts),
+        flow_stall_ns=sum(part.flow_stall_ns for part in parts),
+        udp_sent=sum(part.udp_sent for part in parts),
+        udp_received=sum(part.udp_received for part in parts),
+        lost_packets=sum(part.lost_packets for part in parts),
+        goaway=sum(part.goaway for part in parts),
+        resets=_counted(part.resets for part in parts),
+        lost=_counted(part.lost for part in parts),
     )
 
 

@@ -125,6 +125,30 @@ class Http2(Value, frozen=True, kw_only=True):
     going_away: dict[str, int] = {}
 
 
+class Http3(Value, frozen=True, kw_only=True):
+    """What HTTP/3 has that HTTP/1 has not, in the measured phase.
+
+    `handshakes` are connections opened. Requests that waited because the server allows no more streams
+    (`stream_limit_waits`, for `stream_limit_ns` together), and how often and how long bodies of requests
+    waited for the server's windows (`flow_stalls`, `flow_stall_ns`, over all connections). `udp_sent` and
+    `udp_received` are datagrams, `lost_packets` those sent that were taken for lost and sent again, `goaway`
+    the server's GOAWAYs. `resets` are streams that the server ended, by code, and `lost` connections that
+    were lost, by stage ("handshake", "open") and how.
+    """
+
+    handshakes: int
+    stream_limit_waits: int
+    stream_limit_ns: int
+    flow_stalls: int
+    flow_stall_ns: int
+    udp_sent: int
+    udp_received: int
+    lost_packets: int
+    goaway: int
+    resets: dict[str, int] = {}
+    lost: dict[str, int] = {}
+
+
 class Measurement(Value, frozen=True, kw_only=True):
     """One execution of a `LoadPlan`.
 
@@ -165,6 +189,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     handshakes: dict[str, int] = {}
     first_byte_time: Histogram
     http2: Http2 | None = None
+    http3: Http3 | None = None
     missed_starts: int
     windows: tuple[Window, ...]
     workers: tuple[Worker, ...]

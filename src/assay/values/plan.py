@@ -186,10 +186,11 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     `address_family`; `source_addresses` to connect from. `connections_per_s` opens the first
     connections at that rate instead of all at once. `proxy` is `http://host:port`. `redirects` are
     followed within the URL's scheme, host and port, as part of their request.
-    `http` is which HTTP is spoken: "2" by ALPN over TLS and by prior knowledge without, "auto" what a server
-    behind TLS picks when it is asked once before the run (without TLS: "1"). A connection of HTTP/2 carries
-    `streams` requests at once, each of which begins as a completion or an arrival says: it has as many places
-    as HTTP/1 has connections. `tls.alpn` is what HTTP/1 offers.
+    `http` is which HTTP is spoken: "2" by ALPN over TLS and by prior knowledge without, "3" over QUIC on
+    UDP (an `https` URL), "auto" which of "1" and "2" a server behind TLS picks when it is asked once before
+    the run (without TLS: "1"). A connection of HTTP/2 or HTTP/3 carries `streams` requests at once, each of
+    which begins as a completion or an arrival says: it has as many places as HTTP/1 has connections.
+    `tls.alpn` is what HTTP/1 offers.
     An open loop warms up at the rate its first stage begins with; its stages begin with the
     measured phase, and the last rate holds until the stop. Its rates are of requests: with `pipeline`,
     so many start together, as much less often.
@@ -221,7 +222,7 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     window_ns: int = 100_000_000
     keep_alive: bool = True
     http_version: Literal["1.1", "1.0"] = "1.1"
-    http: Literal["1", "2", "auto"] = "1"
+    http: Literal["1", "2", "3", "auto"] = "1"
     streams: int = 1
     pipeline: int = 1
     requests_per_connection: int | None = None

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failure::Origin;
 use super::http2::Http2;
+use super::http3::Http3;
 
 /// Times in nanoseconds. `data` is the HdrHistogram V2 compressed encoding in base64; a
 /// recorded value times `unit_ns` is nanoseconds. The other figures are exact running sums.
@@ -203,6 +204,9 @@ pub struct Measurement {
     /// What HTTP/2 has beside, where it was spoken.
     #[serde(default)]
     pub http2: Option<Http2>,
+    /// What HTTP/3 has beside, where it was spoken.
+    #[serde(default)]
+    pub http3: Option<Http3>,
     /// Starts that came due and could not be made before the end (open loop).
     pub missed_starts: u64,
     /// The time series.

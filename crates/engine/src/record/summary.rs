@@ -141,6 +141,7 @@ pub(crate) fn measurement(
         handshakes: handshakes(whole),
         first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
         http2: http2(whole),
+        http3: None,
         missed_starts: total(|t| &t.missed_starts),
         windows,
         workers: workers(ledgers, cpus),

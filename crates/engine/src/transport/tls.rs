@@ -20,6 +20,8 @@ use crate::target::Target;
 
 /// HTTP/2's name in ALPN (RFC 9113, 3.3).
 pub(crate) const HTTP2: &[u8] = b"h2";
+/// HTTP/3's (RFC 9114, 3.1).
+pub(crate) const HTTP3: &[u8] = b"h3";
 
 mod anyone;
 mod named;
@@ -279,6 +281,7 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
             .map(|name| name.clone().into_bytes())
             .collect(),
         Http::Two => vec![HTTP2.into()],
+        Http::Three => vec![HTTP3.into()],
         Http::Auto => vec![HTTP2.into(), b"http/1.1".into()],
     };
     config.enable_sni = tls.asks_for_name;
