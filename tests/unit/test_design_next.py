@@ -16,6 +16,7 @@ from assay.values.design import ContestDesign, Design, SearchDesign, StudyDesign
 from assay.values.plan import Open
 from assay.values.run import Run
 from assay.values.trial import Case, Failure, Trial
+from assay.versus.answer import load_ns
 
 DOWN = Failure(stage="start", reason="down")
 DIED = Failure(stage="load", reason="it died")
@@ -119,6 +120,21 @@ def test_a_contest_does_not_begin_a_block_beyond_its_budget() -> None:
     )  # a trial offers ten seconds of load
     ended = to_its_end(begun(tight, RIVALS, []))
     assert {one.block for one in ended.trials} == {0, 1}
+
+
+def test_a_long_first_warm_up_leaves_room_for_the_blocks_that_need_none() -> None:
+    design = ContestDesign(seed=3, sought=0.0001, budget_ns=106_000_000_000)
+    made = begun(design, RIVALS, [])
+    for _ in range(3):
+        due = next_trial(made)
+        assert due is not None
+        first = done(due)
+        assert first.measurement is not None
+        long = replace(first.measurement, warmup_ns=5_000_000_000)
+        made = replace(made, trials=(*made.trials, replace(first, measurement=long)))
+    ended = to_its_end(made)  # 45 s, 30 s, and 30 s more; by the mean of two blocks it would be 37.5
+    assert {one.block for one in ended.trials} == {0, 1, 2}
+    assert load_ns(ended) <= design.budget_ns
 
 
 # --- a search -----------------------------------------------------------------------------

@@ -139,6 +139,8 @@ def test_a_slice_is_long_beside_what_it_holds(
     assert found.slice_ns == expected_ms * MS
     assert why in found.why
     assert found.settle_ns == 5 * MS
+    named = lengths_for(weave, {"x": slices(service_ms, per_s)}, {"x": "Ruby"})
+    assert named.why == found.why.replace(" of x", " of Ruby")
 
 
 def test_the_settle_time_doubles_where_slices_begin_slower_than_they_go_on() -> None:
@@ -153,6 +155,8 @@ def test_the_settle_time_doubles_where_slices_begin_slower_than_they_go_on() -> 
     assert found is not None
     assert (found.slice_ns, found.settle_ns) == (100 * MS, 10 * MS)
     assert "the first fifth of a's slices differed by 13 %" in found.why
+    named = lengths_now(ALIKE, [late], {"a": "Go net/http"})
+    assert named is not None and "the first fifth of Go net/http's slices" in named.why
     at_most = replace(late, lengths=Lengths(slice_ns=100 * MS, settle_ns=20 * MS))
     assert lengths_now(ALIKE, [at_most]) == at_most.lengths
 
@@ -185,6 +189,9 @@ def test_a_pilot_keeps_the_shorter_slices_only_where_the_ratios_agree() -> None:
     assert not found.pilot.agree and found.lengths.slice_ns == 500 * MS
     assert "b" in found.pilot.pair and found.pilot.apart == pytest.approx(0.11, abs=0.02)
     assert "told another ratio" in found.lengths.why
+    named = piloted(lengths, 500 * MS, {"a": steady, "b": slower}, {"a": "Go", "b": "Ruby"})
+    assert named is not None and "another ratio of Go and Ruby" in named.lengths.why
+    assert named.pilot.pair == ("a", "b")
     assert piloted(lengths, 500 * MS, {"a": steady}) is None
 
 

@@ -29,7 +29,7 @@ LEAST_BUDGET_NS = 90_000_000_000
 _OVERRUN = 1.05
 """A load ends a little after its time: so much room is left, of the time."""
 _MEASURE_NS = 2_000_000_000
-_ALIKE_MEASURE_NS = 1_000_000_000
+_ALIKE_MEASURE_NS = 600_000_000
 _S5 = "the interval that is used holds from four blocks on"
 _S7 = "the blocks are what is compared: many short windows of fresh servers, not one long one"
 
@@ -126,8 +126,8 @@ def within(weave: Weave | None, budget_ns: int, entries: int) -> Weave | None:
 
 
 def usual_measure_ns(weave: Weave | None) -> int:
-    """For how long a rival is measured in a block, unless it is said: ten slices of builds of one program
-    tell more than a trial of its own would in twice that time."""
+    """For how long a rival is measured in a block, unless it is said: six slices of builds of one program
+    tell more than a trial of its own would in three times that time, and more sittings more than longer ones."""
     return _ALIKE_MEASURE_NS if weave and weave.alike else _MEASURE_NS
 
 

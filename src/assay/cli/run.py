@@ -23,7 +23,7 @@ def configure(parser: Parser) -> None:
     how = parser.add_argument_group("how it is run")
     how.add_argument("--profile", choices=("fair", "published", "both"), metavar="{fair,published,both}",
                      help="equal terms, the settings as published, or both side by side [fair]")  # fmt: skip
-    how.add_argument("--quick", action="store_true", help="few, short trials: a first look, no ranking")
+    how.add_argument("--quick", action="store_true", help="few, short trials: a first look")
     how.add_argument("--blocks", type=words.whole, metavar="N", help="trials of each case [the study's]")
     how.add_argument("--seed", type=words.natural, metavar="N", help="seed of the order of trials [drawn]")
     how.add_argument("--server", action="append", default=[], metavar="NAME",

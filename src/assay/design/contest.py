@@ -72,17 +72,18 @@ def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
     if now.settled:
         return False
     assert isinstance(run.header.design, ContestDesign)  # it is what is asked of here
-    spent = load_ns(run)
-    return spent + _next_ns(run, spent, now.blocks) <= run.header.design.budget_ns
+    return load_ns(run) + _next_ns(run) <= run.header.design.budget_ns
 
 
-def _next_ns(run: Run, spent_ns: int, blocks: int) -> int:
-    """The load of another block, as those before were; a pilot was only needed before the first sitting."""
-    if len(run.sittings) != 1 or run.sittings[0].pilot is None:
-        return spent_ns // max(1, blocks)
-    lanes = [trial.lane for trial in run.sittings[0].trials if trial.lane and trial.measurement]
-    piloted = run.sittings[0].pilot
-    return spent_ns - len(lanes) * piloted.cycles * (piloted.shorter_ns + piloted.longer_ns)
+def _next_ns(run: Run) -> int:
+    """The load of another block: that of the last one, without the pilot, which only the first sitting has."""
+    last = max(trial.block for trial in run.trials)
+    spent_ns = sum(trial.load_ns for trial in run.trials if trial.block == last)
+    for sitting in run.sittings:
+        if sitting.block == last and sitting.pilot is not None:
+            lanes = sum(1 for trial in sitting.trials if trial.lane and trial.measurement)
+            spent_ns -= lanes * sitting.pilot.cycles * (sitting.pilot.shorter_ns + sitting.pilot.longer_ns)
+    return spent_ns
 
 
 def _due(run: Run, slot: Slot) -> Due:

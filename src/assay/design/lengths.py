@@ -13,6 +13,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.quantities import share, time
@@ -29,21 +30,28 @@ SETTLES_IN = 1.5
 """Mean service times: what is under way when a slice ends is answered by then, before the next one."""
 PILOT_CYCLES = FEWEST_CYCLES
 EARLY_DIFFERS = 0.01
+STANDARD_ERRORS = 3
+"""What noise explains: every server of every sitting is looked at, and a restless machine is no reason."""
 WARMING_NS = 100_000_000
 _SHORTER = 6
 """A sixth of 25 service times is four of them."""
 _SILENT = 3
 """Slices without an answer, after which longer ones are tried."""
 _STEP_NS = 10_000_000
+NAMELESS: Mapping[str, str] = MappingProxyType({})
 
 
-def lengths_for(weave: Weave, slices: Mapping[str, Sequence[Slice]]) -> Lengths:
-    """The lengths that a sitting needs after these slices of each case (its warm-up's)."""
+def lengths_for(
+    weave: Weave, slices: Mapping[str, Sequence[Slice]], names: Mapping[str, str] = NAMELESS
+) -> Lengths:
+    """The lengths that a sitting needs after these slices of each case (its warm-up's); `names` are those
+    that a reader knows the cases by."""
     least_ns: float = weave.least_slice_ns
     why = "builds of one program" if weave.alike else "unlike servers"
     if weave.given_slice_ns is not None:
         least_ns, why = weave.given_slice_ns, "as asked for"
-    for name, each in slices.items():
+    for case, each in slices.items():
+        name = names.get(case, case)
         seen = [one for one in each if one.completed > 0]
         if not seen:
             continue
@@ -93,7 +101,9 @@ def warming_ns(lengths: Lengths | None) -> int:
     return WARMING_NS if lengths is None else max(WARMING_NS, lengths.slice_ns // _SHORTER)
 
 
-def lengths_now(weave: Weave, sittings: Sequence[Sitting]) -> Lengths | None:
+def lengths_now(
+    weave: Weave, sittings: Sequence[Sitting], names: Mapping[str, str] = NAMELESS
+) -> Lengths | None:
     """Those of the sitting after these: the same, with twice the settle time where the last one shows that it
     was too short. None where there was none."""
     measured = [one for one in sittings if any(trial.measurement for trial in one.trials)]
@@ -105,8 +115,8 @@ def lengths_now(weave: Weave, sittings: Sequence[Sitting]) -> Lengths | None:
     if found is None or 2 * lengths.settle_ns > most_ns:
         return lengths
     settle_ns = 2 * lengths.settle_ns
-    name, excess = found
-    differs = f"the first fifth of {name}'s slices differed by {share(abs(excess))}"
+    case, excess = found
+    differs = f"the first fifth of {names.get(case, case)}'s slices differed by {share(abs(excess))}"
     why = f"{lengths.why.partition('; settle time')[0]}; settle time {time(settle_ns)}, as {differs}"
     return Lengths(slice_ns=lengths.slice_ns, settle_ns=settle_ns, why=why)
 
@@ -116,7 +126,7 @@ def _slow_to_begin(sitting: Sitting) -> tuple[str, float] | None:
     found = []
     for trial in sitting.trials:
         excess = early_excess(trial.lane.slices) if trial.lane and trial.measurement else None
-        if excess and abs(excess.mean) > max(EARLY_DIFFERS, 2 * excess.error):
+        if excess and abs(excess.mean) > max(EARLY_DIFFERS, STANDARD_ERRORS * excess.error):
             found.append((trial.case, excess.mean))
     return max(found, key=lambda one: abs(one[1]), default=None)
 
@@ -135,7 +145,12 @@ class Piloted(NamedTuple):
     pilot: Pilot
 
 
-def piloted(lengths: Lengths, longer_ns: int, slices: Mapping[str, Sequence[Slice]]) -> Piloted | None:
+def piloted(
+    lengths: Lengths,
+    longer_ns: int,
+    slices: Mapping[str, Sequence[Slice]],
+    names: Mapping[str, str] = NAMELESS,
+) -> Piloted | None:
     """The lengths after a pilot that tried those of `lengths` and slices of `longer_ns`: the shorter only
     where the ratios of all pairs agree within their errors. None where no two servers went through it."""
     worst: tuple[float, float, tuple[str, str]] | None = None
@@ -167,7 +182,8 @@ def piloted(lengths: Lengths, longer_ns: int, slices: Mapping[str, Sequence[Slic
     if agree:
         why = f"{lengths.why}; a pilot at {time(longer_ns)} told the same ratios"
         return Piloted(Lengths(slice_ns=lengths.slice_ns, settle_ns=lengths.settle_ns, why=why), pilot)
-    said = f"a pilot at {time(lengths.slice_ns)} told another ratio of {pair[0]} and {pair[1]}"
+    a, b = (names.get(case, case) for case in pair)
+    said = f"a pilot at {time(lengths.slice_ns)} told another ratio of {a} and {b}"
     why = f"{said}, {share(pilot.apart)} apart"
     return Piloted(Lengths(slice_ns=longer_ns, settle_ns=lengths.settle_ns, why=why), pilot)
 

@@ -7,7 +7,7 @@ rate of its own; a null server that is measured for less) is tried one after the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.design.due import Due
@@ -22,7 +22,8 @@ from assay.values.trial import Case
 class DueSitting:
     """The sitting to have now: its number, its lanes, and how long their turns are.
 
-    `lengths` None: this is the first, and it has to find them.
+    `lengths` None: this is the first, and it has to find them. `names` are those that a reader knows its
+    cases by, within the sitting.
     """
 
     number: int
@@ -31,6 +32,7 @@ class DueSitting:
     weave: Weave
     lanes: tuple[Due, ...]
     lengths: Lengths | None
+    names: Mapping[str, str]
 
 
 def takes_turns(plan: LoadPlan) -> bool:
@@ -53,7 +55,14 @@ def sitting_of(run: Run, dues: Sequence[Due]) -> DueSitting | None:
     sat = [sitting for sitting in run.sittings if _same_cases(sitting.trials[0].case, lanes[0], cases)]
     number = len(run.sittings)
     seed = run.header.design.seed * 1_000_003 + number
-    return DueSitting(number, first.slot.block, seed, weave, lanes, lengths_now(weave, sat))
+    names = {due.slot.case: _name(cases[due.slot.case]) for due in lanes}
+    lengths = lengths_now(weave, sat, names)
+    return DueSitting(number, first.slot.block, seed, weave, lanes, lengths, names)
+
+
+def _name(case: Case) -> str:
+    """What tells it from others that are asked the same."""
+    return case.label or case.server_name
 
 
 def _group(due: Due, cases: dict[str, Case]) -> tuple[object, ...] | None:

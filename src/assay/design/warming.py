@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from assay.values.design import WarmUp
 from assay.values.trial import Trial
 
-LEAST_NS = 500_000_000
+LEAST_NS = 300_000_000
+"""Three slices of a warm-up in turns: a compiled server is at its level in the first."""
 _MARGIN = 1.5
 """The last change of level lay within the first third of what was watched; half as much again is safe."""
 

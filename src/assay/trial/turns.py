@@ -198,7 +198,7 @@ class Turns:
         if self._rejoins is None:
             self._rejoins = cycle + 2 if self._lent else cycle
             if self.due.lengths is None:
-                self.lengths = lengths_for(self.due.weave, self._named(slices))
+                self.lengths = lengths_for(self.due.weave, self._named(slices), self.due.names)
             self._set(self.lengths.slice_ns)
         if cycle < self._rejoins:
             return False
@@ -214,7 +214,7 @@ class Turns:
             return False
         if done < PILOT_CYCLES:
             return False
-        found = piloted(self.lengths, 2 * self.lengths.slice_ns, self._named(slices))
+        found = piloted(self.lengths, 2 * self.lengths.slice_ns, self._named(slices), self.due.names)
         if found is not None:
             self.lengths, self.pilot = found
         self._set(self.lengths.slice_ns)
