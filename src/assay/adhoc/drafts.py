@@ -126,8 +126,8 @@ def within(weave: Weave | None, budget_ns: int, entries: int) -> Weave | None:
 
 
 def usual_measure_ns(weave: Weave | None) -> int:
-    """For how long a rival is measured in a block, unless it is said: six slices of builds of one program
-    tell more than a trial of its own would in three times that time, and more sittings more than longer ones."""
+    """For how long a rival is measured in a block, unless it is said. Six slices of builds of one program
+    tell more than a trial in three times that time, and more sittings tell more than longer ones."""
     return _ALIKE_MEASURE_NS if weave and weave.alike else _MEASURE_NS
 
 

@@ -76,7 +76,7 @@ def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
 
 
 def _next_ns(run: Run) -> int:
-    """The load of another block: that of the last one, without the pilot, which only the first sitting has."""
+    """The load of another block: that of the last one, without the pilot, which only the first has."""
     last = max(trial.block for trial in run.trials)
     spent_ns = sum(trial.load_ns for trial in run.trials if trial.block == last)
     for sitting in run.sittings:
