@@ -45,6 +45,9 @@ def somewhere(
         yield run, HERE
         return
     from assay.cluster import session
+    from assay.sut.standing import Standing
 
-    with session.whereabouts(args.ray, args.generators, settings) as (where, split):
+    met = [case.ready for case in run.cases if isinstance(case.ready, Standing)]
+    standing = dict.fromkeys((one.host, one.port) for one in met)
+    with session.whereabouts(args.ray, args.generators, settings, tuple(standing)) as (where, split):
         yield dataclasses.replace(run, split=split), where

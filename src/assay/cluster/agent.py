@@ -125,6 +125,7 @@ class GeneratorAgent(NodeAgent):
             host.raise_descriptor_limit()
             plan = msgspec.json.decode(plan_json, type=LoadPlan)
             _refuse_strangers(plan, allowed=allowed)
+            self._end_the_last()
             self._cores = CoreSplit(plan.cpus, (), os.cpu_count() or 1)
             self._watched = Watch(self._cores)
             self._load = engine.start(plan)
@@ -167,6 +168,12 @@ class GeneratorAgent(NodeAgent):
         """Stop the load."""
         if self._load is not None:
             self._load.stop()
+
+    def _end_the_last(self) -> None:
+        """A driver that was cut off for a moment has given that load up: no two go on at once."""
+        self.forgotten()
+        while self._load is not None and not self._load.wait(_LOOK_S):
+            pass
 
     def _going(self) -> engine.EngineRun:
         if self._load is None:

@@ -1,7 +1,8 @@
 """Ray, as far as Assay uses it: joining a cluster, and asking agents on its nodes.
 
 The one file that imports Ray. Every way in which Ray fails leaves it as one line: `EnvironmentLacks` where a
-cluster cannot be joined, `NodeLost` where a node or an agent does not answer any more.
+cluster cannot be joined, `NodeFailed` where a node cannot do its part, `NodeLost` where a node or an agent
+does not answer any more.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -32,14 +34,19 @@ Answer: TypeAlias = Any
 
 _KNOCK_S = 3.0
 _PLACE_S = 30.0
+_NOT_PLACED = f"did not answer within {_PLACE_S:g} s: another run uses it, or Ray cannot start a process"
 _THREADS = 16
 _START = "`ray start --head` starts one; docs/many-machines.md says how"
 
 
-class NodeLost(EnvironmentLacks):
-    """A node of the cluster, or Assay's agent on it, does not answer any more."""
+class NodeFailed(EnvironmentLacks):
+    """A node of the cluster could not do its part of a trial: nothing that its server did."""
 
     stage = "cluster"
+
+
+class NodeLost(NodeFailed):
+    """A node of the cluster, or Assay's agent on it, does not answer any more."""
 
 
 @dataclass(frozen=True)
@@ -124,25 +131,42 @@ def place(kind: type, role: Role | None, chosen: Sequence[Node]) -> tuple[Agent,
 
     NodeLost where one cannot be had.
     """
+    agents = tuple(send(kind, role, node) for node in chosen)
+    for problem in filter(None, arrived(agents)):
+        raise problem
+    return agents
+
+
+def send(kind: type, role: Role | None, node: Node) -> Agent:
+    """An agent on its way to a node."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     actor: Any = ray.remote(kind)
-    agents = tuple(
-        Agent(
-            node,
-            actor.options(
-                num_cpus=0,
-                resources={resource(role): 1} if role else {},
-                max_restarts=0,
-                max_concurrency=_THREADS,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
-            ).remote(node.address),
-        )
-        for node in chosen
-    )
-    ask_all(agents, "hello", within_s=_PLACE_S, late="another run uses it, or Ray cannot start a process")
-    return agents
+    handle = actor.options(
+        num_cpus=0,
+        resources={resource(role): 1} if role else {},
+        max_restarts=0,
+        max_concurrency=_THREADS,
+        scheduling_strategy=NodeAffinitySchedulingStrategy(node.id, soft=False),
+    ).remote(node.address)
+    return Agent(node, handle)
+
+
+def arrived(agents: Sequence[Agent]) -> list[AssayError | None]:
+    """Wait until all of them are there and answer; of each that does not in time, why."""
+    asked = [begin(agent, "hello") for agent in agents]
+    until_s = time.monotonic() + _PLACE_S
+    problems: list[AssayError | None] = []
+    for agent, reference in zip(agents, asked, strict=True):
+        left_s = max(0.0, until_s - time.monotonic())
+        try:
+            collect(agent, reference, within_s=left_s, late=_NOT_PLACED)
+        except AssayError as problem:
+            problems.append(problem)
+        else:
+            problems.append(None)
+    return problems
 
 
 def dismiss(agents: Sequence[Agent]) -> None:
@@ -164,13 +188,11 @@ def ask(agent: Agent, what: str, *given: object, within_s: float = ANSWER_S) -> 
     return collect(agent, begin(agent, what, *given), within_s=within_s)
 
 
-def ask_all(
-    agents: Sequence[Agent], what: str, *given: object, within_s: float = ANSWER_S, late: str = ""
-) -> list[Answer]:
+def ask_all(agents: Sequence[Agent], what: str, *given: object, within_s: float = ANSWER_S) -> list[Answer]:
     """What each of them answers, all asked at once."""
     asked = [begin(agent, what, *given) for agent in agents]
     answers = [(agent, reference) for agent, reference in zip(agents, asked, strict=True)]
-    return [collect(agent, reference, within_s=within_s, late=late) for agent, reference in answers]
+    return [collect(agent, reference, within_s=within_s) for agent, reference in answers]
 
 
 def collect(agent: Agent, reference: Reference, *, within_s: float = ANSWER_S, late: str = "") -> Answer:
@@ -180,8 +202,8 @@ def collect(agent: Agent, reference: Reference, *, within_s: float = ANSWER_S, l
     try:
         return _unwrapped(agent, cast(Wrapped, ray.get(reference, timeout=within_s)))
     except ray.exceptions.GetTimeoutError:
-        said = f"node {agent.node.address} did not answer within {within_s:g} s"
-        raise NodeLost(f"{said}: {late}" if late else said, "`assay nodes` looks at all of them") from None
+        said = f"node {agent.node.address} {late or f'did not answer within {within_s:g} s'}"
+        raise NodeLost(said, "`assay nodes` looks at all of them") from None
     except ray.exceptions.RayTaskError as failed:
         cause = failed.cause if isinstance(failed.cause, Exception) else failed
         raise NodeLost(f"node {agent.node.address}: {_line(cause)}", "is Assay whole there?") from None
@@ -224,22 +246,19 @@ def told(call: Callable[[], Any]) -> Wrapped:
         return ("system", (failed.strerror or str(failed), str(failed.filename or "")))
 
 
-_RAISED: Mapping[str, Callable[..., AssayError]] = {
-    "server": ServerFailed,
-    "input": InputError,
-    "lacking": EnvironmentLacks,
-}
-
-
 def _unwrapped(agent: Agent, answer: Wrapped) -> Answer:
+    """What was given, or what went wrong there, with the node's name: here it may be all right."""
     kind, value = answer
     if kind == "ok":
         return value
+    if kind == "server":
+        raise ServerFailed(*value)
     if kind == "system":
         said, where = value
         place = f" ({where})" if where else ""
-        raise EnvironmentLacks(f"node {agent.node.address}: {said.lower()}{place}", "see to it there")
-    raise _RAISED[kind](*value)
+        raise NodeFailed(f"node {agent.node.address}: {said.lower()}{place}", "see to it there")
+    said, remedy = value
+    raise (InputError if kind == "input" else NodeFailed)(f"node {agent.node.address}: {said}", remedy)
 
 
 def _parted(address: str) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
-from assay.cluster.calls import Agent, NodeLost
+from assay.cluster.calls import Agent, NodeFailed, NodeLost
 from assay.cluster.clocks import Reading, clock_of
 from assay.cluster.merge import NotOneLoad, merged
 from assay.engine import check
@@ -127,6 +127,7 @@ class Fleet:
         try:
             calls.ask(agent, "hello")
         except NodeLost:
+            calls.dismiss([agent])  # it may only have been cut off: it would hold the node for ever
             [agent] = calls.place(GeneratorAgent, "generator", [node])
             self._again[node.id] = agent
         return dataclasses.replace(member, agent=agent)
@@ -231,7 +232,7 @@ class FleetRun:
         try:
             return merged([one.measurement for one in self._seen])
         except NotOneLoad as problem:
-            raise EnvironmentLacks(str(problem), "measure it again") from None
+            raise NodeFailed(str(problem), "measure it again") from None
 
     def generators(self) -> tuple[GeneratorSeen, ...]:
         """What was seen of each, once the result is there."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,7 +18,7 @@ from assay.cluster.fleet import Fleet, Member
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite
 from assay.doctor import Fitness, Need
-from assay.errors import EnvironmentLacks, InputError
+from assay.errors import AssayError, EnvironmentLacks, InputError
 from assay.reach import outsiders
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
@@ -27,6 +28,8 @@ from assay.values.cluster import About, Role
 from assay.values.plan import LoadPlan
 
 LINK_S = 0.2
+HEARTBEAT_S = 2.0
+"""An agent that is asked so often is not forgotten (`agent.FORGOTTEN_S`)."""
 _LINK_ANSWER_S = 10.0
 
 
@@ -89,15 +92,24 @@ def fleet(address: str, count: int | None, plan: LoadPlan) -> Iterator[tuple[Fle
 
 
 @contextlib.contextmanager
-def whereabouts(address: str, count: int | None, settings: Settings) -> Iterator[tuple[Where, CoreSplit]]:
-    """Where a run with servers of its own takes place: a server node and generators, and its cores."""
+def whereabouts(
+    address: str, count: int | None, settings: Settings, standing: Sequence[tuple[str, int]] = ()
+) -> Iterator[tuple[Where, CoreSplit]]:
+    """Where a run with servers of its own takes place: a server node and generators, and its cores.
+
+    `standing` are hosts and ports of servers that nobody starts: EnvironmentLacks where a generator does not
+    get to one.
+    """
     with contextlib.ExitStack() as opened:
         opened.enter_context(calls.joined(address))
         [node] = with_role(address, "server", 1)
         [server] = opened.enter_context(agents(ServerAgent, "server", [node]))
         nodes = with_role(address, "generator", count)
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
+        opened.enter_context(kept_in_mind(server.agent))
         members = with_links([Member(one.agent, one.about) for one in chosen], server)
+        for host, port in standing:
+            _reached(members, host, port)
         site = FarSite(server.agent)
         site.send(settings)
         both = node in nodes
@@ -149,16 +161,42 @@ def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:
     )
 
 
+@contextlib.contextmanager
+def kept_in_mind(agent: Agent) -> Iterator[None]:
+    """Ask an agent now and then while the block lasts.
+
+    It ends its programs once it hears nothing of the driver, who may be busy for as long elsewhere: with the
+    clocks of a thousand generators, say, or with a node that comes back.
+    """
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.wait(HEARTBEAT_S):
+            with contextlib.suppress(AssayError):  # who needs the agent is told when asking it
+                calls.ask(agent, "hello", within_s=HEARTBEAT_S)
+
+    asking = threading.Thread(target=ask, name="heartbeat", daemon=True)
+    asking.start()
+    try:
+        yield
+    finally:
+        done.set()
+        asking.join()
+
+
 def refuse_other_versions(one: Chosen) -> None:
     """EnvironmentLacks where the node's Assay or engine is not ours."""
-    ours = (assay.version(), engine.version())
-    theirs = (one.about.assay_version, one.about.engine_version)
-    if ours != theirs:
-        raise EnvironmentLacks(
-            f"node {one.agent.node.address} has Assay {theirs[0]} (engine {theirs[1]}), "
-            f"this machine {ours[0]} (engine {ours[1]})",
-            "install the same version on all machines",
-        )
+    if other := other_version(one.agent.node.address, one.about):
+        raise EnvironmentLacks(other, "install the same version on all machines")
+
+
+def other_version(address: str, about: About) -> str:
+    """What is not ours of a node's Assay or engine; empty where both are."""
+    ours, theirs = (assay.version(), engine.version()), (about.assay_version, about.engine_version)
+    if ours == theirs:
+        return ""
+    here = f"this machine {ours[0]} (engine {ours[1]})"
+    return f"node {address} has Assay {theirs[0]} (engine {theirs[1]}), {here}"
 
 
 def _reachable(members: Sequence[Member], plan: LoadPlan) -> None:
@@ -166,6 +204,11 @@ def _reachable(members: Sequence[Member], plan: LoadPlan) -> None:
     hop, port = first_hop(plan)
     if hop.startswith("unix:"):
         raise InputError("a unix socket is on one machine", "write the server's address")
+    _reached(members, hop, port)
+
+
+def _reached(members: Sequence[Member], hop: str, port: int) -> None:
+    """EnvironmentLacks names the first generator that does not get there."""
     said = calls.ask_all([member.agent for member in members], "knock", hop, port)
     for member, problem in zip(members, said, strict=True):
         if problem:

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-import assay
-from assay import engine
 from assay.cluster import calls
 from assay.cluster.agent import NodeAgent
 from assay.cluster.calls import Agent
 from assay.cluster.fleet import read_clocks
-from assay.cluster.session import LINK_S
+from assay.cluster.session import LINK_S, other_version
 from assay.errors import AssayError
 from assay.values.cluster import About, LinkSeen, NodeSeen, Role, Survey
 
@@ -26,24 +24,26 @@ def of(address: str) -> Survey:
         there = calls.nodes()
         placed: list[Agent] = []
         try:
-            seen = []
-            for node in there:
-                try:
-                    [agent] = calls.place(NodeAgent, node.roles[0] if node.roles else None, [node])
-                    placed.append(agent)
-                    seen.append(_seen(agent))
-                except AssayError as problem:
-                    seen.append(NodeSeen(address=node.address, roles=node.roles, problem=str(problem)))
-            seen = _with_links(seen, placed)
+            sent = [calls.send(NodeAgent, node.roles[0] if node.roles else None, node) for node in there]
+            placed += sent
+            seen = list(map(_seen, sent, calls.arrived(sent)))
+            whole = [agent for agent, node in zip(sent, seen, strict=True) if not node.problem]
+            seen = _with_links(seen, whole)
         finally:
             calls.dismiss(placed)
     return Survey(address=address, nodes=tuple(seen), problems=tuple(_problems(seen)))
 
 
-def _seen(agent: Agent) -> NodeSeen:
-    about = msgspec.json.decode(calls.ask(agent, "about"), type=About)
-    [clock] = read_clocks([agent])
-    return NodeSeen(address=agent.node.address, roles=agent.node.roles, about=about, clock=clock)
+def _seen(agent: Agent, problem: AssayError | None) -> NodeSeen:
+    node = agent.node
+    try:
+        if problem is not None:
+            raise problem
+        about = msgspec.json.decode(calls.ask(agent, "about"), type=About)
+        [clock] = read_clocks([agent])
+    except AssayError as wrong:
+        return NodeSeen(address=node.address, roles=node.roles, problem=str(wrong))
+    return NodeSeen(address=node.address, roles=node.roles, about=about, clock=clock)
 
 
 def _with_links(seen: Sequence[NodeSeen], placed: Sequence[Agent]) -> list[NodeSeen]:
@@ -69,12 +69,11 @@ def _with_links(seen: Sequence[NodeSeen], placed: Sequence[Agent]) -> list[NodeS
 
 def _problems(seen: Sequence[NodeSeen]) -> Iterator[str]:
     """What is wrong, in a line each."""
-    ours = (assay.version(), engine.version())
     for node in seen:
         if node.problem:
             yield node.problem
-        if node.about and (node.about.assay_version, node.about.engine_version) != ours:
-            yield f"{node.address} has Assay {node.about.assay_version}, this machine {ours[0]}"
+        if node.about and (other := other_version(node.address, node.about)):
+            yield other
         if node.clock and node.clock.uncertainty_ns > _CLOCK_ALARM_NS:
             wide = node.clock.uncertainty_ns / 1e6
             yield f"the clock of {node.address} is known to {wide:.1f} ms only: its network is slow or busy"

@@ -9,7 +9,7 @@ from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, percent
 
 LOST = "cluster"
-"""The stage of a trial that ended because a node of the cluster was lost."""
+"""The stage of a trial that ended because a node of the cluster was lost, or could not do its part."""
 
 
 def generator_lost(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
@@ -23,7 +23,7 @@ def generator_lost(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
 
 G9 = CaseRule(
     code="G9",
-    title="a machine of the cluster was lost",
+    title="a machine of the cluster failed",
     severities=("flagged",),
     meaning=(
         "What the others measured is not the load that was asked for: those trials have no figures. The "

@@ -1,0 +1,225 @@
+"""Generators of a cluster as one, without a cluster: faults at a known moment, and what is refused."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import fake_ray
+import msgspec
+import pytest
+from fake_ray import ADDRESS, FakeRay
+from msgspec.structs import replace
+
+import assay
+from assay import engine
+from assay.cluster import agent, calls, fleet, session, survey
+from assay.cluster.agent import GeneratorAgent, NodeAgent
+from assay.cluster.calls import NodeFailed, NodeLost, Wrapped, told
+from assay.cluster.merge import NotOneLoad
+from assay.errors import EnvironmentLacks, InputError
+from assay.settings import Settings
+from assay.values.plan import Closed, LoadPlan, Request, StopAfter, StopAtCount
+from assay.values.trial import ClockSeen
+
+FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+
+
+class Hello(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def plan() -> Iterator[LoadPlan]:
+    """A hundred requests to a server that stands here."""
+    with ThreadingHTTPServer((FIRST, 0), Hello) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield LoadPlan(
+            url=f"http://{FIRST}:{server.server_port}",
+            requests=(Request(target="/"),),
+            load=Closed(connections=4),
+            stop=StopAtCount(count=100),
+        )
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
+    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+        yield running
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return dataclasses.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
+
+
+def test_two_generators_are_one_load(ray: FakeRay, plan: LoadPlan) -> None:
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        load = made.start(whole)
+        assert load.result().completed == 100
+        assert [one.node for one in load.generators()] == [FIRST, SECOND]
+
+
+def test_one_that_was_cut_off_gives_its_node_to_the_next(ray: FakeRay, plan: LoadPlan) -> None:
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        lost = ray.of(SECOND)
+        lost.cut = True  # its process lives on, and holds the node's resource
+        assert made.start(whole).result().completed == 100
+    assert lost.gone
+    assert ray.of(SECOND) is not lost
+
+
+def test_a_lost_one_ends_the_load_and_the_next_is_whole(ray: FakeRay, plan: LoadPlan) -> None:
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        load = made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
+        ray.kill(ray.of(SECOND))
+        with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 is lost: Assay's process there is gone"):
+            load.result()
+        assert made.start(whole).result().completed == 100
+
+
+def test_no_two_loads_go_on_at_one_generator(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[engine.EngineRun] = []
+    start = engine.start
+
+    def noted(plan: LoadPlan) -> engine.EngineRun:
+        begun.append(start(plan))
+        return begun[-1]
+
+    monkeypatch.setattr(engine, "start", noted)
+    with session.fleet(ADDRESS, 1, plan) as (made, whole):
+        made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
+        load = made.start(whole)  # by a driver that has given the first up
+        assert begun[0].wait(0)
+        assert load.result().completed == 100
+
+
+def test_parts_that_are_no_one_load_are_nothing_that_the_server_did(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def apart(parts: object) -> None:
+        raise NotOneLoad("the generators' warm-ups ended 5 ms apart")
+
+    monkeypatch.setattr(fleet, "merged", apart)
+    with (
+        session.fleet(ADDRESS, None, plan) as (made, whole),
+        pytest.raises(NodeFailed, match="5 ms apart") as failed,
+    ):
+        made.start(whole).result()
+    assert failed.value.stage == "cluster"
+
+
+class Full(NodeAgent):
+    def hello(self) -> Wrapped:
+        def full() -> None:
+            raise OSError(28, "No space left on device", "/srv/log")
+
+        return told(full)
+
+
+def test_what_a_node_says_bears_its_name(ray: FakeRay) -> None:
+    nodes = calls.nodes()
+    with pytest.raises(NodeFailed) as failed:
+        calls.place(Full, None, nodes[:1])
+    assert str(failed.value) == "node 127.0.0.1: no space left on device (/srv/log); see to it there"
+    assert failed.value.stage == "cluster"  # to a search, no answer of the server
+    [idle] = calls.place(GeneratorAgent, "generator", nodes[1:2])
+    with pytest.raises(InputError, match=r"node 127\.0\.0\.2: no load goes on here"):
+        calls.ask(idle, "look")
+    with pytest.raises(NodeFailed, match=r"node 127\.0\.0\.2: .* cannot be reached from here"):
+        calls.ask(idle, "link_to", FIRST, closed_port(), 0.1)
+    with pytest.raises(NodeLost, match="another run uses it"):
+        calls.place(GeneratorAgent, "generator", nodes[1:2])
+
+
+def closed_port() -> int:
+    with socket.create_server((FIRST, 0)) as nobody:
+        port: int = nobody.getsockname()[1]
+    return port
+
+
+def test_a_server_that_stands_out_of_reach_is_told_before_a_search(ray: FakeRay, settings: Settings) -> None:
+    port = closed_port()
+    with (
+        pytest.raises(EnvironmentLacks) as refused,
+        session.whereabouts(ADDRESS, None, settings, [(FIRST, port)]),
+    ):
+        pass
+    assert str(refused.value) == (
+        f"generator 127.0.0.1 cannot reach 127.0.0.1:{port}: connection refused; "
+        "there it is that machine itself: write the server's address"
+    )
+
+
+def test_a_node_of_both_roles_has_half_of_its_cores_for_each(
+    monkeypatch: pytest.MonkeyPatch, ray: FakeRay, settings: Settings
+) -> None:
+    ray.roles = {FIRST: ("generator", "server"), SECOND: ("generator",)}
+    with session.whereabouts(ADDRESS, None, settings) as (where, split):
+        assert isinstance(where.generator, fleet.Fleet)
+        both, other = where.generator.members
+        assert (both.cpus, split.server) == (both.about.client_cpus, both.about.server_cpus)
+        assert other.cpus == other.about.cpus
+        assert where.nodes == (FIRST, FIRST, SECOND)
+
+
+def test_an_agent_is_asked_while_the_driver_is_busy_elsewhere(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = threading.Semaphore(0)
+
+    class Heard(NodeAgent):
+        def hello(self) -> Wrapped:
+            heard.release()
+            return told(lambda: None)
+
+    [placed] = calls.place(Heard, None, calls.nodes()[:1])
+    monkeypatch.setattr(session, "HEARTBEAT_S", 0.001)
+    with session.kept_in_mind(placed):
+        for _ in range(5):
+            assert heard.acquire(timeout=20)
+    while heard.acquire(blocking=False):
+        pass
+    assert not heard.acquire(blocking=False)  # the block is over
+
+
+def test_what_is_wrong_with_a_cluster_is_a_line_each(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray.roles = {FIRST: ("generator",), SECOND: ("generator",)}
+    calls.place(NodeAgent, "generator", calls.nodes()[1:])  # another run's
+    ours = engine.version()
+
+    class Other(NodeAgent):
+        def about(self) -> Wrapped:
+            there = replace(agent.about_here(), engine_version="9.9")
+            return told(lambda: msgspec.json.encode(there))
+
+    moved = ClockSeen(offset_ns=0, uncertainty_ns=12_300_000, round_trip_ns=24_600_000)
+    monkeypatch.setattr(survey, "read_clocks", lambda agents: [moved for _ in agents])
+    monkeypatch.setattr(survey, "NodeAgent", Other)
+    assert survey.of(ADDRESS).problems == (
+        f"node 127.0.0.1 has Assay {assay.version()} (engine 9.9), "
+        f"this machine {assay.version()} (engine {ours})",
+        "the clock of 127.0.0.1 is known to 12.3 ms only: its network is slow or busy",
+        "node 127.0.0.2 did not answer within 30 s: another run uses it, or Ray cannot start a process; "
+        "`assay nodes` looks at all of them",
+        "no node is a server: ray start --resources='{\"assay_server\": 1}' makes one",
+    )
