@@ -74,3 +74,41 @@ def test_each_slice_has_edges_of_its_own_at_which_requests_are_cut(cycles: int, 
     made = replace(made, trials=(replace(made.trials[0], measurement=short), made.trials[1]))
     found = made_runs.findings_of(run_of(made))
     assert ("M1" in found) is contradicts
+
+
+def edged(mean_ms: float, edges_ms: float | None, failed: int = 0) -> Run:
+    """64 connections at 1,000/s in ten slices of 100 ms, with recorded times of that mean, and edges."""
+    times = made_runs.uniform_histogram(1000, mean_ms * MS)
+    seen = made_runs.measurement(1000, 1.0, failed=failed, service_time=times, first_byte_time=times)
+    made = made_runs.woven({"a": [1000.0] * 10, "b": [1000.0] * 10})
+    trial = made.trials[0]
+    assert trial.lane is not None
+    each = None if edges_ms is None else round(edges_ms * MS)
+    slices = tuple(replace(one, edges_ns=each) for one in trial.lane.slices)
+    trial = replace(trial, measurement=seen, lane=replace(trial.lane, slices=slices))
+    return run_of(replace(made, trials=(trial, made.trials[1])))
+
+
+@pytest.mark.parametrize(
+    ("mean_ms", "edges_ms", "said"),
+    [
+        (30, 3400, ""),  # more than half is cut off: 30 + 34 are 64 in flight
+        (30, None, "30.0 requests in flight"),  # an older record: at most a mean time for each slice
+        (55, 0, "55.0 requests in flight"),  # within a mean time for each slice, and yet nine stood idle
+        (55, 300, "55.0 ms, with 3.0 cut off by the ends of slices, is 58.0 requests in flight"),
+        (90, -2600, ""),  # some were begun long before their slices
+        (90, -400, "with 4.0 begun before their slices taken off, is 86.0 requests in flight"),
+    ],
+)
+def test_what_slices_cut_off_belongs_to_what_was_in_flight(
+    mean_ms: float, edges_ms: float | None, said: str
+) -> None:
+    found = made_runs.findings_of(edged(mean_ms, edges_ms))
+    assert ("M1" in found) is bool(said)
+    assert not said or said in found["M1"].evidence
+
+
+def test_of_requests_that_failed_no_edge_is_known() -> None:
+    # One that hung through the others' turns would be taken off by more than the slices are long.
+    assert "M1" not in made_runs.findings_of(edged(60, -4000, failed=1))
+    assert "M1" in made_runs.findings_of(edged(20, -4000, failed=1))

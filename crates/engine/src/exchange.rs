@@ -297,16 +297,22 @@ impl Exchange {
             return;
         }
         ledger.totals.completed.add(1);
-        let sent_ns = match self.redirects {
-            0 => self.since_ns,
-            _ => self.begun_ns,
-        };
-        ledger.service_time.record(now_ns.saturating_sub(sent_ns));
+        ledger.service_time.record(self.age_ns(now_ns));
         if let Some(times) = &ledger.open_loop {
             times
                 .response_time
                 .record(now_ns.saturating_sub(self.intended_ns));
         }
+    }
+
+    /// What its service time would be, were the answer whole at that moment.
+    #[inline]
+    pub(crate) fn age_ns(&self, at_ns: u64) -> u64 {
+        let sent_ns = match self.redirects {
+            0 => self.since_ns,
+            _ => self.begun_ns,
+        };
+        at_ns.saturating_sub(sent_ns)
     }
 
     #[inline]

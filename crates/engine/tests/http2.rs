@@ -235,8 +235,12 @@ fn lanes_of_both_protocols_take_turns() {
         woven::lane(&server, 2, 200, &streams(1)),
     ];
     let measured = woven::run(&woven(lanes, 20, 20));
-    for (lane, version) in measured.lanes.iter().zip(["2", "1.1", "2"]) {
+    for (lane, (version, places)) in measured.lanes.iter().zip([("2", 8), ("1.1", 2), ("2", 2)]) {
         let figures = &lane.measurement;
+        for slice in &lane.slices {
+            let under_way_ns = slice.service_time_sum_ns as i64 + slice.edges_ns;
+            assert!(under_way_ns <= places * slice.length_ns as i64, "{slice:?}");
+        }
         assert!(figures.completed > 0);
         assert_eq!(figures.failed, 0, "{:?}", figures.outcomes);
         assert_eq!(figures.http_versions.keys().collect::<Vec<_>>(), [version]);

@@ -170,3 +170,35 @@ fn connections_that_a_server_closes_while_they_rest_are_counted_where_they_are_o
     assert_eq!(measured.lanes[1].measurement.connections.reopened, 0);
     assert!(closing.measurement.connections.peak <= 3);
 }
+
+#[test]
+fn what_slices_cut_off_of_service_times_is_known() {
+    let hanging = Server::start(Peer::hang);
+    let slow = Server::start(|peer| {
+        while peer.request().is_some() {
+            thread::sleep(Duration::from_millis(15));
+            peer.send(HELLO);
+        }
+    });
+    let lanes = vec![
+        lane(&hanging, 3, 120, &json!({})),
+        lane(&slow, 2, 120, &json!({})),
+    ];
+    let measured = run(&woven(lanes, 20, 2));
+    let [hanging, slow] = &measured.lanes[..] else {
+        panic!("{measured:?}");
+    };
+    // What is never answered is under way in all of each slice, but for the first ones, in which it begins.
+    for slice in &hanging.slices[3..] {
+        assert_eq!(slice.edges_ns, 3 * 20 * MS as i64, "{slice:?}");
+    }
+    // With them no slice holds more than its connections can carry, also of answers that began before it.
+    for slice in &slow.slices {
+        let under_way_ns = slice.service_time_sum_ns as i64 + slice.edges_ns;
+        assert!(
+            (0..=2 * 20 * MS as i64).contains(&under_way_ns),
+            "{slice:?}"
+        );
+    }
+    assert!(slow.slices.iter().any(|slice| slice.edges_ns != 0));
+}

@@ -249,6 +249,14 @@ class Lane(Value, frozen=True, kw_only=True):
         return {one.cycle: one.completed / one.length_ns * 1e9 for one in measured}
 
     @property
+    def edges_ns(self) -> int | None:
+        """What its measured slices cut off of service times, less what these hold from before them; None
+        where that is not known of all."""
+        edges = [one.edges_ns for one in self.slices if one.phase == "measured"]
+        known = [one for one in edges if one is not None]
+        return sum(known) if len(known) == len(edges) else None
+
+    @property
     def load_ns(self) -> int:
         """For how long load was offered to it, warm-up included."""
         return sum(one.length_ns for one in self.slices)

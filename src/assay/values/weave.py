@@ -53,8 +53,11 @@ class Slice(Value, frozen=True, kw_only=True):
     `early_completed` of the `completed` came in its first fifth. `service_time_sum_ns` and
     `service_time_p50_ns` are of `completed` (the median over several workers: the mean of theirs, by
     answers). `carried` requests were under way at its end; `unsettled` of the lane's still were when the
-    settle time after it was over. `late` answers came between the lane's slice before it and this one, and
-    count for nobody. `reopened` connections were opened again since the end of the lane's slice before it.
+    settle time after it was over. `edges_ns` is how long those had been under way by its end, less how long
+    requests had been that were under way at its begin: with it the service times are the time that requests
+    were under way within the slice (not known of older records). `late` answers came between the
+    lane's slice before it and this one, and count for nobody. `reopened` connections were opened again since
+    the end of the lane's slice before it.
     `client_cpu_ns` is the engine's own.
     """
 
@@ -77,6 +80,7 @@ class Slice(Value, frozen=True, kw_only=True):
     late: int
     reopened: int
     client_cpu_ns: int
+    edges_ns: int | None = None
 
 
 class LaneMeasurement(Value, frozen=True, kw_only=True):

@@ -200,6 +200,9 @@ class Load:
     parts: tuple[Load, ...] = ()
     slices: int = 1
     """In how many pieces it was offered: those of a load that took turns have edges of their own."""
+    edges_ns: int | None = None
+    """What the edges of those pieces cut off of service times, less what was brought into them; None where
+    nobody looked."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""

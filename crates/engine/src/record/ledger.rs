@@ -60,6 +60,7 @@ pub(crate) struct Part {
     pub(crate) service_time_sum_ns: u64,
     pub(crate) service_time_p50_ns: u64,
     pub(crate) carried: u64,
+    pub(crate) edges_ns: i64,
     pub(crate) unsettled: u64,
     pub(crate) late: u64,
     pub(crate) reopened: u64,

@@ -44,6 +44,9 @@ pub struct Slice {
     pub service_time_p50_ns: u64,
     /// Requests under way at its end.
     pub carried: u64,
+    /// How long those had been under way by then, less how long requests had been that were under way at its
+    /// begin: with it the service times are the time that requests were under way within the slice.
+    pub edges_ns: i64,
     /// Those of the lane that were still under way when the settle time after it was over.
     pub unsettled: u64,
     /// Answers of the lane between its slice before this one and this one; they count for nobody.
@@ -149,6 +152,7 @@ fn slice(turn: &Turn, parts: &[&Part], end_ns: u64) -> Slice {
             .checked_div(u128::from(completed))
             .unwrap_or_default() as u64,
         carried: sum(|part| part.carried),
+        edges_ns: parts.iter().map(|part| part.edges_ns).sum(),
         unsettled: sum(|part| part.unsettled),
         late: sum(|part| part.late),
         reopened: sum(|part| part.reopened),

@@ -140,7 +140,7 @@ impl<T: Transport> Worker<T> {
                     weave.stage_is(Stage::Rest, turn.end_ns);
                 }
                 Stage::Rest => {
-                    self.end_slice(&weave.course, turn.lane, turn.end_ns - turn.start_ns);
+                    self.end_slice(&weave.course, &turn, turn.end_ns);
                     match weave.course.turn(turn.number + 1, self.now_ns) {
                         Known::Turn(next) => {
                             if next.cycle > turn.cycle {
@@ -172,11 +172,12 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    fn end_slice(&mut self, course: &Course, lane: u32, length_ns: u64) {
+    fn end_slice(&mut self, course: &Course, turn: &Turn, end_ns: u64) {
         let worker = self.lane.assignment.number;
-        match self.lane.end_slice(length_ns, thread_cpu_ns()) {
-            Found::Somebody => course.note_slice(lane, worker, false),
-            Found::Nobody => course.note_slice(lane, worker, true),
+        let length_ns = end_ns.saturating_sub(turn.start_ns);
+        match self.lane.end_slice(length_ns, end_ns, thread_cpu_ns()) {
+            Found::Somebody => course.note_slice(turn.lane, worker, false),
+            Found::Nobody => course.note_slice(turn.lane, worker, true),
             Found::NotSought => {}
         }
     }
@@ -187,8 +188,8 @@ impl<T: Transport> Worker<T> {
             return;
         };
         if weave.stage != Stage::Settling {
-            let length_ns = end_ns.saturating_sub(weave.turn.start_ns);
-            self.end_slice(&weave.course, weave.turn.lane, length_ns);
+            let turn = weave.turn;
+            self.end_slice(&weave.course, &turn, end_ns);
         }
         self.lane.settle();
         for number in 0..weave.lanes.len() {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::Lane;
 use crate::course::Turn;
+use crate::http2::State;
 use crate::record::ledger::{Ledger, Part};
 use crate::record::measurement::Phase;
 use crate::transport::Transport;
@@ -91,6 +92,7 @@ impl<T: Transport> Lane<T> {
 
     /// Its slice begins. `cpu_ns` is what the thread's CPU clock shows.
     pub(super) fn begin_slice(&mut self, turn: &Turn, cpu_ns: u64) {
+        let brought_ns = self.under_way_ns(turn.start_ns);
         let Some(book) = &mut self.turnbook else {
             return;
         };
@@ -108,6 +110,7 @@ impl<T: Transport> Lane<T> {
         book.begun = Turnbook::counts(ledger, cpu_ns);
         book.part = Part {
             turn: turn.number,
+            edges_ns: -brought_ns,
             late,
             ..Part::default()
         };
@@ -121,14 +124,15 @@ impl<T: Transport> Lane<T> {
         }
     }
 
-    /// Its slice, so long, is over. Says whether anybody was there.
-    pub(super) fn end_slice(&mut self, length_ns: u64, cpu_ns: u64) -> Found {
+    /// Its slice, so long, is over at that moment. Says whether anybody was there.
+    pub(super) fn end_slice(&mut self, length_ns: u64, end_ns: u64, cpu_ns: u64) -> Found {
+        let carried_ns = self.under_way_ns(end_ns);
         let Some(book) = &mut self.turnbook else {
             return Found::NotSought;
         };
         let ledger = &self.desk.ledger;
         let now = Turnbook::counts(ledger, cpu_ns);
-        let begun = book.begun;
+        let (begun, begun_edges_ns) = (book.begun, book.part.edges_ns);
         let reopened = ledger.reopened.get();
         let part = Part {
             started: now.started - begun.started,
@@ -140,6 +144,7 @@ impl<T: Transport> Lane<T> {
                 .wrapping_sub(begun.service_time_sum_ns),
             service_time_p50_ns: ledger.service_time.median_since(&mut book.seen),
             carried: book.in_flight(ledger),
+            edges_ns: carried_ns + begun_edges_ns,
             reopened: reopened - book.reopened,
             cpu_ns: now.cpu_ns - begun.cpu_ns,
             ..book.part
@@ -159,6 +164,18 @@ impl<T: Transport> Lane<T> {
         ledger.wall_ns.set(book.wall_ns);
         book.turn_over(&mut self.desk.ledger);
         found
+    }
+
+    /// How long all requests that are under way at that moment have been so, together.
+    fn under_way_ns(&self, at_ns: u64) -> i64 {
+        let of_http1 = self.connections.iter().map(|connection| {
+            u64::from(connection.outstanding) * connection.exchange.age_ns(at_ns)
+        });
+        let seats = self.http2.iter().flat_map(|wires| &wires.seats);
+        let of_http2 = seats
+            .filter(|seat| seat.state != State::Free)
+            .map(|seat| seat.exchange.age_ns(at_ns));
+        of_http1.chain(of_http2).sum::<u64>() as i64
     }
 
     /// The settle time after its slice is over, or the run is: the slice is put down.

@@ -16,9 +16,11 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
 
     With HTTP/2 each stream has, unless it waits for the server's leave, which no service time holds.
 
-    A run sees a request that crosses its edge either whole or not at all, which can move the
-    left side by as much as mean time / duration; that much is allowed on top of the tolerance, for each of
-    its slices where it took turns.
+    A run sees a request that crosses its edge either whole or not at all, which can move the left side by as
+    much as mean time / duration; that much is allowed on top of the tolerance. A load that took turns has
+    edges at each of its slices: there the engine adds up how long requests had been under way at them, which
+    belongs to the left side, and only think time is allowed for. (Not where requests failed: no time of
+    theirs is recorded, so what they had behind them at an edge has nothing to be set off against.)
 
     More than the connections is impossible. Fewer means that connections stood idle: after failures,
     or because the generator, busy with the rest of a batch of answers, had not sent their next request.
@@ -27,18 +29,21 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     if not load.asked.closed or not asked or not duration_ns or times is None:
         return None
     cycle_ns = times.mean_ns + load.asked.think_time_ns
-    opening = load.clocks.opening_ns / duration_ns
-    waiting = load.http2.stream_wait_ns / duration_ns if load.http2 is not None else 0.0
-    in_flight = times.count * cycle_ns / duration_ns + opening + waiting
-    edge = min(1.0, load.slices * cycle_ns / duration_ns)
-    allowed = max(limits["relative"] * asked, limits["connections"]) + edge * asked
+    beside = _beside(load)
+    in_flight = (times.count * cycle_ns + sum(beside.values())) / duration_ns
+    is_exact = load.edges_ns is not None and not load.counts.failed
+    unseen_ns = load.asked.think_time_ns if is_exact else cycle_ns
+    allowed = max(limits["relative"] * asked, limits["connections"])
+    allowed += min(1.0, load.slices * unseen_ns / duration_ns) * asked
     off = abs(in_flight - asked)
     if off <= allowed:
         return None
     per_s = times.count / (duration_ns / 1e9)
-    opened = f", with {opening:,.1f} connections being opened," if opening >= 0.1 else ""
-    opened = opened.rstrip(",") + f", with {waiting:,.1f} waiting for a stream," if waiting >= 0.1 else opened
-    seen = f"{rate(per_s)} x {duration(cycle_ns)}{opened} is {in_flight:,.1f} requests in flight"
+    also = [
+        f"{abs(ns) / duration_ns:,.1f} {what}" for what, ns in beside.items() if abs(ns) >= 0.1 * duration_ns
+    ]
+    with_them = f", with {' and '.join(also)}," if also else ""
+    seen = f"{rate(per_s)} x {duration(cycle_ns)}{with_them} is {in_flight:,.1f} requests in flight"
     idle = asked - in_flight
     reopened = load.connections is not None and load.connections.reopened
     held_back = idle > 0 and not load.counts.failed and not reopened
@@ -62,6 +67,18 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
         gravity=off / asked,
         remedy=_HELD_BACK if held_back else "",
     )
+
+
+def _beside(load: Load) -> dict[str, float]:
+    """The time, over all connections, that is in no recorded time (less than nothing: that should not be in
+    one), by what it was."""
+    edges_ns = load.edges_ns or 0
+    return {
+        "connections being opened": load.clocks.opening_ns,
+        "waiting for a stream": load.http2.stream_wait_ns if load.http2 is not None else 0,
+        "cut off by the ends of slices": max(0, edges_ns),
+        "begun before their slices taken off": 0 if load.counts.failed else min(0, edges_ns),
+    }
 
 
 _WAITED = Effects(
