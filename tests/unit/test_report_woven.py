@@ -71,6 +71,16 @@ def test_the_markdown_says_how_it_was_woven() -> None:
     assert "a fresh process for each sitting" in text
 
 
+def test_what_settled_the_lengths_is_told_with_the_names_of_servers() -> None:
+    why = "25 service times of go; a pilot told another ratio of go and node, go+node's unlike them"
+    made = sat("study")
+    last = replace(made.sittings[-1], lengths=replace(LENGTHS, why=why))
+    [turns, _] = told(replace(made, sittings=(*made.sittings[:-1], last)))
+    assert (
+        "(25 service times of Go; a pilot told another ratio of Go and Node, go+node's unlike them)" in turns
+    )
+
+
 def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
     [_, few] = told(sat("contest", sittings=4))
     assert few.startswith("The ratio that scatters most (Go / Node) deviates by ")

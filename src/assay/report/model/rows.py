@@ -6,6 +6,7 @@ two outputs can drift apart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -126,6 +127,15 @@ def name_of_case(run: Run, case_id: str) -> str:
     """The name a reader knows a case by, outside the section of its load."""
     case = next((case for case in run.header.cases if case.id == case_id), None)
     return case_id if case is None else case.name
+
+
+def with_names(run: Run, said: str) -> str:
+    """Words of the record, in which cases are called by their ids, as a reader knows them."""
+    names = {case.id: case.name for case in run.header.cases}
+    ids = "|".join(re.escape(one) for one in sorted(names, key=len, reverse=True))
+    return (
+        re.sub(rf"(?<![\w/+@-])(?:{ids})(?![\w/+@-])", lambda found: names[found[0]], said) if ids else said
+    )
 
 
 def short_name(case: Case) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from assay import verdict
 from assay.report import format as fmt
-from assay.report.model.rows import name_of_case
+from assay.report.model.rows import name_of_case, with_names
 from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import cycle_logs, reach
 from assay.stats.woven import Spread, more_needed, spread
@@ -48,7 +48,7 @@ def turns(run: Run) -> str:
     alive = len(last.trials)
     lengths = {sitting.lengths.slice_ns for sitting in run.sittings}
     earlier = f" (earlier ones in turns of {fmt.time(min(lengths))})" if min(lengths) < max(lengths) else ""
-    why = f" ({last.lengths.why})" if last.lengths.why else ""
+    why = f" ({with_names(run, last.lengths.why)})" if last.lengths.why else ""
     return (
         f"Woven: {fmt.counted(len(run.sittings), 'sitting')} of {fmt.counted(alive, 'server')} at once, "
         f"loaded in turns of {_exact(last.lengths.slice_ns)}{why}, {_exact(last.lengths.settle_ns)} to "

@@ -14,7 +14,7 @@ from assay.values.trial import Lane
 from assay.values.weave import Slice
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
-from assay.verdict.words import counted, percent
+from assay.verdict.words import counted, exact_percent, percent
 
 
 class _Shift(NamedTuple):
@@ -23,9 +23,20 @@ class _Shift(NamedTuple):
     mean: float
     error: float
 
-    def shown(self, limits: Limits) -> bool:
+    def __str__(self) -> str:
+        """By how much more or less it is: "9.8 % (± 0.6 %) less"."""
+        much = percent(abs(math.expm1(self.mean)))
+        return f"{much} (± {percent(self.error)}) {'less' if self.mean < 0 else 'more'}"
+
+    def beyond(self, limits: Limits) -> bool:
         """Whether it is larger than is let pass, and than chance."""
         return abs(self.mean) > max(math.log1p(limits["differs"]), limits["errors"] * self.error)
+
+    def widens(self, a: CaseSeen, b: CaseSeen, evidence: str, by: float) -> tuple[Subject, Hit]:
+        """What is said of `a` beside `b`: their comparison is wider by so much."""
+        figures = {"shift": math.exp(self.mean), "error": self.error, "wider": by}
+        hit = Hit("flagged", evidence, figures, gravity=abs(self.mean))
+        return Subject(case=a.case.id, other_case=b.case.id), hit
 
 
 def works_while_resting(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
@@ -37,8 +48,8 @@ def works_while_resting(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject,
                 continue
             held = run.find(whose)
             evidence = (
-                f"in the slices of {held.name if held else whose} {worker.name} used the CPU for "
-                f"{percent(busy.mean)} of the time (at most {percent(limits['flagged'])} is let pass)"
+                f"{worker.name} used {percent(busy.mean)} of a core in the slices of "
+                f"{held.name if held else whose} (at most {exact_percent(limits['flagged'])} is let pass)"
             )
             grave = busy.mean > limits["one_way"]
             yield (
@@ -89,19 +100,15 @@ def cold_after_switch(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, H
         if len(early) < FEWEST_CYCLES:
             continue
         shift = _Shift(statistics.fmean(early), error_of_mean(early))
-        if not shift.shown(limits):
-            continue
-        colder, other = (a, b) if shift.mean < 0 else (b, a)
-        moved = abs(statistics.fmean(_whole_shift(one, two) for one, two in cycles))
-        evidence = (
-            f"against {other.name}, {colder.name} serves {percent(1 - math.exp(-abs(shift.mean)))} less in "
-            "the first fifth of a slice than in the rest of it; without that fifth their ratio would move "
-            f"by {percent(moved)}"
-        )
-        yield (
-            Subject(case=colder.case.id, other_case=other.case.id),
-            Hit("flagged", evidence, {"early": math.exp(-abs(shift.mean)), "wider": moved}, abs(shift.mean)),
-        )
+        if shift.beyond(limits):
+            colder, other = (a, b) if shift.mean < 0 else (b, a)
+            slower = _Shift(-abs(shift.mean), shift.error)
+            moved = abs(statistics.fmean(_whole_shift(one, two) for one, two in cycles))
+            evidence = (
+                f"relative to {other.name}, {colder.name} serves {slower} in the first fifth of its slices "
+                f"than later in them; without that fifth their ratio would differ by {percent(moved)}"
+            )
+            yield slower.widens(colder, other, evidence, moved)
 
 
 def _early_shift(a: Slice, b: Slice) -> float | None:
@@ -153,7 +160,9 @@ def connections_reopened(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | 
     share = sum(one.reopened for one in slices) / len(slices) / asked
     if share <= limits["reopened"]:
         return None
-    evidence = f"{percent(share)} of its {counted(asked, 'connection')} were opened again for each slice"
+    evidence = (
+        f"{percent(share)} of its {counted(asked, 'connection')} were opened again for each slice, on average"
+    )
     return Hit("flagged", evidence, {"share": share, "limit": limits["reopened"]}, gravity=share)
 
 
@@ -183,8 +192,9 @@ def ended_early(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     trial, lane = left[0]
     cycles = len({one.cycle for one in lane.slices if one.phase == "measured"})
     why = f": {trial.failure.reason}" if trial.failure else ""
+    first = ", in the first of them" if len(left) > 1 else ""
     evidence = (
-        f"it ended in {counted(len(left), 'sitting')} of {len(lanes)}, in the first of them after "
+        f"it ended before the others in {counted(len(left), 'sitting')} of {len(lanes)}{first} after "
         f"{counted(cycles, 'measured cycle')}{why}"
     )
     return Hit(
@@ -240,18 +250,13 @@ def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]
                 statistics.fmean(others) - statistics.fmean(own),
                 math.hypot(error_of_mean(own), error_of_mean(others)),
             )
-            if not shift.shown(limits):
-                continue
-            less = "less" if shift.mean < 0 else "more"
-            evidence = (
-                f"{seen.name} serves {percent(abs(math.expm1(shift.mean)))} {less} in slices that follow one "
-                f"of {before.name} than in those that follow one of its own"
-            )
-            share = len(others) / (len(own) + len(others))
-            yield (
-                Subject(case=seen.case.id, other_case=before.case.id),
-                Hit("flagged", evidence, {"wider": abs(shift.mean) * share}, abs(shift.mean)),
-            )
+            if shift.beyond(limits):
+                evidence = (
+                    f"{seen.name} serves {shift} in slices right after those of {before.name} than in slices "
+                    "right after its own"
+                )
+                share = len(others) / (len(own) + len(others))
+                yield shift.widens(seen, before, evidence, abs(shift.mean) * share)
 
 
 def _by_neighbour(run: RunSeen, case: str, other: str) -> tuple[list[float], list[float]]:
