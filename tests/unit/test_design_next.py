@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_runs import case, plan, run, trial
+from made_runs import case, measurement, plan, run, trial
 from msgspec.structs import replace
 from test_capacity_answer import BOUNDS, at, seen
 from test_versus_answer import rate_at
@@ -13,6 +13,7 @@ from test_versus_answer import rate_at
 from assay.design import Due, given_up, next_trial
 from assay.design.contest import order_of_block
 from assay.values.design import ContestDesign, Design, SearchDesign, StudyDesign, WarmUp
+from assay.values.measurement import Outcome
 from assay.values.plan import Open
 from assay.values.run import Run
 from assay.values.trial import Case, Failure, Trial
@@ -20,6 +21,7 @@ from assay.versus.answer import load_ns
 
 DOWN = Failure(stage="start", reason="down")
 DIED = Failure(stage="load", reason="it died")
+FAILS = Outcome(origin="plan", kind="unexpected_status", count=100_000, example="503")
 WARM = WarmUp(min_ns=0, max_ns=0)
 HOUR_NS = 3_600_000_000_000
 
@@ -112,6 +114,33 @@ def test_a_rival_that_is_given_up_ends_a_contest_of_two() -> None:
         failed = DOWN if due.slot.case == "B" else None
         made = replace(made, trials=(*made.trials, done(due, failed)))
     assert next_trial(made) is None
+
+
+def none_right(due: Due) -> Trial:
+    """A trial in which every answer was an error."""
+    seen = measurement(completed=0, failed=100_000, outcomes=(FAILS,))
+    return replace(done(due), measurement=seen)
+
+
+@pytest.mark.parametrize(("names", "ends"), [("AB", True), ("ABC", False)])
+def test_a_rival_of_which_no_answer_is_right_is_tried_in_one_block(names: str, ends: bool) -> None:
+    made = begun(CONTEST, [case(name) for name in names], [])
+    for _ in names:
+        due = next_trial(made)
+        assert due is not None
+        made = replace(made, trials=(*made.trials, none_right(due) if due.slot.case == "B" else done(due)))
+    assert (next_trial(made) is None) is ends
+    assert "B" not in {one.case for one in to_its_end(made).trials if one.block}
+
+
+def test_a_rival_that_answered_once_may_have_had_bad_luck() -> None:
+    made = begun(CONTEST, [case("A"), case("B")], [])
+    for number in range(6):
+        due = next_trial(made)
+        assert due is not None
+        one = none_right(due) if due.slot.case == "B" and number > 1 else done(due)
+        made = replace(made, trials=(*made.trials, one))
+    assert next_trial(made) is not None
 
 
 def test_a_contest_does_not_begin_a_block_beyond_its_budget() -> None:

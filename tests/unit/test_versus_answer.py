@@ -11,7 +11,7 @@ from assay.report.model import contest
 from assay.report.model.answer import standing
 from assay.stats.sequential import always_valid_ratio
 from assay.values.design import WarmUp
-from assay.values.measurement import Measurement
+from assay.values.measurement import Measurement, Outcome
 from assay.values.run import Run
 from assay.values.trial import Failure, Trial, WarmUpSeen
 from assay.verdict import judge
@@ -122,6 +122,26 @@ def test_a_rival_that_was_never_measured_is_said() -> None:
     made = msgspec.structs.replace(made, judgement=judge(made, 0))
     assert not answer(made).settled
     assert contest.told(made).said == ("B was not measured.", "Nothing can be compared.")
+
+
+@pytest.mark.parametrize(
+    ("failed", "why"),
+    [
+        (20_000, "all of its 40,000 requests failed (unexpected status, timeout)"),
+        (0, "none of its answers came within the time that was measured"),
+    ],
+)
+def test_a_rival_of_which_no_answer_was_right_is_said_with_what_became_of_them(failed: int, why: str) -> None:
+    counts = {"timeout": 1, "unexpected_status": failed - 1}
+    kinds = tuple(Outcome(origin="peer", kind=kind, count=n) for kind, n in counts.items())
+    wrong = measurement(completed=0, failed=failed, outcomes=kinds if failed else ())
+    trials = [trial(name, 0, measurement(1000) if name == "A" else wrong) for name in ("A", "B", "B")]
+    made = run([case("A"), case("B")], trials, 0, {"kind": "versus"})
+    assert contest.told(made).said == (
+        f"B was not measured: {why}, and it was tried no more.",
+        "Nothing can be compared.",
+    )
+    assert contest.standing(made).endswith(f" of load: B: {why}")
 
 
 def spoilt(case: str, per_s: int, **changes: object) -> Run:

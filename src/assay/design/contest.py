@@ -56,8 +56,19 @@ def _order(run: Run, block: int, before: Sequence[Trial]) -> tuple[str, ...]:
 
 
 def _entries(run: Run, trials: Sequence[Trial]) -> tuple[Case, ...]:
-    """The rivals, and the control, that are not given up."""
-    return tuple(case for case in run.header.cases if given_up(trials, case.id) is None)
+    """The rivals, and the control, that are not given up and have answered something right."""
+    return tuple(
+        case
+        for case in run.header.cases
+        if given_up(trials, case.id) is None and not _never_right(trials, case.id)
+    )
+
+
+def _never_right(trials: Sequence[Trial], case: str) -> bool:
+    """Whether a case was measured and has not answered one request as expected: its contract was kept, so it
+    is the load that it cannot answer, and another block would show the same."""
+    measured = [trial.measurement for trial in trials if trial.case == case and trial.measurement]
+    return bool(measured) and not any(one.completed for one in measured)
 
 
 def _goes_on(run: Run, entries: Sequence[Case]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from assay import verdict
@@ -11,6 +12,7 @@ from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
 from assay.values.estimate import Estimate
 from assay.values.run import Run
+from assay.values.trial import Case
 from assay.versus.answer import ContestAnswer, RivalRatio, answer, load_ns
 
 _NARROW = 1.03
@@ -39,7 +41,9 @@ def standing(run: Run) -> str:
     found = answer(run)
     size = f"{fmt.counted(found.blocks, woven.unit(run))}, {fmt.span(found.load_s)} of load"
     if found.best is None or not found.pairs:
-        return size
+        whys = [(name_of_case(run, case.id), _why(run, case)) for case in found.unmeasured]
+        hopeless = "; ".join(f"{fmt.safe(name, 40)}:{why}" for name, why in whys if why)
+        return f"{size}: {hopeless}" if hopeless else size
     if found.gate is not None:
         return f"{size}: {gate.standing(found.gate)}"
     best = name_of_case(run, found.best.id)
@@ -58,12 +62,28 @@ def load_s(run: Run) -> float:
 
 def _sentences(run: Run, found: ContestAnswer) -> Iterator[str]:
     for case in found.unmeasured:
-        yield f"{name_of_case(run, case.id)} was not measured."
+        why = _why(run, case)
+        yield f"{name_of_case(run, case.id)} was not measured{why and f':{why}, and it was tried no more'}."
     if found.best is None:
         yield "Nothing can be compared."
         return
     for pair in found.pairs:
         yield f"{_pair(run, found, pair)}."
+
+
+def _why(run: Run, case: Case) -> str:
+    """What became of its requests where it was loaded and none was answered as expected."""
+    tried = [trial.measurement for trial in run.trials if trial.case == case.id and trial.measurement]
+    if not tried or any(one.completed for one in tried):
+        return ""
+    failed = sum(one.failed for one in tried)
+    if not failed:
+        return " none of its answers came within the time that was measured"
+    kinds: Counter[str] = Counter()
+    for outcome in (outcome for one in tried for outcome in one.outcomes):
+        kinds[outcome.kind] += outcome.count
+    named = ", ".join(kind.replace("_", " ") for kind, _ in kinds.most_common(3))
+    return f" all of its {fmt.counted(failed, 'request')} failed{named and f' ({named})'}"
 
 
 def _sure(run: Run, found: ContestAnswer) -> str:
