@@ -5,6 +5,9 @@ python benches/planted.py [--clean 20] [--only G1 W3] [--bounds 5] [--out docs/p
 Takes about two minutes for the flaws and half of one for each clean run. The runs are real: processes,
 sockets, loads. A busy machine makes the rules about noise speak in clean runs: those are counted apart.
 
+With --only just those flaws are planted, and no clean runs made unless --clean asks for some. What the page
+holds already of others stays. The page is written anew after each step, so that Ctrl-C loses nothing.
+
 With --bounds each flaw that lies outside of the servers (a busy machine, shared cores, a stopped
 generator) is run so often with and without it: what the flawed run says to know must hold what the
 clean run finds.
@@ -15,7 +18,8 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections import Counter
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,61 +27,109 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
 import planting  # noqa: E402 - it lies with the tests, which plant the same flaws
-from planting import plants, table  # noqa: E402 - as above
+from planting import page, plants  # noqa: E402 - as above
 
+from assay.errors import EXIT_INTERRUPTED, AssayError  # noqa: E402 - as above
+from assay.sut.cores import split_cores  # noqa: E402 - as above
+from assay.trial import Interrupted  # noqa: E402 - as above
 from assay.values.estimate import Estimate, Known  # noqa: E402 - as above
+from assay.values.run import Judgement  # noqa: E402 - as above
+
+CLEAN = 20
 
 
 def main() -> int:
     """Plant, run clean, write; 1 where a flaw was missed or a clean run was blamed for nothing."""
     arguments = _arguments()
+    out: Path | None = arguments.out
+    found = page.kept(out.read_text(encoding="utf-8")) if out is not None and out.exists() else page.Found()
+    looks = Looks(found, lambda: out.write_text(found.page(), encoding="utf-8") if out else None)
     chosen = [plant for plant in plants.ALL if not arguments.only or plant.code in arguments.only]
-    caught = {plant.code: planting.outcome(plant, _judged(plant)) for plant in chosen}
-    alarms, noisy = _clean_runs(arguments.clean)
-    page = _page(caught, arguments.clean, alarms, noisy)
-    if arguments.bounds:
-        page += _bounds_page(
-            {plant.code: _bounds(plant, arguments.bounds) for plant in chosen if _outside(plant)}
-        )
-    sys.stdout.write(page)
-    if arguments.out:
-        arguments.out.write_text(page, encoding="utf-8")
-    missed = [code for code, seen in caught.items() if seen == "missed"]
-    return 1 if missed or alarms else 0
+    clean = arguments.clean if arguments.clean is not None else 0 if arguments.only else CLEAN
+    try:
+        fine = looks.at_flaws(chosen)
+        fine &= looks.at_clean_runs(clean)
+        if arguments.bounds:
+            looks.at_bounds([plant for plant in chosen if _outside(plant)], arguments.bounds)
+    except (KeyboardInterrupt, Interrupted):
+        _tell("\ninterrupted: what was measured is kept\n")
+        return EXIT_INTERRUPTED
+    finally:
+        sys.stdout.write(found.page())
+    return 0 if fine else 1
 
 
-def _judged(plant: planting.Planted) -> planting.Judgement:
-    sys.stderr.write(f"{plant.code}: {plant.flaw} ...\n")
+class Looks:
+    """One look after the other. Each is told, and `keep` is called with what was found by then."""
+
+    def __init__(self, found: page.Found, keep: Callable[[], object]) -> None:
+        """`found` holds what is known from earlier looks."""
+        self._found = found
+        self._keep = keep
+
+    def at_flaws(self, chosen: Sequence[planting.Planted]) -> bool:
+        """Whether each is found. One that cannot be planted here is told, and is not found."""
+        fine = True
+        for step, plant in enumerate(chosen, start=1):
+            began_s = time.monotonic()
+            _tell(f"[{step}/{len(chosen)}] {plant.code}: {plant.flaw}: ")
+            try:
+                seen = planting.outcome(plant, _judged(plant))
+            except Interrupted:
+                raise
+            except AssayError as problem:
+                seen = ""
+                _tell(f"not run: {problem}; ")
+            _tell(f"{seen or 'nothing is known'}, {time.monotonic() - began_s:.0f} s\n")
+            if seen:
+                self._found.caught[plant.code] = seen
+            fine &= seen not in ("", "missed")
+            self._keep()
+        return fine
+
+    def at_clean_runs(self, number: int) -> bool:
+        """Whether the rules but those about noise say nothing above a note in any of so many."""
+        spoke: list[str] = []
+        for run in range(number):
+            clean = plants.CLEAN_IN_TURNS if run % 2 else plants.CLEAN
+            _tell(f"[{run + 1}/{number}] a clean run{', in turns' if run % 2 else ''}: ")
+            codes = sorted({one.code for one in _judged(clean).findings if one.severity != "note"})
+            _tell(f"{', '.join(codes) or 'nothing found'}\n")
+            spoke += codes
+            self._found.silent(run + 1, spoke, whole=run + 1 == number)
+            self._keep()
+        return plants.NOISE.issuperset(spoke)
+
+    def at_bounds(self, outside: Sequence[planting.Planted], times: int) -> None:
+        """How much of what clean runs find lies within what flawed ones say to know."""
+        for step, plant in enumerate(outside, start=1):
+            _tell(f"[{step}/{len(outside)}] bounds with {plant.code}: ")
+            held, of = _bounds(plant, times)
+            self._found.held[plant.code] = held, of
+            _tell(f"{held} of {of}\n")
+            self._keep()
+
+
+def _tell(words: str) -> None:
+    sys.stderr.write(words)
+    sys.stderr.flush()
+
+
+def _judged(plant: planting.Planted) -> Judgement:
     with tempfile.TemporaryDirectory() as folder:
         return planting.run(plant, Path(folder))
 
 
-def _clean_runs(number: int) -> tuple[Counter[str], Counter[str]]:
-    """In how many clean runs each rule spoke above a note: those about the servers, those about noise."""
-    alarms: Counter[str] = Counter()
-    noisy: Counter[str] = Counter()
-    for turn in range(number):
-        clean = plants.CLEAN_IN_TURNS if turn % 2 else plants.CLEAN
-        codes = {one.code for one in _judged(clean).findings if one.severity != "note"}
-        alarms.update(codes - plants.NOISE)
-        noisy.update(codes & plants.NOISE)
-    return alarms, noisy
-
-
 def _outside(plant: planting.Planted) -> bool:
     """Whether the flaw is none of the servers', so that the same servers can be run without it."""
-    return (
-        plant.disturb is not None or plant.descriptors is not None or plant.split is not planting.split_cores
-    )
+    return plant.disturb is not None or plant.descriptors is not None or plant.split is not split_cores
 
 
 def _bounds(plant: planting.Planted, times: int) -> tuple[int, int]:
     """How many figures of runs with the flaw hold what a clean run finds, of how many."""
     blocks = max(3, plant.blocks)
     flawed = replace(plant, blocks=blocks)
-    clean = replace(
-        flawed, disturb=None, apart=False, descriptors=None, split=planting.split_cores, after=None
-    )
+    clean = replace(flawed, disturb=None, apart=False, descriptors=None, split=split_cores, after=None)
     held: list[bool] = []
     for _ in range(times):
         said, found = _judged(flawed), _judged(clean)
@@ -103,40 +155,15 @@ def _holds(known: Known, truth: Estimate) -> bool:
     return (known.low is None or high >= known.low) and (known.high is None or low <= known.high)
 
 
-def _bounds_page(held: dict[str, tuple[int, int]]) -> str:
-    rows = "".join(f"| {code} | {inside} of {of} |\n" for code, (inside, of) in held.items())
-    inside, of = (sum(one[place] for one in held.values()) for place in (0, 1))
-    return (
-        "\n## Bounds hold the truth\n\nThroughputs and ratios of clean runs of the same servers that lie "
-        "within what the run with the flaw said to know.\nWanted: 95 % over all, 90 % of each.\n\n"
-        f"| rule | held |\n|---|---|\n{rows}| all | {inside} of {of} |\n"
-    )
-
-
-def _page(caught: dict[str, str], clean: int, alarms: Counter[str], noisy: Counter[str]) -> str:
-    def of(code: str) -> str:
-        spoke = alarms[code] + noisy[code]
-        return f"{clean - spoke} of {clean}" if clean else ""
-
-    head = (
-        "# Planted flaws\n\n"
-        "Written by `benches/planted.py`. Each row is a real run (processes, sockets, a load) with just\n"
-        "that flaw. `clean` are runs of two equal servers without one, every second in turns: in so many of\n"
-        "them the rule said nothing above a note. Rules about noise (*) judge the machine: on a busy one\n"
-        "they speak in clean runs too, and are right. Flaws of several machines (G9 to G12) are planted by\n"
-        "`tests/e2e/test_cluster.py`, on a cluster of network namespaces.\n\n"
-    )
-    return head + table(caught, of) + "\n"
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--clean", type=int, default=20, metavar="N", help="clean runs [20]")
+    parser.add_argument("--clean", type=int, metavar="N", help=f"clean runs [{CLEAN}; with --only none]")
     parser.add_argument("--bounds", type=int, default=0, metavar="N", help="pairs of runs for the bounds [0]")
-    parser.add_argument("--only", nargs="+", metavar="CODE", help="these rules alone")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the page to FILE")
+    codes = [plant.code for plant in plants.ALL]
+    parser.add_argument("--only", nargs="+", metavar="CODE", choices=codes, help="these rules alone")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="keep the page in FILE")
     return parser.parse_args()
 
 

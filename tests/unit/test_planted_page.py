@@ -1,0 +1,131 @@
+"""The page of planted flaws: what it keeps of earlier looks, and what a look that is cut off leaves."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import planting
+import pytest
+import sample_run
+from planting import Planted, page, plants
+from planting.page import Found, kept
+
+from assay.errors import ServerFailed
+from assay.values.finding import Severity
+from assay.values.run import Judgement
+
+PAGE = Path(__file__).parents[2] / "docs" / "planted-flaws.md"
+
+
+def bench() -> ModuleType:
+    path = Path(__file__).parents[2] / "benches" / "planted.py"
+    spec = importlib.util.spec_from_file_location("planted", path)
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def judged(*found: tuple[str, Severity]) -> Judgement:
+    findings = tuple(sample_run.finding(code, severity, None) for code, severity in found)
+    return Judgement(
+        judged_unix_ns=0, assay_version="1", complete=True, ranking=(), claims=(), findings=findings,
+        hallmark=False,
+    )  # fmt: skip
+
+
+def looks(monkeypatch: pytest.MonkeyPatch, run: Callable[[Planted], Judgement], *words: str) -> int:
+    """What the bench comes to with these words, where planting a flaw does that."""
+    monkeypatch.setattr(planting, "run", lambda plant, folder: run(plant))
+    monkeypatch.setattr(sys, "argv", ["planted.py", *words])
+    code: int = bench().main()
+    return code
+
+
+def test_a_page_is_read_as_it_was_written() -> None:
+    found = Found(caught={"G1": "withheld", "T2": "hidden (G1, H2)"}, held={"H1": (19, 20)})
+    found.silent(20, ["G1", "G1", "S2"], whole=True)
+    again = kept(found.page())
+    assert again == found
+    assert found.clean["G1"] == "18 of 20" and found.clean["W1"] == "20 of 20"
+
+
+def test_the_page_that_is_kept_loses_no_row_of_a_flaw_that_is_still_planted() -> None:
+    before = PAGE.read_text(encoding="utf-8")
+    again = kept(before).page()
+    flaws = {plant.code: plant.flaw for plant in plants.ALL}
+    for line in before.splitlines():
+        code = line.removeprefix("| ").split(" ")[0]
+        if code in flaws and f"| {flaws[code]} |" in line:
+            assert line.split(" | ")[-2:] == next(
+                one.split(" | ")[-2:] for one in again.splitlines() if one.startswith(f"| {code} ")
+            )
+
+
+def test_what_was_said_of_another_flaw_is_not_kept() -> None:
+    text = Found(caught={"T1": "flagged"}).page()
+    [plant] = [plant for plant in plants.ALL if plant.code == "T1"]
+    assert kept(text.replace(plant.flaw, "a server that sings while it rests")).caught == {}
+
+
+def test_a_part_of_the_flaws_leaves_the_other_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "page.md"
+    before = Found(caught={"G1": "withheld", "D4": "missed"})
+    before.silent(20, ["G1"], whole=True)
+    out.write_text(before.page())
+
+    def found(plant: Planted) -> Judgement:
+        if plant.code == "T2":
+            raise ServerFailed("start", "there is no such server")
+        return judged((plant.code, plant.least))
+
+    assert looks(monkeypatch, found, "--only", "D4", "T2", "--out", str(out)) == 1  # T2 could not be planted
+    after = kept(out.read_text())
+    assert after.caught == {"G1": "withheld", "D4": "note"}
+    assert after.clean == before.clean
+    told = capsys.readouterr()
+    assert "[1/2] D4: " in told.err and "[2/2] T2: " in told.err
+    assert "not run: there is no such server; nothing is known" in told.err
+    assert told.out == out.read_text()
+
+
+def test_a_look_that_is_cut_off_keeps_what_it_saw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def found(plant: Planted) -> Judgement:
+        if plant.code == "G3":
+            raise KeyboardInterrupt
+        return judged((plant.code, plant.least))
+
+    out = tmp_path / "page.md"
+    assert looks(monkeypatch, found, "--out", str(out)) == 130
+    assert kept(out.read_text()).caught == {"G1": "withheld", "G2": "withheld"}
+    assert "interrupted: what was measured is kept" in capsys.readouterr().err
+
+
+def test_clean_runs_that_are_cut_off_are_counted_as_what_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = iter((judged(), judged(("H2", "flagged")), KeyboardInterrupt()))
+
+    def found(plant: Planted) -> Judgement:
+        if plant.code != "clean":
+            return judged((plant.code, plant.least))
+        one = next(runs)
+        if isinstance(one, KeyboardInterrupt):
+            raise one
+        return one
+
+    out = tmp_path / "page.md"
+    words = ("--only", "G1", "--clean", "5", "--out", str(out))
+    assert looks(monkeypatch, found, *words) == 130
+    assert kept(out.read_text()).clean["H2"] == "1 of 2"
+    more = page.kept(out.read_text())
+    more.silent(1, [], whole=False)
+    assert more.clean["H2"] == "1 of 2"  # fewer runs, of which more are to come, take nothing away
