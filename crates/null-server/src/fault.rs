@@ -50,6 +50,25 @@ pub enum At {
     Request,
 }
 
+impl At {
+    /// A fault that begins then.
+    const fn fault(
+        self,
+        name: &'static str,
+        does: &'static str,
+        steps: &'static [Step],
+        expected: &'static [&'static str],
+    ) -> Fault {
+        Fault {
+            name,
+            does,
+            at: self,
+            steps,
+            expected,
+        }
+    }
+}
+
 /// One thing to do on a connection.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {

@@ -1,26 +1,11 @@
 //! Faults of bodies: lengths that lie, chunks, and bytes that belong to no answer.
 
 use super::Step::{Close, Drip, Hang, Send, Trickle};
-use super::{ANSWERED, At, BAD_ANSWER, CLOSED_EARLY, FINE, Fault, GOOD, Step, TIMEOUT};
+use super::{ANSWERED, At, BAD_ANSWER, CLOSED_EARLY, FINE, Fault, GOOD, TIMEOUT};
 use std::time::Duration;
 
 /// Bytes behind an answer belong to nobody: it counts, and they are told as stray.
 const SURPLUS: &[&str] = &[ANSWERED];
-
-const fn fault(
-    name: &'static str,
-    does: &'static str,
-    steps: &'static [Step],
-    expected: &'static [&'static str],
-) -> Fault {
-    Fault {
-        name,
-        does,
-        at: At::Request,
-        steps,
-        expected,
-    }
-}
 
 /// An answer with this chunked body; the connection goes on.
 macro_rules! chunked {
@@ -52,7 +37,7 @@ macro_rules! chunked_end {
 }
 
 pub(super) const FAULTS: &[Fault] = &[
-    fault(
+    At::Request.fault(
         "length-too-short",
         "sends more body than its length says",
         &[Send(
@@ -60,7 +45,7 @@ pub(super) const FAULTS: &[Fault] = &[
         )],
         SURPLUS,
     ),
-    fault(
+    At::Request.fault(
         "length-too-long",
         "sends less body than its length says, and closes",
         &[
@@ -69,7 +54,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "length-and-chunks",
         "sends a length beside a chunked body",
         &[
@@ -81,19 +66,19 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         &[ANSWERED, "peer/bad_answer"],
     ),
-    fault(
+    At::Request.fault(
         "length-missing",
         "sends no length and ends the body by closing",
         &[Send(b"HTTP/1.1 200 OK\r\n\r\nHello, World"), Close],
         FINE,
     ),
-    fault(
+    At::Request.fault(
         "length-missing-and-hang",
         "sends no length and never closes",
         &[Send(b"HTTP/1.1 200 OK\r\n\r\nHello, World"), Hang],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "drip",
         "sends a byte of the body each 20 ms and never ends",
         &[
@@ -102,7 +87,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "drip-in-head",
         "sends a byte of the head each 20 ms and never ends",
         &[
@@ -111,13 +96,13 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "answer-twice",
         "answers each request twice",
         &[Send(GOOD), Send(GOOD)],
         SURPLUS,
     ),
-    fault(
+    At::Request.fault(
         "garbage-after-answer",
         "sends bytes of no meaning behind each answer",
         &[Send(
@@ -126,7 +111,7 @@ pub(super) const FAULTS: &[Fault] = &[
         )],
         SURPLUS,
     ),
-    fault(
+    At::Request.fault(
         "chunks-byte-by-byte",
         "sends a chunked answer one byte at a time",
         &[Trickle(
@@ -135,67 +120,67 @@ pub(super) const FAULTS: &[Fault] = &[
         )],
         FINE,
     ),
-    fault(
+    At::Request.fault(
         "chunks-of-one-byte",
         "sends a body in chunks of one byte",
         chunked!("1\r\nH\r\n1\r\ne\r\n1\r\nl\r\n1\r\nl\r\n1\r\no\r\n0\r\n\r\n"),
         FINE,
     ),
-    fault(
+    At::Request.fault(
         "chunk-extensions",
         "sends extensions with its chunks",
         chunked!("5;name=value;other=\"a;b\"\r\nHello\r\n0;end\r\n\r\n"),
         FINE,
     ),
-    fault(
+    At::Request.fault(
         "chunk-trailers",
         "sends trailers behind its chunks",
         chunked!("5\r\nHello\r\n0\r\nX-Sum: 1\r\nX-More: 2\r\n\r\n"),
         FINE,
     ),
-    fault(
+    At::Request.fault(
         "chunk-leading-zeros",
         "writes a chunk's size with leading zeros",
         chunked!("0005\r\nHello\r\n000\r\n\r\n"),
         FINE,
     ),
-    fault(
+    At::Request.fault(
         "chunk-size-of-words",
         "sends a chunk whose size is no number",
         chunked_end!("five\r\nHello\r\n0\r\n\r\n"),
         BAD_ANSWER,
     ),
-    fault(
+    At::Request.fault(
         "chunk-size-empty",
         "sends a chunk without a size",
         chunked_end!("\r\nHello\r\n0\r\n\r\n"),
         BAD_ANSWER,
     ),
-    fault(
+    At::Request.fault(
         "chunk-size-negative",
         "sends a chunk of size -5",
         chunked_end!("-5\r\nHello\r\n0\r\n\r\n"),
         BAD_ANSWER,
     ),
-    fault(
+    At::Request.fault(
         "chunk-size-overflow",
         "sends a chunk whose size needs more than 64 bits",
         chunked_end!("fffffffffffffffff\r\nHello\r\n0\r\n\r\n"),
         BAD_ANSWER,
     ),
-    fault(
+    At::Request.fault(
         "chunk-too-short",
         "sends more than a chunk's size says",
         chunked_end!("3\r\nHello\r\n0\r\n\r\n"),
         BAD_ANSWER,
     ),
-    fault(
+    At::Request.fault(
         "chunk-too-long",
         "sends less than a chunk's size says",
         chunked_end!("ff\r\nHello\r\n0\r\n\r\n"),
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "chunk-trailer-missing-end",
         "stops in the trailers",
         &[

@@ -25,21 +25,6 @@ const ENDED_BETWEEN: &[&str] = &[
 /// On a connection that has served before it looks like the end of an idle one.
 const CLOSED_UNANSWERED: &[&str] = &["peer/closed_early", "peer/closed_idle"];
 
-const fn fault(
-    name: &'static str,
-    does: &'static str,
-    steps: &'static [super::Step],
-    expected: &'static [&'static str],
-) -> Fault {
-    Fault {
-        name,
-        does,
-        at: At::Request,
-        steps,
-        expected,
-    }
-}
-
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
         name: "refuse",
@@ -99,157 +84,157 @@ pub(super) const FAULTS: &[Fault] = &[
         // A reset may overtake the answer where a body is on its way.
         expected: &[ANSWERED, "network/reset"],
     },
-    fault(
+    At::Request.fault(
         "reset-before-answer",
         "reads the request and resets the connection",
         &[Reset],
         RESET,
     ),
-    fault(
+    At::Request.fault(
         "reset-in-status-line",
         "resets in the middle of the status line",
         &[Send(IN_STATUS_LINE), Reset],
         RESET,
     ),
-    fault(
+    At::Request.fault(
         "reset-in-head",
         "resets in the middle of the head",
         &[Send(IN_HEAD), Reset],
         RESET,
     ),
-    fault(
+    At::Request.fault(
         "reset-in-body",
         "resets in the middle of the body",
         &[Send(IN_BODY), Reset],
         RESET,
     ),
-    fault(
+    At::Request.fault(
         "reset-in-chunk",
         "resets in the middle of a chunk",
         &[Send(IN_CHUNK), Reset],
         RESET,
     ),
-    fault(
+    At::Request.fault(
         "reset-after-answer",
         "answers and resets the connection",
         &[Send(GOOD), Reset],
         ENDED_BETWEEN,
     ),
-    fault(
+    At::Request.fault(
         "close-before-answer",
         "reads the request and closes the connection",
         &[Close],
         CLOSED_UNANSWERED,
     ),
-    fault(
+    At::Request.fault(
         "close-in-status-line",
         "closes in the middle of the status line",
         &[Send(IN_STATUS_LINE), Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "close-in-head",
         "closes in the middle of the head",
         &[Send(IN_HEAD), Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "close-in-body",
         "closes in the middle of the body",
         &[Send(IN_BODY), Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "close-in-chunk-size",
         "closes in the middle of a chunk's size",
         &[Send(IN_CHUNK_SIZE), Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "close-in-chunk",
         "closes in the middle of a chunk",
         &[Send(IN_CHUNK), Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "close-before-last-chunk",
         "closes where the last chunk is due",
         &[Send(BEFORE_LAST_CHUNK), Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "close-after-answer",
         "answers and closes without notice",
         &[Send(GOOD), Close],
         ENDED_BETWEEN,
     ),
-    fault(
+    At::Request.fault(
         "close-when-idle",
         "answers, and closes without notice 20 ms later",
         &[Send(GOOD), Pause(Duration::from_millis(20)), Close],
         ENDED_BETWEEN,
     ),
-    fault(
+    At::Request.fault(
         "close-announced",
         "answers with 'Connection: close' and closes",
         &[Send(LAST), Close],
         FINE,
     ),
-    fault(
+    At::Request.fault(
         "half-close-before-answer",
         "ends its direction before the answer, and keeps the other open",
         &[HalfClose],
         CLOSED_UNANSWERED,
     ),
-    fault(
+    At::Request.fault(
         "half-close-in-head",
         "ends its direction in the middle of the head",
         &[Send(IN_HEAD), HalfClose],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "half-close-in-body",
         "ends its direction in the middle of the body",
         &[Send(IN_BODY), HalfClose],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Request.fault(
         "half-close-after-answer",
         "answers, ends its direction, and keeps the other open",
         &[Send(GOOD), HalfClose],
         ENDED_BETWEEN,
     ),
-    fault(
+    At::Request.fault(
         "hang-before-answer",
         "reads the request and never answers",
         &[Hang],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "hang-in-status-line",
         "stops in the middle of the status line",
         &[Send(IN_STATUS_LINE), Hang],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "hang-in-head",
         "stops in the middle of the head",
         &[Send(IN_HEAD), Hang],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "hang-in-body",
         "stops in the middle of the body",
         &[Send(IN_BODY), Hang],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "hang-in-chunk-size",
         "stops in the middle of a chunk's size",
         &[Send(IN_CHUNK_SIZE), Hang],
         TIMEOUT,
     ),
-    fault(
+    At::Request.fault(
         "hang-before-last-chunk",
         "stops where the last chunk is due",
         &[Send(BEFORE_LAST_CHUNK), Hang],

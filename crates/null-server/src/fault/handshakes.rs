@@ -18,79 +18,64 @@ const NO_MESSAGE: &[u8] = b"\x16\x03\x03\x00\x04\xff\x00\x00\x00";
 /// A record is at most 2^14 + 256 bytes long (RFC 8446, 5.2).
 const TOO_LONG: &[u8] = b"\x16\x03\x03\xff\xff";
 
-const fn fault(
-    name: &'static str,
-    does: &'static str,
-    steps: &'static [super::Step],
-    expected: &'static [&'static str],
-) -> Fault {
-    Fault {
-        name,
-        does,
-        at: At::Handshake,
-        steps,
-        expected,
-    }
-}
-
 pub(super) const FAULTS: &[Fault] = &[
-    fault(
+    At::Handshake.fault(
         "tls-handshake-failure",
         "refuses each handshake by a fatal alert",
         &[Send(HANDSHAKE_FAILURE), HalfClose],
         TLS_ERROR,
     ),
-    fault(
+    At::Handshake.fault(
         "tls-close-notify",
         "ends each session before the handshake is done",
         &[Send(CLOSE_NOTIFY), HalfClose],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Handshake.fault(
         "tls-warnings",
         "sends warnings without end instead of its hello",
         &[SendTimes(USER_CANCELED, 10_000), Hang],
         TLS_ERROR,
     ),
-    fault(
+    At::Handshake.fault(
         "tls-plain-answer",
         "answers in plain HTTP",
         &[Send(GOOD), HalfClose],
         TLS_ERROR,
     ),
-    fault(
+    At::Handshake.fault(
         "tls-no-message",
         "sends a handshake record that holds no message",
         &[Send(NO_MESSAGE), Hang],
         TLS_ERROR,
     ),
-    fault(
+    At::Handshake.fault(
         "tls-record-too-long",
         "announces a record longer than TLS allows",
         &[Send(TOO_LONG), Hang],
         TLS_ERROR,
     ),
-    fault(
+    At::Handshake.fault(
         "tls-close",
         "closes instead of its hello",
         &[Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Handshake.fault(
         "tls-close-in-hello",
         "closes inside its hello",
         &[Send(IN_HELLO), Close],
         CLOSED_EARLY,
     ),
-    fault("tls-reset", "resets instead of its hello", &[Reset], RESET),
-    fault(
+    At::Handshake.fault("tls-reset", "resets instead of its hello", &[Reset], RESET),
+    At::Handshake.fault(
         "tls-reset-in-hello",
         "resets inside its hello",
         &[Send(IN_HELLO), Reset],
         RESET,
     ),
-    fault("tls-hang", "sends no hello", &[Hang], CONNECT_TIMEOUT),
-    fault(
+    At::Handshake.fault("tls-hang", "sends no hello", &[Hang], CONNECT_TIMEOUT),
+    At::Handshake.fault(
         "tls-hang-in-hello",
         "stops inside its hello",
         &[Send(IN_HELLO), Hang],

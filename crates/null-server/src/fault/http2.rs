@@ -23,48 +23,33 @@ const PING: &[u8] = b"\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0";
 const OPEN_HEAD: &[u8] = b"\0\0\x01\x01\0\0\0\0\x01\x88";
 const NO_CONTINUATION: &[u8] = b"\0\0\0\x09\0\0\0\0\x01";
 
-const fn fault(
-    name: &'static str,
-    does: &'static str,
-    steps: &'static [super::Step],
-    expected: &'static [&'static str],
-) -> Fault {
-    Fault {
-        name,
-        does,
-        at: At::Http2,
-        steps,
-        expected,
-    }
-}
-
 pub(super) const FAULTS: &[Fault] = &[
-    fault("h2-silence", "never sends SETTINGS", &[Hang], TIMEOUT),
-    fault(
+    At::Http2.fault("h2-silence", "never sends SETTINGS", &[Hang], TIMEOUT),
+    At::Http2.fault(
         "h2-http1",
         "answers in HTTP/1.1",
         &[Send(GOOD), HalfClose],
         &["peer/wrong_protocol"],
     ),
-    fault(
+    At::Http2.fault(
         "h2-no-preface",
         "answers before its SETTINGS",
         &[Send(ANSWER), HalfClose],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-settings-flood",
         "sends SETTINGS 100,000 times",
         &[SendTimes(SETTINGS, 100_000), Hang],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-ping-flood",
         "sends PING 100,000 times",
         &[Send(SETTINGS), SendTimes(PING, 100_000), Hang],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-continuation-flood",
         "continues a head 100,000 times without ending it",
         &[
@@ -75,19 +60,19 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-interim-flood",
         "sends 103 Early Hints 200,000 times",
         &[Send(SETTINGS), SendTimes(INTERIM, 200_000), HalfClose],
         BAD_ANSWER,
     ),
-    fault(
+    At::Http2.fault(
         "h2-bad-setting",
         "sets a frame size that is not allowed",
         &[Send(BAD_FRAME_SIZE), HalfClose],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-bad-block",
         "sends a head that HPACK does not know",
         &[
@@ -97,7 +82,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-long-frame",
         "announces a frame of 16 MB",
         &[
@@ -107,7 +92,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-window-overflow",
         "raises the connection's window above 2^31 - 1",
         &[
@@ -117,13 +102,13 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-no-window",
         "gives streams no window; requests without a body need none",
         &[Send(NO_WINDOW), Send(ANSWER), HalfClose],
         &[ANSWERED, CLOSED],
     ),
-    fault(
+    At::Http2.fault(
         "h2-reset",
         "resets each stream (CANCEL)",
         &[
@@ -133,7 +118,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         &["peer/stream_reset", CLOSED],
     ),
-    fault(
+    At::Http2.fault(
         "h2-refused",
         "refuses each stream (REFUSED_STREAM)",
         &[
@@ -143,7 +128,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         UNPROCESSED,
     ),
-    fault(
+    At::Http2.fault(
         "h2-goaway",
         "goes away (GOAWAY) before the first stream",
         &[
@@ -153,7 +138,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         UNPROCESSED,
     ),
-    fault(
+    At::Http2.fault(
         "h2-goaway-unanswered",
         "goes away after the first stream, and closes without answering it",
         &[
@@ -163,25 +148,25 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Http2.fault(
         "h2-close",
         "closes without GOAWAY",
         &[Send(SETTINGS), HalfClose],
         &[CLOSED],
     ),
-    fault(
+    At::Http2.fault(
         "h2-close-at-once",
         "closes without a word",
         &[Close],
         CLOSED_EARLY,
     ),
-    fault(
+    At::Http2.fault(
         "h2-closed-stream",
         "answers twice on a stream",
         &[Send(SETTINGS), Send(ANSWER), Send(ANSWER), HalfClose],
         &[ANSWERED, "peer/protocol_error", CLOSED],
     ),
-    fault(
+    At::Http2.fault(
         "h2-idle-stream",
         "answers on a stream that nobody opened",
         &[
@@ -191,7 +176,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-push",
         "pushes, which is off",
         &[
@@ -201,7 +186,7 @@ pub(super) const FAULTS: &[Fault] = &[
         ],
         PROTOCOL_ERROR,
     ),
-    fault(
+    At::Http2.fault(
         "h2-no-status",
         "sends a head without :status",
         &[Send(SETTINGS), Send(b"\0\0\0\x01\x05\0\0\0\x01"), HalfClose],
