@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+import tool_pair
 from wire import Answer, Last, Wire, recording
 
-ASSAY = (sys.executable, "-m", "assay.cli.main", "ab")
+ASSAY = tool_pair.assay("ab")
 PATIENCE_S = 60
 _DOUBT = ("WARNING: The median", "ERROR: The median", "        These results", "       deviation apart")
 _COUNTS = (
@@ -22,13 +20,8 @@ _COUNTS = (
 
 
 @dataclass(frozen=True)
-class Told:
+class Told(tool_pair.Told):
     """What one of the two said and sent."""
-
-    code: int
-    out: str
-    err: str
-    wire: Wire = field(repr=False)
 
     @property
     def masked(self) -> list[str]:
@@ -70,17 +63,8 @@ def run(
     program: Sequence[str], words: Sequence[str], wire: Wire, *, strict: bool = False, url: str = "/"
 ) -> Told:
     """Run one of the two; the port becomes PORT in what it says."""
-    extra = {"ASSAY_QUIET": "1", **({"ASSAY_STRICT": "1"} if strict else {})}
-    port = str(wire.port)
-    ended = subprocess.run(
-        [*program, *(word.replace("PORT", port) for word in words), url.replace("PORT", port)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        env={**os.environ, **extra},
-    )
-    out, err = (text.replace(port, "PORT") for text in (ended.stdout, ended.stderr))
-    return Told(ended.returncode, out, err, wire)
+    command = (*program, *words, url)
+    return Told(*tool_pair.ran(command, wire.port, PATIENCE_S, strict=strict), wire)
 
 
 def both(

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
-import subprocess
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from wire import HELLO, Answer, Wire, recording
+import tool_pair
+from wire import HELLO, Answer, recording
 
-ASSAY = (sys.executable, "-m", "assay.cli.main", "h2load")
+ASSAY = tool_pair.assay("h2load")
 PATIENCE_S = 60
 _ROW = re.compile(r"(time for|time to|req/s)")
 
 
 @dataclass(frozen=True)
-class Told:
+class Told(tool_pair.Told):
     """What one of the two said and sent."""
-
-    code: int
-    out: str
-    err: str
-    wire: Wire = field(repr=False)
 
     @property
     def masked(self) -> list[str]:
@@ -63,14 +56,6 @@ def both(
     told = []
     for program in (("h2load",), ASSAY):
         with recording(make(), tls=tls) as wire:
-            port = str(http2_port or wire.port)
-            ended = subprocess.run(
-                [*program, *(word.replace("PORT", port) for word in (*words, *url.split()))],
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE_S,
-                env={**os.environ, "ASSAY_QUIET": "1"},
-            )
-        out, err = (text.replace(port, "PORT") for text in (ended.stdout, ended.stderr))
-        told.append(Told(ended.returncode, out, err, wire))
+            command = (*program, *words, *url.split())
+            told.append(Told(*tool_pair.ran(command, http2_port or wire.port, PATIENCE_S), wire))
     return told[0], told[1]

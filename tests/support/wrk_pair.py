@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
 import subprocess
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from wire import Answer, Wire, recording
+import tool_pair
+from wire import Answer, recording
 
 SCRIPTS = Path(__file__).parent / "wrk-scripts"
-ASSAY = (sys.executable, "-m", "assay.cli.main", "wrk")
+ASSAY = tool_pair.assay("wrk")
 PATIENCE_S = 120
 _NUMBER = re.compile(r" *-?(?:nan|\d[\d.]*)(?:us|ms|[smhkKMGT])?(?=[,%B\s]|$)")
 
 
 @dataclass(frozen=True)
-class Told:
+class Told(tool_pair.Told):
     """What one of the two said and sent."""
-
-    code: int
-    out: str
-    err: str
-    wire: Wire = field(repr=False)
 
     @property
     def masked(self) -> list[str]:
@@ -59,7 +53,6 @@ def both(
     tls: ssl.SSLContext | None = None,
 ) -> tuple[Told, Told]:
     """Run both, each on a server of its own that answers with `answer`; `words` come before the URL."""
-    extra = {"ASSAY_QUIET": "1", **({"ASSAY_STRICT": "1"} if strict else {})}
     answers = () if answer is None else (answer,)
     scheme = "http" if tls is None else "https"
     with recording(*answers, tls=tls) as first, recording(*answers, tls=tls) as second:
@@ -69,13 +62,13 @@ def both(
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-                env={**os.environ, **extra},
+                env=tool_pair.environment(strict=strict),
             )
             for program, wire in ((("wrk",), first), (ASSAY, second))
         ]
         told = []
         for run, wire in zip(runs, (first, second), strict=True):
-            out, err = (text.replace(str(wire.port), "PORT") for text in run.communicate(timeout=PATIENCE_S))
+            out, err = tool_pair.without_port(wire.port, run.communicate(timeout=PATIENCE_S))
             told.append(Told(run.returncode, out, err, wire))
     return told[0], told[1]
 
