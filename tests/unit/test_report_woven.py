@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 
 import pytest
@@ -98,6 +99,48 @@ def test_a_sitting_is_drawn_slice_by_slice_on_one_axis_of_time() -> None:
     drawn = "".join(chart.draw(900).parts)
     assert drawn.count("H") >= 60 and 'class="curve s0"' in drawn and 'class="curve s1"' in drawn
     assert "100 ms" in chart.note
+
+
+def warmed_for(made: Run, cycles: int) -> Run:
+    """The run with so many cycles of warm-up, at a tenth of the rates, before its last sitting measured."""
+    last = made.sittings[-1]
+    late_ns = cycles * 2 * 105_000_000
+    trials = []
+    for place, trial in enumerate(last.trials):
+        assert trial.lane is not None
+        slices = trial.lane.slices
+        warm = tuple(
+            replace(slices[0], phase="warmup", start_ns=(2 * cycle + place) * 105_000_000, completed=100)
+            for cycle in range(cycles)
+        )
+        slices = warm + tuple(replace(one, start_ns=one.start_ns + late_ns) for one in slices)
+        trials.append(replace(trial, lane=replace(trial.lane, slices=slices)))
+    return replace(made, sittings=(*made.sittings[:-1], replace(last, trials=tuple(trials))))
+
+
+def test_a_warm_up_longer_than_what_was_measured_does_not_fill_the_chart_of_turns() -> None:
+    chart = named(warmed_for(sat("study"), 100), "sitting")
+    assert "Faint: the last of its warm-up; the 20 s before that are left out." in chart.note
+    [measured] = re.findall(r'd="(M[^"]*)" class="curve s0"', "".join(chart.draw(900).parts))
+    drawn = [float(x) for x in re.findall(r"H([\d.]+)", measured)]
+    assert len(drawn) == CYCLES and max(drawn) - min(drawn) > 600  # of 900 pixels
+    assert "seconds since measuring began" in "".join(chart.draw(900).parts)
+
+
+def test_a_short_warm_up_is_drawn_whole_and_a_sitting_without_measured_slices_too() -> None:
+    short = named(warmed_for(sat("study"), 2), "sitting")
+    assert "Faint: its warm-up." in short.note
+    made = warmed_for(sat("study"), 100)
+    last = made.sittings[-1]
+    cold = []
+    for trial in last.trials:
+        assert trial.lane is not None
+        warm = tuple(one for one in trial.lane.slices if one.phase == "warmup")
+        cold.append(replace(trial, lane=replace(trial.lane, slices=warm)))
+    alone = replace(made, sittings=(replace(last, trials=tuple(cold)),))
+    chart = named(alone, "sitting")
+    assert "seconds since the sitting began" in "".join(chart.draw(900).parts)
+    assert [row[1] for row in chart.rows] == ["0", "0"]
 
 
 @pytest.mark.parametrize("kind", ["study", "contest"])

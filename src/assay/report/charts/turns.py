@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from assay.report import format as fmt
 from assay.report.charts.chart import Chart, as_rows
@@ -19,6 +20,10 @@ _MOST_SLICES = 1_200
 """Of all servers together: more are no more to be told apart, and would only make the page large."""
 
 
+_WARM_UP_SHARE = 10
+"""A warm-up is drawn for a tenth of the time that was measured after it."""
+
+
 def sittings(run: Run) -> Iterator[Chart | None]:
     """The last sitting of which every server saw the end; of none the last."""
     if not run.sittings:
@@ -32,17 +37,18 @@ def _sitting(run: Run, sitting: Sitting) -> Chart | None:
     colours = hues(run.header.cases)
     lanes = [(names[trial.case], trial.lane.slices) for trial in sitting.trials if trial.lane]
     most = max(1, _MOST_SLICES // max(1, len(lanes)))
-    curves = [_curve(name, colours[name], slices, most) for name, slices in lanes if slices]
+    shown = _shown([one for _, slices in lanes for one in slices])
+    curves = [_curve(name, colours[name], slices, shown, most) for name, slices in lanes if slices]
     rates = [rate for curve in curves for _, _, rate in (*curve.faint, *curve.slices) if rate > 0]
     ends = [at for curve in curves for begin, end, _ in (*curve.faint, *curve.slices) for at in (begin, end)]
-    if len(curves) < 2 or not rates:
+    if sum(bool(curve.slices or curve.faint) for curve in curves) < 2 or not rates:
         return None
     frame = Frame(
         x=lambda start, end: Scale(min(ends), max(ends), start, end),
         y=lambda start, end: logarithmic(rates, start, end),
         write_x=lambda value: fmt.significant(value, 3),
         write_y=fmt.rate,
-        x_title="seconds since the sitting began",
+        x_title="seconds since measuring began" if shown.measures else "seconds since the sitting began",
         y_title="answers a second, slice by slice",
     )
     length = fmt.time(sitting.lengths.slice_ns, exact=True)
@@ -51,8 +57,8 @@ def _sitting(run: Run, sitting: Sitting) -> Chart | None:
         title=f"Turns of a sitting (number {sitting.number + 1} of {len(run.sittings)})",
         note=(
             f"Each piece of line is one slice of {length}: how much that server answered while the others "
-            "rested. Faint: its warm-up. What bends all of them at once is the machine, and cancels in "
-            "their ratios."
+            f"rested. Faint: {_warm_up(shown)}. What bends all of them at once is the machine, and cancels "
+            "in their ratios."
         ),
         draw=lambda width: plot(curves, frame, width),
         heads=("server", "slices", "median", "lowest", "highest"),
@@ -60,12 +66,42 @@ def _sitting(run: Run, sitting: Sitting) -> Chart | None:
     )
 
 
-def _curve(name: str, colour: int | None, slices: Sequence[Slice], most: int) -> Curve:
-    """A server's slices; of very many each so manieth."""
-    some = slices[:: -(-len(slices) // most)]
+class _Shown(NamedTuple):
+    """What is drawn of a sitting: from which moment on (ns), and which moment is 0. It is all of it where
+    nothing was measured."""
+
+    from_ns: int
+    zero_ns: int
+    measures: bool
+
+
+def _shown(slices: Sequence[Slice]) -> _Shown:
+    """A warm-up can take longer than all that comes after it: no more than its end is drawn."""
+    measured = [one for one in slices if one.phase == "measured"]
+    if not measured:
+        return _Shown(0, 0, measures=False)
+    zero_ns = min(one.start_ns for one in measured)
+    span_ns = max(one.start_ns + one.length_ns for one in measured) - zero_ns
+    return _Shown(max(0, zero_ns - span_ns // _WARM_UP_SHARE), zero_ns, measures=True)
+
+
+def _warm_up(shown: _Shown) -> str:
+    if shown.from_ns == 0:
+        return "its warm-up"
+    return f"the last of its warm-up; the {fmt.span(shown.from_ns / 1e9)} before that are left out"
+
+
+def _curve(name: str, colour: int | None, slices: Sequence[Slice], shown: _Shown, most: int) -> Curve:
+    """A server's slices as far as they are shown; of very many each so manieth."""
+    late = [one for one in slices if one.start_ns >= shown.from_ns]
+    some = late[:: max(1, -(-len(late) // most))]
     warm, measured = (
         tuple(
-            (one.start_ns / 1e9, (one.start_ns + one.length_ns) / 1e9, _rate(one))
+            (
+                (one.start_ns - shown.zero_ns) / 1e9,
+                (one.start_ns + one.length_ns - shown.zero_ns) / 1e9,
+                _rate(one),
+            )
             for one in some
             if one.phase == phase
         )
