@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 from assay import others
-from assay.cli import preflight
-from assay.errors import EnvironmentLacks
+from assay.cli import preflight, run
+from assay.cli.parser import Parser
+from assay.errors import EnvironmentLacks, InputError
 from assay.others import Others
 
 HOUR_NS = 3_600_000_000_000
@@ -49,6 +52,31 @@ def test_quiet_is_waited_for_until_it_lasts(
 def test_a_machine_that_stays_busy_is_refused() -> None:
     with pytest.raises(EnvironmentLacks, match=r"chromium.* did not get quiet within 1e-09 s"):
         preflight.check(1, looks(BUSY)[0], looks(BUSY)[0])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("nothing", "none"),
+        ("nothing", "--profile", "both"),
+        ("nothing",),
+        ("franklin", "heroes", "--server", "quotes/go"),
+        ("--resume", "latest"),
+    ],
+)
+def test_nobody_waits_for_quiet_where_nothing_can_be_run(
+    words: Sequence[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def look(_: Namespace) -> None:
+        raise AssertionError("the machine was looked at")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(preflight, "look", look)
+    parser = Parser("assay run", "")
+    run.configure(parser)
+    args = parser.read([*words, "--wait-quiet", "5m"])
+    with pytest.raises(InputError):
+        run.run(args)
 
 
 def test_who_is_busy_is_named() -> None:

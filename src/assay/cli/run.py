@@ -11,6 +11,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
+    from assay.cli.run_series import Shown
     from assay.settings import Settings
     from assay.values.design import Choices
     from assay.values.series import Series
@@ -71,8 +72,7 @@ def run(args: argparse.Namespace) -> int:
     if args.server and len(names) > 1:
         raise InputError("--server names servers of one study", "name one study, or leave --server out")
     profiles = ("published", "fair") if args.profile == "both" else (args.profile or "fair",)
-    preflight.look(args)
-    return run_series.start(names, profiles, _choices(args), settings, as_json=args.json)
+    return run_series.start(names, profiles, _choices(args), settings, _shown(args))
 
 
 def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
@@ -107,6 +107,12 @@ def _choices(args: argparse.Namespace) -> Choices:
     )
 
 
+def _shown(args: argparse.Namespace) -> Shown:
+    from assay.cli.run_series import Shown
+
+    return Shown(as_json=args.json, look=lambda: preflight.look(args))
+
+
 def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
     from assay.study import load_study, resolve
     from assay.trial import machine_lock
@@ -131,7 +137,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
     if series is not None:
         from assay.cli import run_series
 
-        return run_series.go_on(series, settings, as_json=args.json)
+        return run_series.go_on(series, settings, _shown(args))
     with machine_lock(settings), resume(path, settings) as resumed:
         preflight.look(args)
         design = resumed.run.header.design

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -42,8 +42,16 @@ class _Coming:
         return Expected(part, len(cases), study.blocks, least, most, tuple(sorted(lacking)))
 
 
+@dataclass(frozen=True)
+class Shown:
+    """How the runs are shown, and a `look` at the machine, once it is known that something can be run."""
+
+    as_json: bool
+    look: Callable[[], None]
+
+
 def start(
-    names: Sequence[str], profiles: Sequence[str], choices: Choices, settings: Settings, *, as_json: bool
+    names: Sequence[str], profiles: Sequence[str], choices: Choices, settings: Settings, shown: Shown
 ) -> int:
     """Run each study under each profile, the rest as `choices` say. InputError where none can be run."""
     from assay import store
@@ -56,15 +64,15 @@ def start(
         choices=choices,
         parts=tuple(SeriesPart(study=name, profile=profile) for name in names for profile in profiles),
     )
-    return _Runs(series, settings, as_json).run()
+    return _Runs(series, settings, shown).run()
 
 
-def go_on(series: Series, settings: Settings, *, as_json: bool) -> int:
+def go_on(series: Series, settings: Settings, shown: Shown) -> int:
     """Run what is still to come of a series that was cut off."""
     if all(part.state in ("ended", "failed") for part in series.parts):
         last = next((part.run for part in reversed(series.parts) if part.run), "latest")
         raise InputError(f"series {series.series_id} has ended", f"`assay report {last}` shows its last run")
-    return _Runs(series, settings, as_json).run()
+    return _Runs(series, settings, shown).run()
 
 
 def _missing(studies: Iterable[ResolvedRun]) -> Set[Requirement]:
@@ -78,11 +86,12 @@ def _missing(studies: Iterable[ResolvedRun]) -> Set[Requirement]:
 class _Runs:
     """A series under way. Its file is written anew at each step, so that it can always be gone on with."""
 
-    def __init__(self, series: Series, settings: Settings, as_json: bool) -> None:
+    def __init__(self, series: Series, settings: Settings, shown: Shown) -> None:
         self._series = series
         self._settings = settings
-        self._as_json = as_json
-        self._show = one_run.shown(as_json=as_json)
+        self._as_json = shown.as_json
+        self._look = shown.look
+        self._show = one_run.shown(as_json=shown.as_json)
         self._code = EXIT_OK
 
     def run(self) -> int:
@@ -94,6 +103,7 @@ class _Runs:
             raise next(one for one in coming.values() if isinstance(one, AssayError))
         self._tell_estimate(coming)
         with machine_lock(self._settings):
+            self._look()
             for place, one in coming.items():
                 self._part(place, one)
         self._tell_end()
