@@ -25,6 +25,7 @@ flags.add_argument("--body-bytes", type=int, default=5)
 flags.add_argument("--encoding", default="")
 flags.add_argument("--delay-s", type=float, default=0.0)
 flags.add_argument("--die-after", type=int, default=0)
+flags.add_argument("--fail-after", type=int, default=0)
 flags.add_argument("--helper", action="store_true")
 given = flags.parse_args()
 answered = 0
@@ -52,7 +53,9 @@ def serve(connection):
             time.sleep(given.delay_s)
             coding = f"Content-Encoding: {given.encoding}\r\n" if given.encoding else ""
             body = b"x" * given.body_bytes
-            out = f"HTTP/1.1 {given.status}\r\n{coding}Content-Length: {len(body)}\r\n\r\n".encode() + body
+            failing = given.fail_after and answered > given.fail_after
+            status = "503 Service Unavailable" if failing else given.status
+            out = f"HTTP/1.1 {status}\r\n{coding}Content-Length: {len(body)}\r\n\r\n".encode() + body
             try:
                 connection.sendall(out)
             except OSError:

@@ -43,6 +43,17 @@ def test_a_rival_given_twice_is_a_build_of_one_program_and_no_difference(tmp_pat
     assert "serves" not in told.replace("serves more", "")
 
 
+def test_a_rival_that_answers_nothing_right_sits_once(tmp_path: Path) -> None:
+    words = (command(tmp_path, "--fail-after", "8"), command(tmp_path), "--name", "full", "--name", "sound")
+    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "30s")
+    assert ended.returncode == 1
+    assert len(stored(tmp_path).sittings) == 1
+    told = " ".join(ended.stdout.split())
+    assert "full was not measured: all of its " in told
+    assert "requests failed (unexpected status), and it was tried no more." in told
+    assert ": full: all of its " in " ".join(ended.stderr.split())
+
+
 def test_a_dozen_rivals_sit_together(tmp_path: Path) -> None:
     words = (command(tmp_path, "--body-bytes", "{size}"), "--scan", "size=1..12", "--unlike", "--name", "of")
     assay(
