@@ -45,6 +45,9 @@ pub enum Fault {
     /// A frame on a stream that was ended.
     #[error("a frame of type {0} on a stream that has ended")]
     ClosedStream(u8),
+    /// A stream whose priority is to depend on itself (RFC 7540, 5.3.1).
+    #[error("a stream that depends on itself")]
+    OwnDependency,
     /// Frames that cost us work and mean nothing, by the thousand.
     #[error("more than {0} frames in a row that carry no answer")]
     Flood(u32),
@@ -68,6 +71,7 @@ impl Fault {
 }
 
 pub(crate) const ZERO_UPDATE: &str = "an update of 0";
+pub(crate) const ABOVE_MOST: &str = "above 2^31 - 1";
 
 /// Why one stream came to nothing; the others go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

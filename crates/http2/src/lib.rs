@@ -8,5 +8,6 @@ pub mod frame;
 pub mod hpack;
 pub mod meaning;
 pub mod server;
+mod streams;
 
 pub use fault::{Fault, StreamFault};

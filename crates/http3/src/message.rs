@@ -4,7 +4,7 @@ use crate::fault::PUSHED;
 use crate::frame::{self, kind};
 use crate::{Fault, Fields, StreamFault, qpack};
 use assay_http2::hpack::Broken as BadBlock;
-use assay_http2::meaning::{Meaning, meaning, number};
+use assay_http2::meaning::{Meaning, asked, meaning};
 
 /// The fields of one message, and its interim answers, may not be longer; as with HTTP/1 and HTTP/2.
 pub const MOST_FIELD_BYTES: usize = 512 * 1024;
@@ -272,14 +272,18 @@ impl Reader {
     }
 
     fn request<'a>(&mut self, fields: &Fields) -> Result<Option<Event<'a>>, Broken> {
-        if self.stage == Stage::Body {
-            if fields.iter().any(|(name, _)| name.starts_with(b":")) {
-                Err(StreamFault::Malformed("a second head"))?;
+        let asked = asked(fields).map_err(StreamFault::Malformed)?;
+        self.length_left = match (asked, self.stage) {
+            (Some(asked), Stage::Head) => asked.length,
+            (Some(_), _) => Err(StreamFault::Malformed("a second head"))?,
+            (None, Stage::Head) => Err(StreamFault::Malformed(
+                "a request without :method, :scheme or :path",
+            ))?,
+            (None, _) => {
+                self.stage = Stage::Trailers;
+                return Ok(None);
             }
-            self.stage = Stage::Trailers;
-            return Ok(None);
-        }
-        self.length_left = request_length(fields).map_err(StreamFault::Malformed)?;
+        };
         self.stage = Stage::Body;
         Ok(Some(Event::Request))
     }
@@ -293,40 +297,5 @@ impl Reader {
             *left = less;
         }
         Ok(())
-    }
-}
-
-/// What a request's content-length says (RFC 9114, 4.3.1).
-///
-/// # Errors
-/// Why it is no request.
-fn request_length(fields: &Fields) -> Result<Option<u64>, &'static str> {
-    const PSEUDO: [&[u8]; 5] = [
-        b":method",
-        b":scheme",
-        b":path",
-        b":authority",
-        b":protocol",
-    ];
-    let (mut seen, mut is_regular, mut length) = ([false; PSEUDO.len()], false, None);
-    for (name, value) in fields.iter() {
-        if name.starts_with(b":") {
-            let known = PSEUDO.iter().position(|&pseudo| pseudo == name);
-            let place = known.ok_or("a pseudo-header that requests do not have")?;
-            if is_regular || std::mem::replace(&mut seen[place], true) {
-                return Err("a pseudo-header twice or behind a regular field");
-            }
-            continue;
-        }
-        is_regular = true;
-        if name == b"content-length" {
-            length = Some(number(value).ok_or("bad content-length")?);
-        }
-    }
-    let is_connect = fields.iter().any(|field| field == (b":method", b"CONNECT"));
-    match seen {
-        [true, true, true, ..] => Ok(length),
-        [true, false, false, ..] if is_connect => Ok(length),
-        _ => Err("a request without :method, :scheme or :path"),
     }
 }

@@ -52,6 +52,9 @@ struct Arguments {
     /// Size of a chunk.
     #[arg(long, value_name = "BYTES", default_value_t = 4096, requires = "chunked", value_parser = clap::value_parser!(u32).range(1..))]
     chunk_bytes: u32,
+    /// Answer HTTP/2 and nothing else on TCP: a client of HTTP/1.1 is told GOAWAY.
+    #[arg(long)]
+    http2_only: bool,
     /// Answer HTTP/3 as well: on the same port over QUIC, in a loop of its own, with a certificate made at the start.
     #[arg(long)]
     http3: bool,
@@ -127,13 +130,14 @@ fn answer(arguments: Arguments) -> Result<Answer, String> {
 }
 
 fn run(arguments: Arguments) -> Result<(), String> {
-    let is_quic = arguments.http3;
+    let (is_quic, http2_only) = (arguments.http3, arguments.http2_only);
     let listener = listen(&arguments.host, arguments.port).map_err(|error| error.to_string())?;
     let (threads, cost_ns) = (usize::from(arguments.threads), arguments.cost_ns);
     let settings = Settings {
         answer: answer(arguments)?,
         threads,
         cost_ns,
+        http2_only,
     };
     // A limit that cannot be raised shows as refused connections, which the generator reports.
     let _ = rlimit::increase_nofile_limit(u64::MAX);

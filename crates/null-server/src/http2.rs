@@ -1,10 +1,12 @@
 //! The null server's answers over HTTP/2, for clients that begin with its preface.
 
 use crate::answer::Answer;
+use assay_http2::Fault;
 use assay_http2::server::{Event, Server};
 use http::StatusCode;
 use mio::net::TcpStream;
 use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::Shutdown;
 use std::sync::Arc;
 
 /// As many streams at once as clients ask for.
@@ -50,18 +52,27 @@ impl Prepared {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    /// The client has broken the connection; it is being told.
+    Broken,
+    /// It was told. What it still sends is read away, because closing on unread bytes would reset the connection,
+    /// and could cost the client what it was told.
+    Draining,
+}
+
 /// One connection.
 #[derive(Debug)]
 pub struct Guest {
     stream: TcpStream,
     server: Server,
+    state: State,
     out: Vec<u8>,
     sent_bytes: usize,
     /// The block of the answer's fields, and the state of the table that it was written for.
     block: Vec<u8>,
     block_of: Option<u64>,
-    /// Streams whose request was HEAD and has not ended.
-    heads: Vec<u32>,
 }
 
 impl Guest {
@@ -72,11 +83,11 @@ impl Guest {
         Self {
             stream,
             server,
+            state: State::Open,
             out,
             sent_bytes: 0,
             block: Vec::new(),
             block_of: None,
-            heads: Vec::new(),
         }
     }
 
@@ -91,6 +102,10 @@ impl Guest {
             if !self.send()? {
                 return Ok(true);
             }
+            if self.state == State::Broken {
+                self.stream.shutdown(Shutdown::Write)?;
+                self.state = State::Draining;
+            }
             let read = match self.stream.read(buffer) {
                 Ok(0) => return Ok(false),
                 Ok(read) => read,
@@ -98,34 +113,37 @@ impl Guest {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            let mut input = &buffer[..read];
-            loop {
-                match self.server.next(&mut input, &mut self.out) {
-                    Ok(None) => break,
-                    Ok(Some(Event::Request { stream, is_whole })) => {
-                        let mut fields = self.server.fields().iter();
-                        let is_head = fields.any(|field| field == (b":method", b"HEAD"));
-                        drop(fields);
-                        if is_head {
-                            self.heads.push(stream);
-                        }
-                        if is_whole {
-                            before_answer();
-                            self.answer(stream, answer);
-                        }
-                    }
-                    Ok(Some(Event::End { stream })) => {
-                        before_answer();
-                        self.answer(stream, answer);
-                    }
-                    Ok(Some(Event::Reset { stream })) => self.heads.retain(|&head| head != stream),
-                    Err(_) => {
-                        self.send()?;
-                        return Ok(false);
-                    }
-                }
+            if self.state == State::Open
+                && self
+                    .take(&buffer[..read], answer, &mut before_answer)
+                    .is_err()
+            {
+                self.state = State::Broken;
             }
         }
+    }
+
+    /// Answers what `input` asks for.
+    fn take(
+        &mut self,
+        mut input: &[u8],
+        answer: &Prepared,
+        before_answer: &mut impl FnMut(),
+    ) -> Result<(), Fault> {
+        while let Some(event) = self.server.next(&mut input, &mut self.out)? {
+            match event {
+                Event::Request {
+                    stream,
+                    is_whole: true,
+                }
+                | Event::End { stream } => {
+                    before_answer();
+                    self.answer(stream, answer);
+                }
+                Event::Request { .. } | Event::Reset { .. } => {}
+            }
+        }
+        Ok(())
     }
 
     fn answer(&mut self, stream: u32, answer: &Prepared) {
@@ -139,15 +157,8 @@ impl Guest {
             self.server.block(fields, &mut self.block);
             self.block_of = (before == self.server.changes()).then_some(before);
         }
-        let head = self.heads.iter().position(|&head| head == stream);
-        let body = match head {
-            Some(place) => {
-                self.heads.swap_remove(place);
-                &Arc::default()
-            }
-            None => &answer.body,
-        };
-        self.server.answer(stream, &self.block, body, &mut self.out);
+        self.server
+            .answer(stream, &self.block, &answer.body, &mut self.out);
     }
 
     /// Sends what is due; false where the socket takes no more for now.

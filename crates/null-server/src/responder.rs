@@ -35,6 +35,8 @@ pub struct Settings {
     pub threads: usize,
     /// Processor time burnt for each request, in nanoseconds.
     pub cost_ns: u64,
+    /// Whether HTTP/1.1 is not answered.
+    pub http2_only: bool,
 }
 
 impl Default for Settings {
@@ -43,6 +45,7 @@ impl Default for Settings {
             answer: Answer::default(),
             threads: 1,
             cost_ns: 0,
+            http2_only: false,
         }
     }
 }
@@ -71,7 +74,7 @@ impl NullServer {
                 listener.take(),
                 Arc::clone(&answers),
                 Arc::clone(&http2),
-                settings.cost_ns,
+                settings,
                 Arc::clone(&stop),
             )?);
         }
@@ -163,6 +166,7 @@ struct Loop {
     /// What HTTP/2 is read into.
     buffer: Box<[u8]>,
     cost_ns: u64,
+    http2_only: bool,
     stop: Arc<AtomicBool>,
 }
 
@@ -171,7 +175,7 @@ impl Loop {
         mut listener: Option<TcpListener>,
         answers: Arc<PreparedAnswers>,
         http2: Arc<http2::Prepared>,
-        cost_ns: u64,
+        settings: &Settings,
         stop: Arc<AtomicBool>,
     ) -> io::Result<Self> {
         let poll = Poll::new()?;
@@ -196,7 +200,8 @@ impl Loop {
             shared,
             http2,
             buffer: vec![0; 64 * 1024].into(),
-            cost_ns,
+            cost_ns: settings.cost_ns,
+            http2_only: settings.http2_only,
             stop,
         })
     }
@@ -260,7 +265,10 @@ impl Loop {
             .register(&mut stream, Token(entry.key()), both)
             .is_ok()
         {
-            entry.insert(Guest::New(stream));
+            entry.insert(match self.http2_only {
+                true => Guest::Http2(Box::new(http2::Guest::new(stream))),
+                false => Guest::New(stream),
+            });
         }
     }
 

@@ -73,7 +73,7 @@ impl Client {
                 for stream in self.streams.iter_mut() {
                     stream.send_window += more;
                     if stream.send_window > i64::from(MOST) {
-                        return Err(Fault::BadWindow("above 2^31 - 1"));
+                        return Err(Fault::BadWindow(crate::fault::ABOVE_MOST));
                     }
                 }
             }
@@ -110,7 +110,7 @@ impl Client {
             return Err(Fault::BadWindow(crate::fault::ZERO_UPDATE));
         }
         if self.send_window > i64::from(MOST) {
-            return Err(Fault::BadWindow("above 2^31 - 1"));
+            return Err(Fault::BadWindow(crate::fault::ABOVE_MOST));
         }
         self.send_waiting(out);
         Ok(())

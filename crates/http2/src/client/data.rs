@@ -214,7 +214,7 @@ impl Client {
         stream.send_window += i64::from(by);
         let fault = match by {
             0 => Some(crate::fault::ZERO_UPDATE),
-            _ if stream.send_window > i64::from(MOST) => Some("above 2^31 - 1"),
+            _ if stream.send_window > i64::from(MOST) => Some(crate::fault::ABOVE_MOST),
             _ => None,
         };
         if let Some(why) = fault {

@@ -13,17 +13,18 @@ mod control;
 mod data;
 mod fields;
 mod reading;
-mod streams;
+mod stream;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::frame::{self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, Head, MOST, setting};
 use crate::hpack::{Decoder, Encoder, Fields};
+use crate::streams::Streams;
 use crate::{Fault, StreamFault};
 use data::Incoming;
 use fields::{Block, Cached, Memo};
-use streams::{Stream, Streams};
+use stream::Stream;
 
 /// The fields of one answer, and its interim answers, may not be longer; as with HTTP/1.
 pub const MOST_FIELD_BYTES: usize = 512 * 1024;
@@ -101,7 +102,7 @@ pub struct Client {
     blocks_read: u64,
     memo: Memo,
     cached: Vec<Option<Cached>>,
-    streams: Streams,
+    streams: Streams<Stream>,
     next_id: u32,
     /// Streams that have something to send and no window for it.
     waiting: VecDeque<u32>,

@@ -2,6 +2,7 @@
 
 use crate::server::Server;
 use assay_http2::client::{Client, Event, Request, Windows};
+use assay_http2::frame;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -131,4 +132,29 @@ fn both_protocols_are_told_apart_by_their_first_bytes() {
     assert!(crate::server::rest(slow).starts_with("HTTP/1.1 200"));
     let answers = ask(server.connect(), WIDE, &[request("GET", b"")], 100);
     assert_eq!(answers[&0], (200, 1));
+}
+
+#[test]
+fn a_server_of_http2_only_tells_others_so() {
+    let server = Server::start(PROGRAM, &["--body", "x", "--http2-only"]);
+    let answers = ask(server.connect(), WIDE, &[request("GET", b"")], 100);
+    assert_eq!(answers[&0], (200, 1));
+    let mut old = server.connect();
+    old.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("it reads");
+    let said = crate::server::rest(old);
+    assert!(said.contains("the first frame is not SETTINGS"), "{said:?}");
+    assert!(!said.contains("HTTP/1.1"));
+}
+
+/// A close on unread bytes would be a reset, and take back what was said.
+#[test]
+fn who_breaks_the_protocol_is_told_before_the_end() {
+    let server = Server::start(PROGRAM, &["--body", "x"]);
+    let mut stream = server.connect();
+    let mut sent = [frame::PREFACE, b"\0\0\0\x04\0\0\0\0\0"].concat();
+    frame::write(frame::kind::PING, 0, 1, &[0; 8], &mut sent);
+    stream.write_all(&sent).expect("it reads");
+    stream.write_all(&vec![7; 1_000_000]).expect("it reads on");
+    let said = crate::server::rest(stream);
+    assert!(said.contains("a frame of type 6 on stream 1"), "{said:?}");
 }

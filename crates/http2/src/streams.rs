@@ -1,27 +1,8 @@
 //! The streams that are under way, found by their number at the cost of one look.
 
-use std::sync::Arc;
-
-/// A request whose answer has not ended.
-#[derive(Debug)]
-pub(super) struct Stream {
-    pub(super) id: u32,
-    /// Whose it is, in the caller's words.
-    pub(super) key: u32,
-    /// What may still be sent on it; below 0 where SETTINGS took back more than was left.
-    pub(super) send_window: i64,
-    /// What may still come on it.
-    pub(super) receive_window: i64,
-    /// What came and was not yet given back to its window.
-    pub(super) taken: u32,
-    /// What of the request's body is not sent.
-    pub(super) unsent: Option<(Arc<[u8]>, usize)>,
-    pub(super) has_head: bool,
-    pub(super) is_head_request: bool,
-    /// Interim answers so far, in bytes of fields.
-    pub(super) interim_bytes: usize,
-    /// What is missing of the length that the answer announced.
-    pub(super) length_left: Option<u64>,
+/// What has a stream's number.
+pub(crate) trait Numbered {
+    fn number(&self) -> u32;
 }
 
 const FREE: u32 = u32::MAX;
@@ -32,29 +13,29 @@ const FREE: u32 = u32::MAX;
 /// an old stream is left behind; then the next free place is taken (linear probing, places moved up on
 /// removal: Knuth, TAOCP 3, 6.4, algorithm R). What it takes grows with the streams under way only.
 #[derive(Debug)]
-pub(super) struct Streams {
+pub(crate) struct Streams<T> {
     /// Index into `list`, or [`FREE`]. A power of two long, at most half full.
     places: Vec<u32>,
-    list: Vec<Stream>,
+    list: Vec<T>,
 }
 
-impl Streams {
-    pub(super) fn new() -> Self {
+impl<T: Numbered> Streams<T> {
+    pub(crate) fn new() -> Self {
         Self {
             places: vec![FREE; 4],
             list: Vec::new(),
         }
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Stream> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.list.iter()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.list.iter_mut()
     }
 
@@ -69,7 +50,7 @@ impl Streams {
         let mut place = self.home(id);
         loop {
             let index = self.places[place];
-            if index == FREE || self.list[index as usize].id == id {
+            if index == FREE || self.list[index as usize].number() == id {
                 return place;
             }
             place = (place + 1) & (self.places.len() - 1);
@@ -77,27 +58,27 @@ impl Streams {
     }
 
     #[inline]
-    pub(super) fn get(&mut self, id: u32) -> Option<&mut Stream> {
+    pub(crate) fn get(&mut self, id: u32) -> Option<&mut T> {
         match self.places[self.place(id)] {
             FREE => None,
             index => Some(&mut self.list[index as usize]),
         }
     }
 
-    pub(super) fn add(&mut self, stream: Stream) {
+    pub(crate) fn add(&mut self, stream: T) {
         if self.list.len() * 2 >= self.places.len() {
             self.places = vec![FREE; self.places.len() * 2];
             for index in 0..self.list.len() {
-                let place = self.place(self.list[index].id);
+                let place = self.place(self.list[index].number());
                 self.places[place] = index as u32;
             }
         }
-        let place = self.place(stream.id);
+        let place = self.place(stream.number());
         self.places[place] = self.list.len() as u32;
         self.list.push(stream);
     }
 
-    pub(super) fn remove(&mut self, id: u32) -> Option<Stream> {
+    pub(crate) fn remove(&mut self, id: u32) -> Option<T> {
         let mut hole = self.place(id);
         let index = self.places[hole];
         if index == FREE {
@@ -113,14 +94,14 @@ impl Streams {
                 break;
             }
             // It may go into the hole unless its home lies behind that.
-            let home = self.home(self.list[moved as usize].id);
+            let home = self.home(self.list[moved as usize].number());
             if place.wrapping_sub(home) & last >= place.wrapping_sub(hole) & last {
                 self.places[hole] = moved;
                 self.places[place] = FREE;
                 hole = place;
             }
         }
-        if let Some(latest) = self.list.last().map(|stream| stream.id)
+        if let Some(latest) = self.list.last().map(Numbered::number)
             && latest != id
         {
             let place = self.place(latest);
@@ -132,22 +113,13 @@ impl Streams {
 
 #[cfg(test)]
 mod tests {
-    use super::{Stream, Streams};
+    use super::{Numbered, Streams};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    fn stream(id: u32, key: u32) -> Stream {
-        Stream {
-            id,
-            key,
-            send_window: 0,
-            receive_window: 0,
-            taken: 0,
-            unsent: None,
-            has_head: false,
-            is_head_request: false,
-            interim_bytes: 0,
-            length_left: None,
+    impl Numbered for (u32, u32) {
+        fn number(&self) -> u32 {
+            self.0
         }
     }
 
@@ -158,18 +130,18 @@ mod tests {
             let (mut streams, mut map, mut id) = (Streams::new(), BTreeMap::new(), 1);
             for (is_new, which) in steps {
                 if is_new || map.is_empty() {
-                    streams.add(stream(id, id * 3));
+                    streams.add((id, id * 3));
                     map.insert(id, id * 3);
                     id += 2;
                 } else {
                     let ids: Vec<u32> = map.keys().copied().collect();
                     let gone = ids[which.index(ids.len())];
-                    prop_assert_eq!(streams.remove(gone).map(|stream| stream.key), map.remove(&gone));
+                    prop_assert_eq!(streams.remove(gone).map(|stream| stream.1), map.remove(&gone));
                     prop_assert!(streams.remove(gone).is_none());
                 }
                 prop_assert_eq!(streams.len(), map.len());
                 for id in (1..id).step_by(2) {
-                    prop_assert_eq!(streams.get(id).map(|stream| stream.key), map.get(&id).copied());
+                    prop_assert_eq!(streams.get(id).map(|stream| stream.1), map.get(&id).copied());
                 }
             }
         }
