@@ -61,7 +61,7 @@ impl Template {
         Ok(Self {
             fields: match &wire {
                 Wire::Fixed(text) if context.plan.http == Http::Two => {
-                    Some(http2::request(text, context.scheme, None))
+                    Some(http2::request(text, context.scheme))
                 }
                 _ => None,
             },

@@ -87,9 +87,14 @@ fn requests_allocate_nothing_and_connections_little() {
         json!({"requests": [{"target": "/a"}, {"target": "/b"}], "request_order": "random"});
     let streams = support::http2::answering(100, |_| {});
     let http2 = json!({"http": "2", "streams": 10});
+    let templated = json!({"http": "2", "streams": 10, "requests": [{
+        "target": "/{random:100000-999999}", "method": "POST", "body": "{counter} {uuid}",
+        "headers": [["X-Id", "{uuid}"], ["Accept", "x/y"]], "templated": true,
+    }]});
     let cases = [
         ("plain", &hello, json!({})),
         ("of HTTP/2", &streams, http2),
+        ("of HTTP/2, templated", &streams, templated),
         ("checked", &hello, checked.clone()),
         ("a mix", &hello, mixed),
         ("pipelined", &hello, json!({"pipeline": 4})),

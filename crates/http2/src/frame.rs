@@ -209,6 +209,35 @@ pub fn write_block(stream: u32, end: bool, block: &[u8], most_payload: usize, ou
     }
 }
 
+/// Appends the block of fields that `encode` appends, as [`write_block`] does: in place, where one frame has room.
+pub fn write_fields(
+    stream: u32,
+    end: bool,
+    most_payload: usize,
+    out: &mut Vec<u8>,
+    encode: impl FnOnce(&mut Vec<u8>),
+) {
+    let start = out.len();
+    let end_stream = if end { flag::END_STREAM } else { 0 };
+    write(
+        kind::HEADERS,
+        flag::END_HEADERS | end_stream,
+        stream,
+        &[],
+        out,
+    );
+    let payload = out.len();
+    encode(out);
+    let length = out.len() - payload;
+    if length <= most_payload {
+        out[start..start + 3].copy_from_slice(&(length as u32).to_be_bytes()[1..]);
+        return;
+    }
+    let block = out.split_off(payload);
+    out.truncate(start);
+    write_block(stream, end, &block, most_payload, out);
+}
+
 /// A payload without its padding (RFC 9113, 6.1); None where there is more padding than payload.
 #[inline]
 #[must_use]

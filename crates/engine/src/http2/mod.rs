@@ -17,7 +17,7 @@ use crate::connection::Stage;
 use crate::desk::{Broken, Desk};
 use crate::exchange::Exchange;
 use crate::program::Program;
-use crate::protocol::http2::request;
+use crate::protocol::http2::make;
 use crate::record::Failure;
 use crate::transport::Transport;
 pub(crate) use wire::Wire;
@@ -148,8 +148,8 @@ impl<T: Transport> Wires<T> {
             Some(fields) => client.open(number, fields, &mut wire.out),
             None => {
                 let text = exchange.bytes(program);
-                let made = request(text, program.scheme, seat.made.as_ref());
-                client.open(number, seat.made.insert(made), &mut wire.out)
+                let made = make(text, program.scheme, &mut seat.made);
+                client.open(number, made, &mut wire.out)
             }
         };
         let Some(stream) = stream else { return };

@@ -17,12 +17,14 @@ const LEFT_OUT: [&[u8]; 6] = [
     b"upgrade",
 ];
 
-/// The fields and the body of `text`. A field is worth a place in the peer's table where `before`, the request
-/// that was made in its place, had it too; without one all are.
-pub(crate) fn request(text: &[u8], scheme: &str, before: Option<&Request>) -> Request {
-    let end = text.windows(4).position(|four| four == b"\r\n\r\n");
-    let end = end.unwrap_or(text.len());
-    let mut lines = text[..end]
+/// The fields and the body of `text`, in the memory of `made`: the request that was made in its place before, if
+/// there was one. A field is worth a place in the peer's table where that had it too; in a first one all are.
+pub(crate) fn make<'a>(text: &[u8], scheme: &str, made: &'a mut Option<Request>) -> &'a Request {
+    let (head, body) = match text.windows(4).position(|four| four == b"\r\n\r\n") {
+        Some(end) => (&text[..end], &text[end + 4..]),
+        None => (text, &[][..]),
+    };
+    let mut lines = head
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii_end);
     let mut words = lines.next().unwrap_or_default().split(|byte| *byte == b' ');
@@ -30,32 +32,59 @@ pub(crate) fn request(text: &[u8], scheme: &str, before: Option<&Request>) -> Re
     let target = words.next().unwrap_or_default();
     let lines = lines.filter_map(|line| {
         let colon = line.iter().position(|byte| *byte == b':')?;
-        Some((
-            line[..colon].to_ascii_lowercase(),
-            line[colon + 1..].trim_ascii(),
-        ))
+        Some((&line[..colon], line[colon + 1..].trim_ascii()))
     });
-    let lines: Vec<(Vec<u8>, &[u8])> = lines.collect();
-    let host = lines.iter().find(|(name, _)| name == b"host");
-    let mut fields: Vec<Field> = Vec::with_capacity(lines.len() + 4);
-    let mut add = |name: &[u8], value: &[u8]| {
-        let was = before.map(|before| before.fields.get(fields.len()));
-        let is_kept = was.is_none_or(|was| was.is_some_and(|(_, was, _)| **was == *value));
-        fields.push((name.into(), value.into(), is_kept));
-    };
-    add(b":method", method);
-    add(b":scheme", scheme.as_bytes());
-    add(b":authority", host.map_or(&[][..], |(_, value)| value));
-    add(b":path", target);
-    for (name, value) in &lines {
-        if !LEFT_OUT.contains(&&name[..]) {
-            add(name, value);
-        }
-    }
-    Request {
-        fields,
-        body: Arc::from(text.get(end + 4..).unwrap_or_default()),
-        is_head: method == b"HEAD",
+    let host = lines
+        .clone()
+        .find(|(name, _)| name.eq_ignore_ascii_case(b"host"));
+    let is_first = made.is_none();
+    let made = made.get_or_insert_with(|| Request {
+        fields: Vec::new(),
+        body: Arc::default(),
+        is_head: false,
         number: None,
+    });
+    let pseudo: [(&[u8], &[u8]); 4] = [
+        (b":method", method),
+        (b":scheme", scheme.as_bytes()),
+        (b":authority", host.map_or(&[], |(_, value)| value)),
+        (b":path", target),
+    ];
+    let is_left_out = |name: &[u8]| LEFT_OUT.iter().any(|out| name.eq_ignore_ascii_case(out));
+    let regular = lines.filter(|(name, _)| !is_left_out(name));
+    let mut count = 0;
+    for (name, value) in pseudo.into_iter().chain(regular) {
+        put(&mut made.fields, count, name, value, is_first);
+        count += 1;
     }
+    made.fields.truncate(count);
+    made.is_head = method == b"HEAD";
+    match Arc::get_mut(&mut made.body) {
+        Some(before) => {
+            before.clear();
+            before.extend_from_slice(body);
+        }
+        // What was asked before is still being sent.
+        None => made.body = Arc::new(body.to_vec()),
+    }
+    made
+}
+
+/// Puts a field in its place.
+fn put(fields: &mut Vec<Field>, place: usize, name: &[u8], value: &[u8], is_first: bool) {
+    if place == fields.len() {
+        fields.push((Vec::new(), Vec::new(), is_first));
+    } else {
+        fields[place].2 = fields[place].1 == value;
+    }
+    let (its_name, its_value, _) = &mut fields[place];
+    its_name.clear();
+    its_name.extend(name.iter().map(u8::to_ascii_lowercase));
+    its_value.clear();
+    its_value.extend_from_slice(value);
+}
+
+/// The fields and the body of `text`, which is always the same.
+pub(crate) fn request(text: &[u8], scheme: &str) -> Request {
+    make(text, scheme, &mut None).clone()
 }

@@ -43,23 +43,27 @@ impl Client {
             return frame::write_block(id, ends, &cached.block, self.peer_payload, out);
         }
         let before = self.encoder.changes();
-        let mut block = Vec::with_capacity(128);
-        self.encoder.encode(
-            request
-                .fields
-                .iter()
-                .map(|(name, value, kept)| (&**name, &**value, *kept)),
-            &mut block,
-        );
-        frame::write_block(id, ends, &block, self.peer_payload, out);
+        let start = out.len();
+        let encoder = &mut self.encoder;
+        frame::write_fields(id, ends, self.peer_payload, out, |out| {
+            let fields = request.fields.iter();
+            encoder.encode(
+                fields.map(|(name, value, kept)| (&**name, &**value, *kept)),
+                out,
+            );
+        });
         if let (Some(number), true) = (request.number, before == self.encoder.changes()) {
             let number = usize::from(number);
             if self.cached.len() <= number {
                 self.cached.resize_with(number + 1, || None);
             }
-            self.cached[number] = Some(Cached {
+            // One that took several frames is written anew each time.
+            let block = frame::Head::read(&out[start..])
+                .filter(|head| head.has(flag::END_HEADERS))
+                .map(|_| out[start + frame::HEAD_BYTES..].into());
+            self.cached[number] = block.map(|block| Cached {
                 changes: before,
-                block: block.into(),
+                block,
             });
         }
     }

@@ -43,15 +43,15 @@ pub struct Windows {
 }
 
 /// Name, value, and whether it is the same in other messages, so that it is worth an entry of the table.
-pub type Field = (Box<[u8]>, Box<[u8]>, bool);
+pub type Field = (Vec<u8>, Vec<u8>, bool);
 
-/// A request, made once and sent many times.
+/// A request, made once and sent many times, or made anew each time in the same memory.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// Names in lower case, pseudo-headers first.
     pub fields: Vec<Field>,
     /// Its body; empty: none.
-    pub body: Arc<[u8]>,
+    pub body: Arc<Vec<u8>>,
     /// Whether it is a HEAD request.
     pub is_head: bool,
     /// A number of its own below some hundred, if it is sent again and again: its block is then written once

@@ -17,7 +17,7 @@ pub(super) struct Stream {
     /// What came and was not yet given back to its window.
     pub(super) taken: u32,
     /// What of the request's body is not sent.
-    pub(super) unsent: Option<(Arc<[u8]>, usize)>,
+    pub(super) unsent: Option<(Arc<Vec<u8>>, usize)>,
     pub(super) has_head: bool,
     pub(super) is_head_request: bool,
     /// Interim answers so far, in bytes of fields.

@@ -90,7 +90,7 @@ fn requests_are_shortened_by_what_was_sent_before() {
         reader.decode(&frames[0].1, &mut fields).unwrap();
         let read: Vec<_> = fields
             .iter()
-            .map(|(name, value)| (Box::from(name), Box::from(value), true))
+            .map(|(name, value)| (name.to_vec(), value.to_vec(), true))
             .collect();
         assert_eq!(read, request.fields);
         lengths.push(frames[0].1.len());
@@ -99,6 +99,33 @@ fn requests_are_shortened_by_what_was_sent_before() {
         lengths[1] == 4 && lengths[3] == 4 && lengths[4] == 4,
         "{lengths:?}"
     );
+}
+
+/// Each time anew, as a block of several frames is not kept.
+#[test]
+fn a_long_head_goes_in_several_frames() {
+    let mut talk = Talk::greeted(0);
+    let (mut reader, mut fields) = (Decoder::new(MOST_FIELD_BYTES), Fields::default());
+    let mut long = request("GET", "/", b"");
+    long.fields
+        .push((b"cookie".to_vec(), vec![b'\\'; 40_000], false));
+    for key in 0..3 {
+        talk.client.open(key, &long, &mut talk.out).unwrap();
+        let frames = talk.written();
+        let kinds: Vec<_> = frames.iter().map(|(head, _)| head.kind).collect();
+        assert_eq!(
+            kinds,
+            [kind::HEADERS, kind::CONTINUATION, kind::CONTINUATION]
+        );
+        assert!(frames[0].0.has(flag::END_STREAM) && !frames[0].0.has(flag::END_HEADERS));
+        assert!(frames[2].0.has(flag::END_HEADERS));
+        let block: Vec<u8> = frames.into_iter().flat_map(|frame| frame.1).collect();
+        reader.decode(&block, &mut fields).unwrap();
+        assert_eq!(
+            fields.iter().last(),
+            Some((&b"cookie"[..], &[b'\\'; 40_000][..]))
+        );
+    }
 }
 
 #[test]

@@ -120,13 +120,13 @@ pub fn request(method: &str, path: &str, body: &[u8]) -> Request {
         (":authority", "a"),
         (":path", path),
     ];
-    let owned = |text: &str| Box::from(text.as_bytes());
+    let owned = |text: &str| text.as_bytes().to_vec();
     Request {
         fields: fields
             .iter()
             .map(|(name, value)| (owned(name), owned(value), true))
             .collect(),
-        body: Arc::from(body),
+        body: Arc::new(body.to_vec()),
         is_head: method == "HEAD",
         number: Some(0),
     }

@@ -76,11 +76,11 @@ proptest! {
         let mut client = Client::new(windows, &mut up);
         let mut server = Server::new(100, &mut down);
         for (key, &bytes) in bytes_of(&bodies) {
-            let owned = |text: &str| Box::from(text.as_bytes());
+            let owned = |text: &str| text.as_bytes().to_vec();
             let fields = [(":method", "POST"), (":scheme", "http"), (":path", "/"), ("x", "y")];
             let request = Request {
                 fields: fields.iter().map(|(name, value)| (owned(name), owned(value), true)).collect(),
-                body: Arc::from(vec![1; bytes]),
+                body: Arc::new(vec![1; bytes]),
                 is_head: false,
                 number: Some(0),
             };
