@@ -9,6 +9,9 @@ class RunError(Exception):
 class ScriptError(Exception):
     """A script cannot go on; the whole line that wrk writes."""
 
+class NotAnswered(Exception):
+    """A request that was asked by itself has no answer; in what way, and what was seen."""
+
 class Script:
     """One of wrk's Lua scripts, in a state for the program and one for each thread."""
 
@@ -116,6 +119,9 @@ def validate_woven(plan_json: bytes) -> None:
 
 def normalise_woven(plan_json: bytes) -> bytes:
     """Give the woven plan as the engine understands it, every default filled in."""
+
+def ask(plan_json: bytes) -> tuple[int, bytes, bytes, int]:
+    """Ask the first request of a plan, once; status, head and body of the answer, and its time in ns."""
 
 def null_server(words: list[str]) -> int:
     """Serve as the null server until SIGTERM; the words of its command line, and its exit code."""

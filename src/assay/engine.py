@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,6 +33,26 @@ class PlanRefused(InputError):
         """Take the engine's line apart."""
         super().__init__(f"load plan: {line}")
         self.field, _, self.problem = line.partition(": ")
+
+
+class NotAnswered(Exception):
+    """A request has no answer: `kind` is that of `Outcome`, `seen` what was seen, in a line."""
+
+    def __init__(self, kind: str, seen: str) -> None:
+        """Tell both apart."""
+        super().__init__(seen or kind.replace("_", " "))
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A whole answer: header names in lower case, the body in its content coding. `took_ns` counts from
+    before the connection was opened."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    took_ns: int
 
 
 class ScriptFailed(Exception):
@@ -64,6 +85,21 @@ def check(plan: LoadPlan) -> None:
     """Check what can be known of a plan before it runs; `PlanRefused` names the field."""
     with _errors_of_ours():
         _engine.validate(_encoded(plan))
+
+
+def ask(plan: LoadPlan) -> Reply:
+    """Ask the plan's first request, once, the way that the plan's load goes; its answer is not checked.
+
+    `NotAnswered` where none comes, `PlanRefused` and `EnvironmentLacks` as of `start`.
+    """
+    with _errors_of_ours():
+        try:
+            status, head, body, took_ns = _engine.ask(_encoded(plan))
+        except _engine.NotAnswered as error:
+            raise NotAnswered(*error.args) from None
+    lines = head.decode("latin-1").split("\r\n")[1:]
+    fields = [line.partition(":") for line in lines if line]
+    return Reply(status, {name.lower(): value.strip() for name, _, value in fields}, body, took_ns)
 
 
 def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:

@@ -7,7 +7,7 @@ mod woven;
 
 use std::ffi::OsString;
 
-use assay_engine::{LoadPlan, RunError};
+use assay_engine::{Asked, LoadPlan, RunError};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -26,6 +26,13 @@ create_exception!(
     RunFailed,
     PyException,
     "The run could not start, or its result cannot be trusted; one line."
+);
+
+create_exception!(
+    assay._engine,
+    NotAnswered,
+    PyException,
+    "A request that was asked by itself has no answer: in what way, and what was seen."
 );
 
 fn raised(error: RunError) -> PyErr {
@@ -80,6 +87,23 @@ fn validate_woven(plan_json: &[u8]) -> PyResult<()> {
 #[pyfunction]
 fn normalise_woven<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     json(py, &woven::read_plan(plan_json)?)
+}
+
+type Answered<'py> = (u16, Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
+
+/// Asks the first request of a plan, once: status, head and body of the answer, and how many nanoseconds it took.
+#[pyfunction]
+fn ask<'py>(py: Python<'py>, plan_json: &[u8]) -> PyResult<Answered<'py>> {
+    let plan = read_plan(plan_json)?;
+    match py.detach(|| assay_engine::ask(&plan)).map_err(raised)? {
+        Asked::Answered(reply) => Ok((
+            reply.status,
+            PyBytes::new(py, &reply.head),
+            PyBytes::new(py, &reply.body),
+            u64::try_from(reply.took.as_nanos()).unwrap_or(u64::MAX),
+        )),
+        Asked::Failed { kind, seen } => Err(NotAnswered::new_err((kind, seen))),
+    }
 }
 
 /// Serves as the null server until SIGTERM; the words of its command line, and its exit code.
@@ -163,12 +187,14 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(normalise, module)?)?;
     module.add_function(wrap_pyfunction!(null_server, module)?)?;
+    module.add_function(wrap_pyfunction!(ask, module)?)?;
     module.add_function(wrap_pyfunction!(validate_woven, module)?)?;
     module.add_function(wrap_pyfunction!(normalise_woven, module)?)?;
     module.add_class::<Run>()?;
     module.add_class::<WovenRun>()?;
     module.add_class::<PyScript>()?;
     module.add("ScriptError", module.py().get_type::<ScriptFailed>())?;
+    module.add("NotAnswered", module.py().get_type::<NotAnswered>())?;
     module.add("PlanError", module.py().get_type::<PlanError>())?;
     module.add("RunError", module.py().get_type::<RunFailed>())
 }

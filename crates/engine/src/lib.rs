@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod agree;
+mod ask;
 mod body;
 mod clock;
 mod connection;
@@ -48,6 +49,7 @@ mod waiter;
 mod worker;
 mod woven;
 
+pub use ask::{Asked, Reply, ask};
 pub use course::{Ended, Turn};
 pub use error::{PlanError, RunError, SourceError};
 pub use plan::{LoadPlan, WovenPlan};

@@ -196,11 +196,7 @@ impl Program {
         target: &Target,
         supply: Option<&Supply>,
     ) -> Result<Self, RunError> {
-        // Through a plain proxy the target is the whole URL (RFC 9112, 3.2.2).
-        let target_prefix = match (&plan.proxy, target.scheme) {
-            (Some(_), Scheme::Http) => format!("http://{}", target.authority),
-            _ => String::new(),
-        };
+        let target_prefix = target_prefix(plan, target);
         let context = Context {
             plan,
             authority: &target.authority,
@@ -260,6 +256,31 @@ impl Program {
                 .connections_per_s
                 .map_or(0, |rate_per_s| (1e9 / rate_per_s) as u64),
         })
+    }
+}
+
+/// Through a plain proxy the target is the whole URL (RFC 9112, 3.2.2).
+fn target_prefix(plan: &LoadPlan, target: &Target) -> String {
+    match (&plan.proxy, target.scheme) {
+        (Some(_), Scheme::Http) => format!("http://{}", target.authority),
+        _ => String::new(),
+    }
+}
+
+/// The first request of a plan as HTTP/1 writes it, if it is the same each time.
+pub(crate) fn fixed_request(plan: &LoadPlan, target: &Target) -> Result<Vec<u8>, RunError> {
+    let context = Context {
+        plan,
+        authority: &target.authority,
+        target_prefix: &target_prefix(plan, target),
+        scheme: target.scheme_name(),
+    };
+    let asked = &plan.requests[0];
+    match request::wire(context, asked, Body::of(asked)?.as_ref()) {
+        Wire::Fixed(bytes) => Ok(bytes),
+        Wire::Varying(_) => {
+            Err(PlanError::new("requests", "must be the same each time to be asked once").into())
+        }
     }
 }
 

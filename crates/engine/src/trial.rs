@@ -66,6 +66,11 @@ impl Run {
         if !supplies.is_empty() && plan.http != Http::One {
             return Err(PlanError::new("http", "must be 1: scripts write HTTP/1.1").into());
         }
+        Self::start_settled(plan, supplies)
+    }
+
+    /// Starts a valid plan of which it is settled which HTTP it speaks.
+    pub(crate) fn start_settled(plan: &LoadPlan, supplies: Vec<Supply>) -> Result<Self, RunError> {
         let workers = plan.part_here().workers;
         if !supplies.is_empty() && supplies.len() != workers as usize {
             return Err(PlanError::new("threads", "must be as many as there are supplies").into());

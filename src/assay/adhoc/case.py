@@ -19,7 +19,7 @@ from assay.credentials import shown
 from assay.errors import InputError
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.sut.build import Prepared
-from assay.sut.contract import Answer, Contract, ContractFile, Route
+from assay.sut.contract import Answer, Contract, ContractFile, Route, Spoken
 from assay.sut.cores import CoreSplit, split_cores
 from assay.sut.manifest import Places, ServerSpec
 from assay.sut.standing import Standing
@@ -29,6 +29,7 @@ from assay.values.trial import AS_GIVEN, Case
 
 D = TypeVar("D", bound=RivalsDesign)
 
+_PORTS = {"http": 80, "https": 443}
 _LOCAL = frozenset({"127.0.0.1", "localhost"})
 
 
@@ -36,6 +37,7 @@ _LOCAL = frozenset({"127.0.0.1", "localhost"})
 class _Place:
     """Where a rival is asked; port 0 is any free one."""
 
+    scheme: str
     host: str
     port: int
     target: str
@@ -51,6 +53,7 @@ def drafted(design: D, plan: LoadPlan, warm_up: WarmUp) -> D:
         place = _place(rival, _terms(design))
         cases[case] = msgspec.structs.replace(
             plan,
+            url=f"{place.scheme}://127.0.0.1/",
             requests=(msgspec.structs.replace(plan.requests[0], target=place.target),),
             warmup_max_ns=warm_up.engine_bound_ns,
             addresses=(rival.address,) if place.named else (),
@@ -127,16 +130,25 @@ def _case(design: RivalsDesign, case_id: str, rival: Rival, split: CoreSplit) ->
     if case_id != rival.name:
         case = msgspec.structs.replace(case, role="control", control_of=rival.name, label=case_id)
     spec = _spec(rival, folder, terms)
+    given = ContractFile(name="given", title="as given", routes=(route,))
     return ResolvedCase(
         case=case,
         server=spec,
-        contract=Contract(folder, ContractFile(name="given", title="as given", routes=(route,))),
+        contract=Contract(folder, given, _spoken(plan, place)),
         routes=(route,),
         plan=plan,
         warm_up=design.warm_ups[case_id],
         ready=_ready(rival, place, spec, split),
         rival=rival,
     )
+
+
+def _spoken(plan: LoadPlan, place: _Place) -> Spoken:
+    """As the load speaks; a name that was looked up by us is still the one that a certificate has to bear."""
+    spoken = Spoken.of(plan)
+    if not place.named or plan.tls.server_name is not None:
+        return spoken
+    return replace(spoken, tls=msgspec.structs.replace(plan.tls, server_name=place.host))
 
 
 def _route(plan: LoadPlan, place: _Place) -> Route:
@@ -162,19 +174,19 @@ def _place(rival: Rival, terms: Terms) -> _Place:
         host, port = parts.hostname or "", parts.port
     except ValueError as problem:
         raise InputError(f"{url!r} is not a URL: {problem}") from None
-    if parts.scheme != "http" or not host:
-        raise InputError(f"{url!r} is not an http:// URL", "`assay load` takes the others")
+    if parts.scheme not in _PORTS or not host:
+        raise InputError(f"{url!r} is not an http URL", "write it like http://127.0.0.1:8080/")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if rival.url:
         named = parts.netloc if rival.address not in ("", host) else ""
-        return _Place(host=host, port=port or 80, target=target, named=named)
+        port = port or _PORTS[parts.scheme]
+        return _Place(scheme=parts.scheme, host=host, port=port, target=target, named=named)
+    like = f"write {parts.scheme}://127.0.0.1:{{port}}/…"
     if host not in _LOCAL:
-        raise InputError(
-            f"{url!r}: a command's server runs on this machine", "write http://127.0.0.1:{port}/…"
-        )
+        raise InputError(f"{url!r}: a command's server runs on this machine", like)
     if port is None:
-        raise InputError(f"{url!r} names no port", "write http://127.0.0.1:{port}/…")
-    return _Place(host=host, port=port, target=target)
+        raise InputError(f"{url!r} names no port", like)
+    return _Place(scheme=parts.scheme, host=host, port=port, target=target)
 
 
 def _spec(rival: Rival, folder: Path, terms: Terms) -> ServerSpec:

@@ -21,7 +21,8 @@ DEFAULT_URL = "http://127.0.0.1:{port}/"
 DEFAULT_READY_NS = 30_000_000_000
 _LOAD_FLAGS = frozenset(
     {"connections", "threads", "method", "header", "body", "body_file", "expect_status", "accept_encoding",
-     "user", "bearer", "timeout", "no_keep_alive", "http2", "http", "streams", "seed"}
+     "user", "bearer", "timeout", "no_keep_alive", "http2", "http", "streams", "seed", "cacert", "cert",
+     "key", "sni", "tls_min", "tls_max", "insecure", "no_resumption"}
 )  # fmt: skip
 """Those of `assay load` that make sense for every trial of a comparison."""
 
@@ -53,15 +54,20 @@ def add_to(
     load_flags.add_some(parser, _LOAD_FLAGS if connections else _LOAD_FLAGS - {"connections"})
 
 
-def plan_from(args: argparse.Namespace, rivals: Sequence[Rival]) -> LoadPlan:
-    """What the flags ask of each of them. InputError where they exclude each other."""
+def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> LoadPlan:
+    """What the flags ask of each of them, at `url` of those to start. InputError where they exclude each
+    other."""
     import msgspec
 
     from assay.adhoc.case import cores_for
     from assay.cli import load_flags
     from assay.values.plan import Closed, StopAfter
 
-    stated = argparse.Namespace(**{**vars(args), "url": "http://127.0.0.1/"})
+    urls = [rival.url or url for rival in rivals]
+    behind_tls = next((one for one in urls if one.lower().startswith("https:")), None)
+    stated = argparse.Namespace(
+        **{**vars(args), "url": "https://127.0.0.1/" if behind_tls else "http://127.0.0.1/"}
+    )
     plan = load_flags.plan_from(stated)
     assert isinstance(plan.load, Closed)  # no flag for a rate is offered
     threads = args.threads if "threads" in args else cores_for(rivals).client_cores

@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 def configure(parser: Parser) -> None:
     """Add the flags."""
-    parser.add_argument(
-        "url", nargs="?", metavar="URL", help="an http:// URL; with --command, may hold {port}"
-    )
+    parser.add_argument("url", nargs="?", metavar="URL", help="a URL; with --command, may hold {port}")
     parser.add_argument("--slo", required=True, type=_objective, metavar="LIMITS",
                         help="the objective: p50 … p99.99, mean, max (response time), errors; all "
                         "must hold: 'p99<50ms,errors<0.1%%'")  # fmt: skip
@@ -76,8 +74,9 @@ def _search(args: argparse.Namespace) -> SearchDesign:
         url="" if args.command else url,
     )
     rival = adhoc_flags.at_address(given)
-    plan = adhoc_flags.plan_from(args, (rival,))
-    terms = adhoc_flags.terms_from(args, url if args.command else adhoc_flags.DEFAULT_URL)
+    started_at = url if args.command else adhoc_flags.DEFAULT_URL
+    plan = adhoc_flags.plan_from(args, (rival,), started_at)
+    terms = adhoc_flags.terms_from(args, started_at)
     if args.lowest and args.highest and args.lowest >= args.highest:
         raise InputError(f"--from {args.lowest:g} is not below --to {args.highest:g}", "give a lower --from")
     bounds = Bounds(

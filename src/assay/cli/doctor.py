@@ -26,7 +26,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Look and tell; 1 where something is missing or unfit."""
     from assay import doctor
-    from assay.report import doctor as page
+    from assay.cli import listings
     from assay.settings import Settings
     from assay.study import load_study, resolve
 
@@ -37,11 +37,11 @@ def run(args: argparse.Namespace) -> int:
 
         seen = session.examined(args.ray, settings, study)
         for address, (needs, machine) in seen.items():
-            console.show(page.page(needs, machine, f"Node {address}"))
+            console.show(listings.page(needs, machine, f"Node {address}"))
     else:
         needs = doctor.server_needs(study.servers, settings) + doctor.service_needs(study) if study else ()
         seen = {"": (needs, doctor.machine(settings, study))}
-        console.show(page.page(*seen[""]))
+        console.show(listings.page(*seen[""]))
     whole = all(one.fulfilled for needs, _ in seen.values() for need in needs for one in need.checked)
     fit = all(one.fit for _, machine in seen.values() for one in machine)
     return EXIT_OK if whole and fit else EXIT_WITHHELD

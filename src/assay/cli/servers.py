@@ -19,9 +19,9 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List them."""
-    from assay.report import doctor
+    from assay.cli import listings
     from assay.settings import Settings
     from assay.sut import list_servers
 
-    console.show(doctor.servers(list_servers(Settings.resolve())))
+    console.show(listings.servers(list_servers(Settings.resolve())))
     return EXIT_OK

@@ -19,10 +19,10 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List them."""
-    from assay.report import doctor
+    from assay.cli import listings
     from assay.settings import Settings
     from assay.study import list_studies, load_study
 
     settings = Settings.resolve()
-    console.show(doctor.studies(load_study(str(path), settings) for path in list_studies(settings)))
+    console.show(listings.studies(load_study(str(path), settings) for path in list_studies(settings)))
     return EXIT_OK

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("rivals", nargs="*", metavar="COMMAND|URL",
-                        help="a shell command that serves on {port} or $PORT, or an http:// URL")  # fmt: skip
+                        help="a shell command that serves on {port} or $PORT, or a URL")  # fmt: skip
     parser.add_argument("--url", default=adhoc_flags.DEFAULT_URL, metavar="URL",
                         help="where a started server is asked [http://127.0.0.1:{port}/]")  # fmt: skip
     parser.add_argument("--name", action="append", default=[], metavar="NAME",
@@ -70,6 +70,11 @@ def configure(parser: Parser) -> None:
             "names, and a path",
         ),
         ("assay versus http://127.0.0.1:8001/ http://127.0.0.1:8002/", "servers that run already"),
+        (
+            "assay versus './old {port}' './new {port}' \\\n"
+            "      --url https://127.0.0.1:{port}/ -k --http2 --streams 10",
+            "HTTP/2 over TLS, with certificates of their own",
+        ),
         ("assay versus ./a ./b --no-weave -d 10s", "each alone, one trial after the other"),
         ("assay versus 'puma -w {workers} -p {port}' --scan workers=1,2,4", "a setting"),
         (
@@ -102,7 +107,8 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         raise InputError(said, "give BASE and HEAD alone")
     weave = drafts.weave_of(rivals, args.slice, args.fail_if_slower) if args.weave else None
     args.measure_ns = args.measure_ns or drafts.usual_measure_ns(weave)
-    plan, terms = adhoc_flags.plan_from(args, rivals), adhoc_flags.terms_from(args, args.url)
+    terms = adhoc_flags.terms_from(args, args.url)
+    plan = adhoc_flags.plan_from(args, rivals, args.url)
     warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
     entries = len(rivals) + args.control
     pilot_ns = entries * drafts.pilot_ns(weave)

@@ -66,11 +66,12 @@ class FarServer:
     sampler: FarSampler
     start_ns: int
     host: str
+    scheme: str
 
     @property
     def url(self) -> str:
         """Its address, without a path."""
-        return f"http://{self.host}:{self.port}/"
+        return f"{self.scheme}://{self.host}:{self.port}/"
 
     def died(self) -> ServerFailed | None:
         """The failure, if the program, or a service, has ended by itself."""
@@ -214,7 +215,7 @@ class FarSite(Site):
             port, pid, start_ns = patiently(self.agent, "start", prepared, contract, route, cpus, log.name)
         far = FarServer(
             self.agent, prepared, port, cpus, Program(pid), FarSampler(self.agent), start_ns,
-            self.agent.node.address,
+            self.agent.node.address, contract.spoken.scheme,
         )  # fmt: skip
         return cast(RunningServer, far)  # it is one to whoever does not look at its process
 

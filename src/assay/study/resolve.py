@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import msgspec
@@ -12,12 +12,11 @@ import msgspec
 from assay.errors import InputError
 from assay.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.settings import Settings
-from assay.stats.pairing import LEAST_BLOCKS
-from assay.stats.special import student_t_quantile
 from assay.study.capacity import CAPACITY, capacity_cases
-from assay.study.control import AGAIN, control_for
+from assay.study.control import control_for
 from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
+from assay.study.notes import control_note, quick_note
 from assay.study.schema import (
     Entry,
     LoadSetting,
@@ -28,14 +27,14 @@ from assay.study.schema import (
     Workload,
 )
 from assay.study.weaving import weave_of
-from assay.sut.contract import Contract, Route
+from assay.sut.contract import Contract, Route, Spoken
 from assay.sut.cores import CoreSplit, split_cores
-from assay.sut.manifest import Places
+from assay.sut.manifest import Places, ServerSpec
 from assay.sut.services.manifest import ServiceSpec
 from assay.tomlfile import nearest
 from assay.values.claim import Claim, Comparison
 from assay.values.design import Choices, StudyDesign, WarmUp
-from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
+from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount, Tls
 from assay.values.trial import Case, case_id
 
 _S = 1_000_000_000
@@ -76,7 +75,7 @@ def resolve(
         cases=cases,
         services=_services(study, cases),
         split=split,
-        notes=(*_quick_note(profile, choices, blocks), *_control_note(again, blocks)),
+        notes=(*quick_note(profile, choices, blocks), *control_note(again, blocks)),
     )
 
 
@@ -166,8 +165,8 @@ class _Matrix:
         places = Places(
             out=here, source=here, root=here, contract=here, cores=self.split.server_cores
         )  # facts know of cores only
-        ceiling = spec.role == "ceiling"
-        warm_up = self._warm_up(load, ceiling)
+        warm_up = self._warm_up(load, spec)
+        plan = self._plan(workload, contract, routes, load, point, warm_up, spec)
         return ResolvedCase(
             case=Case(
                 id=case_id(entry.id, self.where(workload.name, load_name)),
@@ -182,9 +181,9 @@ class _Matrix:
                 facts={**places.fill_facts(spec.facts), **self._facts_of(workload, entry.id, load_name)},
             ),
             server=spec,
-            contract=contract,
+            contract=replace(contract, spoken=Spoken.of(plan)),
             routes=routes,
-            plan=self._plan(workload, contract, routes, load, point, warm_up, ceiling),
+            plan=plan,
             warm_up=warm_up,
             guess_per_s=_guess_per_s(entry, load_name),
         )
@@ -196,11 +195,11 @@ class _Matrix:
         facts = {"same_input_of": same, "bottleneck": workload.bottleneck}
         return {name: value for name, value in facts.items() if value}
 
-    def _warm_up(self, load: LoadSetting, ceiling: bool) -> WarmUp:
+    def _warm_up(self, load: LoadSetting, spec: ServerSpec) -> WarmUp:
         """The null server has no compiler, collector or cache to warm: the least time does."""
         bounds = [load.warm_up_max_s]
         bounds += [self.profile.quick.warm_up_max_s] if self.choices.quick else []
-        bounds += [load.warm_up_min_s] if ceiling else []
+        bounds += [load.warm_up_min_s] if spec.role == "ceiling" else []
         longest = min(bounds)
         return WarmUp(min_ns=int(min(load.warm_up_min_s, longest) * _S), max_ns=int(longest * _S))
 
@@ -212,15 +211,16 @@ class _Matrix:
         load: LoadSetting,
         point: tuple[int, int | None, float | None],
         warm_up: WarmUp,
-        ceiling: bool,
+        spec: ServerSpec,
     ) -> LoadPlan:
         connections, threads, rate = point
         weights = workload.weights or (1,) * len(routes)
         requests = [contract.request(route, weight) for route, weight in zip(routes, weights, strict=True)]
         added = tuple(load.headers.items())
-        stop = self._stop(load, ceiling)
+        stop = self._stop(load, ceiling=spec.role == "ceiling")
         return LoadPlan(
-            url="http://127.0.0.1/",
+            url=f"{spec.scheme}://127.0.0.1/",
+            tls=Tls(insecure=spec.scheme == "https"),
             requests=tuple(
                 msgspec.structs.replace(request, headers=(*request.headers, *added)) for request in requests
             ),
@@ -239,7 +239,7 @@ class _Matrix:
             seed=self.seed,
         )
 
-    def _stop(self, load: LoadSetting, ceiling: bool) -> StopAfter | StopAtCount:
+    def _stop(self, load: LoadSetting, *, ceiling: bool) -> StopAfter | StopAtCount:
         quick, profile = self.profile.quick, self.profile
         if load.requests is not None:
             share = quick.requests_share if self.choices.quick else 1.0
@@ -358,37 +358,3 @@ def _design(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], blocks
         titles={case.case.id: case.server.title for case in cases},
         weave=weave_of(matrix.profile, matrix.choices),
     )
-
-
-def _control_note(again: ResolvedCase | None, blocks: int) -> tuple[str, ...]:
-    """What the control costs."""
-    if again is None:
-        return ()
-    trials, cost_s = again.case.trials(blocks), sum(again.expected_s()) / 2
-    of = "each block" if trials == blocks else f"{trials} of {blocks} blocks"
-    return (
-        f"A/A control: {again.case.label.removesuffix(AGAIN)} is measured a second time in {of}, about "
-        f"{trials * cost_s:.0f} s more (--no-control leaves it out)",
-    )
-
-
-def _quick_note(profile: Profile, choices: Choices, blocks: int) -> tuple[str, ...]:
-    """What a first look costs in certainty, and what it leaves out."""
-    if not choices.quick:
-        return ()
-    notes = []
-    if blocks < profile.blocks:
-        wider = _half_width(blocks) / _half_width(profile.blocks)
-        said = f"intervals about {wider:.1f} times as wide" if wider < 100 else "no intervals"
-        fewer = f"{blocks} blocks of shorter trials instead of {profile.blocks}"
-        notes.append(f"quick: {fewer}: {said}{'' if blocks >= LEAST_BLOCKS else ', and no ranking'}")
-    left_out = ["open loops"] if any(load.latency for load in profile.loads) and not choices.latency else []
-    left_out += ["searches for a capacity"] if any(load.objective for load in profile.loads) else []
-    if left_out:
-        notes.append(f"quick: the study's {' and '.join(left_out)} are left out")
-    return tuple(notes)
-
-
-def _half_width(trials: int) -> float:
-    """Of a 95 % t interval, in units of the trials' standard deviation."""
-    return student_t_quantile(trials - 1, 0.975) / trials**0.5 if trials > 1 else float("inf")

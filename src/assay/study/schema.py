@@ -10,7 +10,7 @@ from assay.capacity.objective import parse
 from assay.sut.manifest import Fact
 from assay.values.claim import Metric
 from assay.values.design import Figures, Publication, RuleSetting
-from assay.values.plan import Value
+from assay.values.plan import Http, Value
 
 ProfileName = Literal["fair", "published"]
 
@@ -88,7 +88,7 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     timeout_s: float = 5.0
     keep_alive: bool = True
     http_version: Literal["1.1", "1.0"] = "1.1"
-    http: Literal["1", "2", "auto"] = "1"
+    http: Http = "1"
     streams: int = 1
     headers: dict[str, str] = {}
     latency: bool = False

@@ -15,7 +15,18 @@ import msgspec
 
 from assay import tomlfile
 from assay.errors import InputError
-from assay.values.plan import BodyEquals, BodyMatches, BodyOneOf, Expect, HeaderExpected, Request, Value
+from assay.values.plan import (
+    BodyEquals,
+    BodyMatches,
+    BodyOneOf,
+    Expect,
+    HeaderExpected,
+    Http,
+    LoadPlan,
+    Request,
+    Tls,
+    Value,
+)
 
 FILE = "contract.toml"
 
@@ -105,12 +116,33 @@ class ContractFile(Value, frozen=True, kw_only=True):
     routes: tuple[Route, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Spoken:
+    """How a server is spoken to when it is asked by hand: as its load speaks to it."""
+
+    scheme: Literal["http", "https"] = "http"
+    http: Http = "1"
+    tls: Tls = Tls()
+
+    @property
+    def is_plain(self) -> bool:
+        """HTTP/1.1 without TLS."""
+        return self.http == "1" and self.scheme == "http"
+
+    @classmethod
+    def of(cls, plan: LoadPlan) -> Spoken:
+        """As the load of `plan` does."""
+        scheme: Literal["http", "https"] = "https" if plan.url.startswith("https:") else "http"
+        return cls(scheme=scheme, http=plan.http, tls=plan.tls)
+
+
 @dataclass(frozen=True)
 class Contract:
-    """A contract and its folder."""
+    """A contract, its folder, and how a server that keeps it is `spoken` to."""
 
     folder: Path
     file: ContractFile
+    spoken: Spoken = Spoken()
 
     @property
     def name(self) -> str:

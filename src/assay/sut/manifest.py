@@ -21,6 +21,7 @@ from assay.settings import Settings
 from assay.values.plan import Value
 
 Fact = str | int | float | bool
+Scheme = Literal["http", "https"]
 
 FILE = "server.toml"
 
@@ -75,9 +76,13 @@ class Command(Value, frozen=True, kw_only=True):
 
 
 class RunTable(Value, frozen=True, kw_only=True):
-    """How the program is run: in the foreground, until SIGTERM."""
+    """How the program is run: in the foreground, until SIGTERM.
+
+    `scheme` is how it is asked on its port; behind https any certificate of its own is taken.
+    """
 
     command: tuple[str, ...]
+    scheme: Scheme = "http"
     env: dict[str, str] = {}
     ready_timeout_s: float = 30.0
     stop_timeout_s: float = 5.0
@@ -94,6 +99,7 @@ class Variant(Value, frozen=True, kw_only=True):
     requires: tuple[Requirement, ...] = ()
     build: Build | None = None
     version: Command | None = None
+    scheme: Scheme | None = None
     ready_timeout_s: float | None = None
 
 
@@ -151,6 +157,7 @@ class Server:
             build=chosen.build or manifest.build,
             version=(chosen.version or manifest.version).command,
             command=(*(chosen.command or run.command), *chosen.args),
+            scheme=chosen.scheme or run.scheme,
             env={**run.env, **chosen.env},
             facts={**manifest.facts, **chosen.facts},
             services=run.services,
@@ -174,6 +181,7 @@ class ServerSpec:
     build: Build | None
     version: tuple[str, ...]
     command: tuple[str, ...]
+    scheme: Scheme = "http"
     env: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Fact] = field(default_factory=dict)
     services: tuple[str, ...] = ()

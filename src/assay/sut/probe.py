@@ -1,4 +1,8 @@
-"""Asking a server by hand: is it ready, and does it answer as its contract says?"""
+"""Asking a server by hand: is it ready, and does it answer as its contract says?
+
+HTTP/1.1 without TLS is asked by Python's own client, as foreign to the engine as the servers are; what else a
+load may speak (HTTP/2, TLS) by the engine, one request at a time.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,34 @@ import gzip
 import http.client
 import json
 import re
+import time
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import msgspec
+
+from assay import engine
 from assay.errors import reason_of
 from assay.sut.contract import Answer, BodyRule, Contract, Route
+from assay.values.plan import Closed, LoadPlan, StopAtCount
 
 _TIMEOUT_S = 10.0
 _SHOWN = 100
 _MOST_STATUSES = 4
+_DAMAGED = (zlib.error, EOFError)
+"""What a body that is not in the content coding that it names comes to."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """An answer: header names in lower case, the body without its content coding."""
+    """An answer: header names in lower case, the body without its content coding; `came_ns` is the moment
+    (monotonic) at which it was in."""
 
     status: int
     headers: dict[str, str]
     body: bytes
+    came_ns: int = 0
 
 
 class NoAnswer(Exception):
@@ -38,6 +51,12 @@ class NoAnswer(Exception):
 
 def ask(contract: Contract, route: Route, host: str, port: int, timeout_s: float = _TIMEOUT_S) -> Response:
     """Send one request on a connection of its own. NoAnswer where there is no whole answer."""
+    if contract.spoken.is_plain:
+        return _ask_plainly(contract, route, host, port, timeout_s)
+    return _ask_by_engine(contract, route, host, port, timeout_s)
+
+
+def _ask_plainly(contract: Contract, route: Route, host: str, port: int, timeout_s: float) -> Response:
     connection = http.client.HTTPConnection(host, port, timeout=timeout_s)
     try:
         try:
@@ -49,14 +68,47 @@ def ask(contract: Contract, route: Route, host: str, port: int, timeout_s: float
         answer = connection.getresponse()
         body = answer.read()
         headers = {name.lower(): value for name, value in answer.getheaders()}
-        return Response(answer.status, headers, decoded(body, headers.get("content-encoding", "")))
+        return _response(answer.status, headers, body, time.monotonic_ns())
     except TimeoutError as error:
         raise NoAnswer(f"no answer within {timeout_s:g} s", listening=True) from error
-    except (OSError, http.client.HTTPException, zlib.error, EOFError) as error:
-        said = str(error) or type(error).__name__
-        raise NoAnswer(f"no right HTTP answer: {_short(said)}", listening=True) from error
+    except (OSError, http.client.HTTPException, *_DAMAGED) as error:
+        raise _not_right(error) from error
     finally:
         connection.close()
+
+
+def _ask_by_engine(contract: Contract, route: Route, host: str, port: int, timeout_s: float) -> Response:
+    spoken, where = contract.spoken, f"[{host}]" if ":" in host else host
+    plan = LoadPlan(
+        url=f"{spoken.scheme}://{where}:{port}/",
+        requests=(msgspec.structs.replace(contract.request(route), expect=None),),
+        load=Closed(connections=1),
+        stop=StopAtCount(count=1),
+        timeout_ns=round(timeout_s * 1e9),
+        http=spoken.http,
+        tls=spoken.tls,
+    )
+    begun_ns = time.monotonic_ns()
+    try:
+        reply = engine.ask(plan)
+        return _response(reply.status, reply.headers, reply.body, begun_ns + reply.took_ns)
+    except engine.NotAnswered as error:
+        if error.kind == "connect_refused":
+            raise NoAnswer(str(error), listening=False) from error
+        if error.kind in ("connect_timeout", "timeout"):
+            raise NoAnswer(f"no answer within {timeout_s:g} s", listening=True) from error
+        raise _not_right(error) from error
+    except _DAMAGED as error:
+        raise _not_right(error) from error
+
+
+def _response(status: int, headers: dict[str, str], body: bytes, came_ns: int) -> Response:
+    return Response(status, headers, decoded(body, headers.get("content-encoding", "")), came_ns)
+
+
+def _not_right(error: Exception) -> NoAnswer:
+    said = str(error) or type(error).__name__
+    return NoAnswer(f"no right HTTP answer: {_short(said)}", listening=True)
 
 
 def wrong(contract: Contract, route: Route, response: Response) -> str:

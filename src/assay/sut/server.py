@@ -51,11 +51,12 @@ class RunningServer:
     sampler: Sampler
     start_ns: int
     host: str = HOST
+    scheme: str = "http"
 
     @property
     def url(self) -> str:
         """Its address, without a path."""
-        return f"http://{self.host}:{self.port}/"
+        return f"{self.scheme}://{self.host}:{self.port}/"
 
     def died(self) -> ServerFailed | None:
         """The failure, if the program has ended by itself."""
@@ -136,7 +137,8 @@ def _start_on(
     except BaseException:
         kept.stop()
         raise
-    return RunningServer(prepared, port, cpus, kept, sampler, ready_ns - kept.started_ns, host)
+    start_ns, scheme = ready_ns - kept.started_ns, contract.spoken.scheme
+    return RunningServer(prepared, port, cpus, kept, sampler, start_ns, host, scheme)
 
 
 def _wait_until_ready(
@@ -148,10 +150,12 @@ def _wait_until_ready(
     problem, listening = "it does not listen", False
     while True:
         try:
+            if not (listening or contract.spoken.is_plain or _listens(host, port)):
+                raise probe.NoAnswer("", listening=False)  # the engine takes longer to find that out
             response = probe.ask(contract, route, host, port, timeout_s=max(1.0, timeout_s))
             problem, listening = probe.wrong(contract, route, response), True
             if not problem:
-                return time.monotonic_ns()
+                return response.came_ns
         except probe.NoAnswer as error:
             if error.listening:
                 problem, listening = str(error), True

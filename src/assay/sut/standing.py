@@ -27,13 +27,14 @@ class StandingServer:
     host: str
     port: int
     named: str
+    scheme: str = "http"
     sampler: Unsampled = field(default_factory=Unsampled)
 
     @property
     def url(self) -> str:
         """Where it is said to be, without a path."""
         named = f"[{self.named}]" if ":" in self.named else self.named
-        return f"http://{named}:{self.port}/"
+        return f"{self.scheme}://{named}:{self.port}/"
 
     def died(self) -> ServerFailed | None:
         """Nothing is known of its process: that it no longer answers shows in the answers."""
@@ -69,4 +70,4 @@ class Standing:
             problem = str(error)
         if problem:
             raise ServerFailed("contract", f"no right answer to {route.method} {route.target}: {problem}")
-        return StandingServer(self.host, self.port, self.named)
+        return StandingServer(self.host, self.port, self.named, contract.spoken.scheme)

@@ -7,7 +7,7 @@ variant through both.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -19,6 +19,9 @@ class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     checkers read both from the class itself.
     """
 
+
+Http: TypeAlias = Literal["1", "2", "3", "auto"]
+"""Which HTTP is spoken."""
 
 # --- what is sent ---------------------------------------------------------------------
 
@@ -222,7 +225,7 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     window_ns: int = 100_000_000
     keep_alive: bool = True
     http_version: Literal["1.1", "1.0"] = "1.1"
-    http: Literal["1", "2", "3", "auto"] = "1"
+    http: Http = "1"
     streams: int = 1
     pipeline: int = 1
     requests_per_connection: int | None = None

@@ -29,7 +29,7 @@ from assay.values.finding import Severity
 from assay.values.run import Judgement, Run
 from assay.verdict import RULES, judge
 
-PROGRAM = Path(__file__).with_name("server.py")
+PROGRAMS = [Path(__file__).with_name(name) for name in ("server.py", "http2_server.py")]
 LONGEST_S = 120.0
 
 CONTRACT = """
@@ -102,7 +102,8 @@ def write(plant: Planted, folder: Path) -> None:
     home = folder / "servers" / "planted"
     for name, flaw in plant.servers.items():
         (home / name).mkdir(parents=True)
-        shutil.copy(PROGRAM, home / name / "server.py")
+        for program in PROGRAMS:
+            shutil.copy(program, home / name)
         (home / name / "server.toml").write_text(
             MANIFEST.format(
                 name=name,

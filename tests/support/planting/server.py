@@ -159,4 +159,8 @@ class Server:
 
 
 if __name__ == "__main__":
+    if FLAW == "allows two streams":
+        import http2_server
+
+        http2_server.run(streams=2, delay_s=0.002)
     Server().run()
