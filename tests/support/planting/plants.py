@@ -84,6 +84,12 @@ ALL: tuple[Planted, ...] = (
         least="withheld",
     ),
     Planted(
+        code="G13",
+        flaw="a server that allows two streams at once, asked for ten",
+        servers={"one": "allows two streams"},
+        load='connections = 2\nhttp = "2"\nstreams = 10\nmeasure_s = 1.0',
+    ),
+    Planted(
         code="M1",
         flaw="every tenth request hangs until its time-out",
         servers={"one": "some requests hang"},
@@ -296,7 +302,6 @@ ON_A_CLUSTER = {
 CAUGHT_ON_A_CLUSTER = {"G9": "flagged", "G10": "flagged", "G11": "withheld", "G12": "refused"}
 
 IMPOSSIBLE = {
-    "G13": "no server of a study allows few streams; tests/unit/test_verdict_http2_rules.py shows it",
     "M3": "our own engine keeps one set of books and refuses to end with two; other tools' reports do this",
 }
 """Rules that no run on this machine can be given a flaw for, and why."""
