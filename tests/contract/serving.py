@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import socket
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,12 +17,15 @@ from assay import engine
 from assay.errors import ServerFailed
 from assay.settings import Settings
 from assay.sut import Contract, Route, Server, list_servers, prepare, probe, read_contract, split_cores
+from assay.sut.contract import Spoken
 from assay.sut.server import HOST, RunningServer, start
 from assay.sut.services import Services, ServiceSpec
-from assay.values.plan import Closed, LoadPlan, Request, StopAfter
+from assay.values.plan import Closed, LoadPlan, Request, StopAfter, Tls
 
 SETTINGS = Settings.resolve(environ={})
 SPLIT = split_cores()
+TRUSTING = Tls(insecure=True)
+"""A server behind TLS has a certificate of its own."""
 PATIENCE_S = 60
 STOP_S = 5.0
 """How long a server has from SIGTERM to its end: the contract of every manifest."""
@@ -59,13 +63,16 @@ class Serving:
 
     def connect(self) -> http.client.HTTPConnection:
         """A connection of its own."""
+        if self.running.scheme == "https":
+            port = self.running.port
+            return http.client.HTTPSConnection(HOST, port, timeout=PATIENCE_S, context=trusting())
         return http.client.HTTPConnection(HOST, self.running.port, timeout=PATIENCE_S)
 
     def socket(self) -> socket.socket:
         """The same, without a protocol; small segments are sent at once."""
         connection = socket.create_connection((HOST, self.running.port), timeout=PATIENCE_S)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return connection
+        return trusting().wrap_socket(connection) if self.running.scheme == "https" else connection
 
     def ask(
         self,
@@ -104,12 +111,21 @@ class Serving:
         return "\r\n".join([*lines, "", ""]).encode() + (body or b"")
 
 
+def trusting() -> ssl.SSLContext:
+    """Takes any certificate: a server's own."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
 @contextmanager
 def serving(server: Server, variant: str, folder: Path) -> Iterator[Serving]:
     """Start it with its services. At the end it is asked to stop while clients are at work, and has to
     be gone within its five seconds, by itself."""
     contract = read_contract(server.contract_folder)
     spec = server.variant(variant).overlaid({}, (), {}, tuple(contract.services))
+    contract = replace(contract, spoken=Spoken(scheme=spec.scheme, tls=TRUSTING))
     assert spec.stop_timeout_s <= STOP_S, "its manifest gives it longer to stop than the contract does"
     try:
         prepared = prepare(spec, SETTINGS, SPLIT.server_cores)
@@ -158,5 +174,5 @@ def load_plan(
     served: Serving, requests: tuple[Request, ...], load: Closed, stop: object, **changes: object
 ) -> LoadPlan:
     """A load on the client's cores that gives every answer time."""
-    fields = {"url": served.running.url, "requests": requests, "load": load, "stop": stop}
+    fields = {"url": served.running.url, "tls": TRUSTING, "requests": requests, "load": load, "stop": stop}
     return LoadPlan(**(fields | {"timeout_ns": 30 * 10**9, "cpus": SPLIT.client} | changes))  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import http.client
 import os
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -53,6 +54,15 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_it_keeps_its_contract(served: Serving) -> None:
     asked, problems = probe.test(served.contract, served.routes, HOST, served.running.port)
+    assert problems == ()
+    assert asked == len(served.routes)
+
+
+def test_behind_tls_it_keeps_its_contract_over_http2_too(served: Serving) -> None:
+    if served.running.scheme == "http":
+        pytest.skip("it speaks HTTP/1.1 alone")
+    over_2 = replace(served.contract, spoken=replace(served.contract.spoken, http="2"))
+    asked, problems = probe.test(over_2, served.routes, HOST, served.running.port)
     assert problems == ()
     assert asked == len(served.routes)
 

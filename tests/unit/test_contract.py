@@ -9,7 +9,7 @@ import pytest
 from assay.errors import InputError
 from assay.sut import Contract, read_contract
 from assay.sut.probe import Response, wrong
-from assay.values.plan import BodyEquals, BodyMatches, BodyOneOf
+from assay.values.plan import BodyEquals, BodyLength, BodyMatches, BodyOneOf
 
 HEAD = 'format = 1\nname = "c"\ntitle = "C"\n[[routes]]\nname = "r"\ntarget = "/r"\n[routes.answer]\n'
 
@@ -89,6 +89,9 @@ def test_under_load_the_cheaper_test_counts(tmp_path: Path) -> None:
     expect = made.expect(made.route("r"))
     assert expect.body == BodyMatches(pattern="^a")
     assert expect.check_every == 3
+    made = contract(tmp_path, 'body = { matches = "a" }\nduring = { bytes = 7 }')
+    assert made.expect(made.route("r")).body == BodyLength(bytes=7)
+    assert made.expect(made.route("r")).check_every == 1
     made = contract(tmp_path, 'body = { equals = "a" }')
     assert made.expect(made.route("r")).body == BodyEquals(text="a")
 

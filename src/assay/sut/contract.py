@@ -17,6 +17,7 @@ from assay import tomlfile
 from assay.errors import InputError
 from assay.values.plan import (
     BodyEquals,
+    BodyLength,
     BodyMatches,
     BodyOneOf,
     Expect,
@@ -57,11 +58,13 @@ class BodyRule(Value, frozen=True, kw_only=True):
 
 
 class DuringRule(Value, frozen=True, kw_only=True):
-    """A cheaper test for the answers under load. `check_every`: only every so many-th is tested."""
+    """A cheaper test for the answers under load; `bytes` is the length of the decoded body. `check_every`:
+    only every so many-th is tested."""
 
     equals: str | None = None
     one_of_lines: str | None = None
     matches: str | None = None
+    bytes: int | None = None
     check_every: int | None = None
 
 
@@ -193,9 +196,11 @@ class Contract:
         """What the engine verifies of each answer to `route`."""
         answer = route.answer
         rule = answer.during or answer.body
-        body: BodyEquals | BodyOneOf | BodyMatches | None = None
+        body: BodyEquals | BodyOneOf | BodyMatches | BodyLength | None = None
         every = 1
-        if rule is not None and rule.equals is not None:
+        if answer.during is not None and answer.during.bytes is not None:
+            body = BodyLength(bytes=answer.during.bytes)
+        elif rule is not None and rule.equals is not None:
             body = BodyEquals(text=rule.equals)
         elif rule is not None and rule.one_of_lines is not None:
             lines = self.lines(rule.one_of_lines)
