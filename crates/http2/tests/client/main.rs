@@ -3,5 +3,6 @@
 mod answers;
 mod cuts;
 mod faults;
+mod limits;
 mod talk;
 mod windows;

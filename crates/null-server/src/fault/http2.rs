@@ -10,8 +10,9 @@ const UNPROCESSED: &[&str] = &["peer/unprocessed", CLOSED];
 const BAD_ANSWER: &[&str] = &["peer/bad_answer", CLOSED];
 const CLOSED: &str = "peer/closed_unannounced";
 
-/// SETTINGS without any, and with an initial window of 0.
+/// SETTINGS without any, with no stream at once, and with an initial window of 0.
 const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
+const NO_STREAM: &[u8] = b"\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\0";
 const NO_WINDOW: &[u8] = b"\0\0\x06\x04\0\0\0\0\0\0\x04\0\0\0\0";
 /// SETTINGS with a frame size that is too small to be allowed.
 const BAD_FRAME_SIZE: &[u8] = b"\0\0\x06\x04\0\0\0\0\0\0\x05\0\0\0\x01";
@@ -101,6 +102,12 @@ pub(super) const FAULTS: &[Fault] = &[
             HalfClose,
         ],
         PROTOCOL_ERROR,
+    ),
+    At::Http2.fault(
+        "h2-no-stream",
+        "allows no stream any more, and answers none",
+        &[Send(NO_STREAM), Hang],
+        TIMEOUT,
     ),
     At::Http2.fault(
         "h2-no-window",
