@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,9 +18,10 @@ from msgspec.structs import replace
 
 import assay
 from assay import engine
+from assay.cli.main import main
 from assay.cluster import agent, calls, fleet, session, survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
-from assay.cluster.calls import NodeFailed, NodeLost, Wrapped, told
+from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
 from assay.cluster.merge import NotOneLoad
 from assay.errors import EnvironmentLacks, InputError
 from assay.settings import Settings
@@ -77,6 +79,15 @@ def test_two_generators_are_one_load(ray: FakeRay, plan: LoadPlan) -> None:
         assert [one.node for one in load.generators()] == [FIRST, SECOND]
 
 
+def test_a_load_that_cannot_be_dealt_out_is_refused(ray: FakeRay, plan: LoadPlan) -> None:
+    alone = replace(plan, load=Closed(connections=1))
+    with (
+        pytest.raises(InputError, match="1 connections cannot be dealt to 2 generators; ask for more"),
+        session.fleet(ADDRESS, None, alone),
+    ):
+        pass
+
+
 def test_one_that_was_cut_off_gives_its_node_to_the_next(ray: FakeRay, plan: LoadPlan) -> None:
     with session.fleet(ADDRESS, None, plan) as (made, whole):
         lost = ray.of(SECOND)
@@ -93,6 +104,29 @@ def test_a_lost_one_ends_the_load_and_the_next_is_whole(ray: FakeRay, plan: Load
         with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 is lost: Assay's process there is gone"):
             load.result()
         assert made.start(whole).result().completed == 100
+
+
+def test_a_load_that_lost_one_asks_nobody_any_more(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its trial stops it and waits for its end: each silent node would take six seconds of that."""
+    asked: list[str] = []
+    begin = calls.begin
+
+    def noted(one: Agent, what: str, *given: object) -> calls.Reference:
+        asked.append(what)
+        return begin(one, what, *given)
+
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        load = made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
+        ray.of(SECOND).cut = True
+        with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 did not answer"):
+            load.wait(0.1)
+        monkeypatch.setattr(calls, "begin", noted)
+        load.stop()
+        with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 did not answer"):
+            load.wait(0.1)
+        assert asked == []
 
 
 def test_no_two_loads_go_on_at_one_generator(
@@ -170,6 +204,21 @@ def test_a_server_that_stands_out_of_reach_is_told_before_a_search(ray: FakeRay,
     )
 
 
+def test_a_search_does_not_begin_at_a_server_that_a_generator_does_not_reach(
+    ray: FakeRay,
+    plan: LoadPlan,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(GeneratorAgent, "knock", lambda self, address, port: told(lambda: "timed out"))
+    monkeypatch.setenv("ASSAY_LOCK", str(tmp_path / "lock"))
+    monkeypatch.setenv("ASSAY_SERVERS", str(tmp_path))
+    words = ["capacity", plan.url, "--slo", "p99<1s", "--ray", ADDRESS, "--results", str(tmp_path)]
+    assert main(words) == 2
+    assert f"generator 127.0.0.1 cannot reach {plan.url[7:]}: timed out" in capsys.readouterr().err
+
+
 def test_a_node_of_both_roles_has_half_of_its_cores_for_each(
     monkeypatch: pytest.MonkeyPatch, ray: FakeRay, settings: Settings
 ) -> None:
@@ -180,6 +229,29 @@ def test_a_node_of_both_roles_has_half_of_its_cores_for_each(
         assert (both.cpus, split.server) == (both.about.client_cpus, both.about.server_cpus)
         assert other.cpus == other.about.cpus
         assert where.nodes == (FIRST, FIRST, SECOND)
+
+
+def test_nobody_waits_for_a_node_that_was_silent_to_stop_its_server(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trial whose server's link is cut would otherwise end long after it is known to have failed."""
+    waited: list[float] = []
+    [placed] = calls.place(NodeAgent, "server", calls.nodes()[2:])
+    get = ray.get
+
+    def noted(reference: fake_ray.Answer, timeout: float) -> object:
+        waited.append(timeout)
+        return get(reference, timeout)
+
+    monkeypatch.setattr(sys.modules["ray"], "get", noted)
+    ray.of(THIRD).cut = True
+    with pytest.raises(NodeLost):
+        calls.ask(placed, "hello")
+    calls.ask_to_end(placed, "hello", within_s=20.0)
+    ray.of(THIRD).cut = False
+    calls.ask(placed, "hello")
+    calls.ask_to_end(placed, "hello", within_s=20.0)
+    assert waited == [calls.ANSWER_S, 0, calls.ANSWER_S, 20.0]
 
 
 def test_an_agent_is_asked_while_the_driver_is_busy_elsewhere(

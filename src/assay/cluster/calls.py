@@ -12,9 +12,10 @@ import logging
 import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -64,6 +65,8 @@ class Agent:
 
     node: Node
     handle: Any
+    silent: threading.Event = field(default_factory=threading.Event, compare=False)
+    """Set once it did not answer in time, until it answers again."""
 
 
 def resource(role: Role) -> str:
@@ -169,6 +172,13 @@ def arrived(agents: Sequence[Agent]) -> list[AssayError | None]:
     return problems
 
 
+def ask_to_end(agent: Agent, what: str, *given: object, within_s: float) -> None:
+    """Have an agent end something, and wait until it has. One that is lost does so itself, or as soon as it
+    hears of it: where it was silent before, nobody waits."""
+    with contextlib.suppress(EnvironmentLacks):
+        ask(agent, what, *given, within_s=0 if agent.silent.is_set() else within_s)
+
+
 def dismiss(agents: Sequence[Agent]) -> None:
     """End agents and all they started."""
     import ray
@@ -200,8 +210,11 @@ def collect(agent: Agent, reference: Reference, *, within_s: float = ANSWER_S, l
     import ray
 
     try:
-        return _unwrapped(agent, cast(Wrapped, ray.get(reference, timeout=within_s)))
+        answer = cast(Wrapped, ray.get(reference, timeout=within_s))
+        agent.silent.clear()
+        return _unwrapped(agent, answer)
     except ray.exceptions.GetTimeoutError:
+        agent.silent.set()
         said = f"node {agent.node.address} {late or f'did not answer within {within_s:g} s'}"
         raise NodeLost(said, "`assay nodes` looks at all of them") from None
     except ray.exceptions.RayTaskError as failed:

@@ -34,6 +34,8 @@ _LEAD_NS = 150_000_000
 _AHEAD_NS = 60_000_000
 """How far ahead of now a change under load is agreed: sixty round trips on a quiet network."""
 _LOOK_EVERY_S = 0.25
+_STOP_S = 2.0
+"""How long those that still answer may take to stop, where one is lost."""
 _LIVE_WINDOWS = 1_200
 ASKED_A_SECOND = 1_000
 """The most calls a second that the driver makes under load: it needs time for what comes back."""
@@ -163,12 +165,7 @@ def _clock_after(agent: Agent, before: ClockSeen) -> ClockSeen | None:
 
 def _stop_all(agents: Sequence[Agent]) -> None:
     """Stop what goes on, wherever somebody still answers."""
-    asked = [calls.begin(agent, "stop", 0) for agent in agents]
-    for agent, reference in zip(agents, asked, strict=True):
-        try:
-            calls.collect(agent, reference, within_s=2.0)
-        except AssayError:
-            continue  # it is gone, or nothing went on there
+    calls.ended([calls.begin(agent, "stop", 0) for agent in agents], _STOP_S)
 
 
 @dataclass
@@ -184,6 +181,8 @@ class FleetRun:
     _seen: tuple[GeneratorSeen, ...] = ()
     _last: Snapshot | None = None
     _heard_s: float = 0.0
+    _lost: AssayError | None = None
+    """Why the load has ended before its time. Nobody is asked any more: each silent one takes seconds."""
 
     def __post_init__(self) -> None:
         """Ask each for its end at once: who is lost is heard of without asking."""
@@ -202,6 +201,8 @@ class FleetRun:
 
     def stop(self, at_ns: int = 0) -> None:
         """End the load on all of them at one instant; on those alone that still answer."""
+        if self._lost is not None:
+            return
         asked = [calls.begin(agent, "stop", max(at_ns, self._soon_ns())) for agent in self._agents]
         for agent, reference in zip(self._agents, asked, strict=True):
             try:
@@ -211,12 +212,15 @@ class FleetRun:
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end. NodeLost as soon as a generator is lost: all others are stopped then."""
+        if self._lost is not None:
+            raise self._lost
         try:
             done = calls.ended(self._ends, timeout_s)
             calls.broken(self._agents, self._ends)
             if not done and self._is_due:
                 self._look()
-        except AssayError:
+        except AssayError as lost:
+            self._lost = lost
             _stop_all(self._agents)
             raise
         return done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -56,6 +57,8 @@ class ServerAgent(NodeAgent):
                 shipping.unpack(content, place)
                 (place / "complete").touch()
             self._moves = [(folder, place / str(number)) for number, folder in enumerate(folders)]
+            came = tuple(there for _, there in self._moves)
+            self._settings = dataclasses.replace(self._settings, server_folders=came)  # upstreams, too
 
         return told(received)
 

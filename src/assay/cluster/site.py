@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -90,10 +90,7 @@ class FarServer:
 
     def stop(self) -> None:
         """End it and all it started. A node that is lost has ended it, or does so once it knows."""
-        try:
-            calls.ask(self.agent, "stop_server", within_s=_GRACE_S)
-        except EnvironmentLacks:
-            return
+        calls.ask_to_end(self.agent, "stop_server", within_s=_GRACE_S)
 
 
 @dataclass
@@ -133,8 +130,7 @@ class FarServices(Services):
     def stop(self) -> None:
         """Stop all; a node that is lost does so itself."""
         if self.agent is not None:
-            with suppress(EnvironmentLacks):
-                calls.ask(self.agent, "stop_services", within_s=_GRACE_S)
+            calls.ask_to_end(self.agent, "stop_services", within_s=_GRACE_S)
 
 
 @dataclass(frozen=True)
