@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from made_runs import plan
 from msgspec.structs import replace
 
+from assay.cli.main import main
 from assay.cluster import calls, session
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Node
@@ -55,3 +56,28 @@ def test_every_worker_runs_on_one_generator(threads: int, members: int) -> None:
     assert numbers == list(range(threads))
     assert len(parts) == min(threads, members)
     assert max(part.workers for part in parts) - min(part.workers for part in parts) <= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["run", "--resume", "latest", "--ray", "10.0.0.1:6379"],
+            "--resume goes on where the run was, and on a cluster not yet: '--ray' cannot be added; "
+            "leave it out, or make a new run",
+        ),
+        (
+            ["run", "--all", "--generators", "2"],
+            "--generators are those of a cluster; add --ray HOST:PORT",
+        ),
+        (
+            ["run", "franklin", "heroes", "--ray", "10.0.0.1:6379"],
+            "--ray takes one study under one profile; run them one after the other",
+        ),
+    ],
+)
+def test_what_a_run_has_no_cluster_for_is_told(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr().err == f"assay: {said}\n"

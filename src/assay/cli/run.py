@@ -58,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
     """Run or resume: one run, or a series of them."""
     from assay.settings import Settings
 
+    ray_flags.check(args)
     settings = Settings.resolve(results=args.results)
     if args.resume:
         _refuse_with_resume(args)
@@ -167,3 +168,8 @@ def _refuse_with_resume(args: argparse.Namespace) -> None:
         given.append("seed")
     if given:
         raise InputError(f"--resume goes on with a run as it was: {given[0]!r} cannot change", "leave it out")
+    if args.ray:
+        raise InputError(
+            "--resume goes on where the run was, and on a cluster not yet: '--ray' cannot be added",
+            "leave it out, or make a new run",
+        )
