@@ -4,5 +4,6 @@ mod answers;
 mod cuts;
 mod faults;
 mod limits;
+mod seeds;
 mod talk;
 mod windows;

@@ -30,7 +30,7 @@ fn script() -> impl Strategy<Value = Vec<(u8, u8, u32, Vec<u8>)>> {
 }
 
 /// Answers all that is asked for; what was told, and how it ended.
-fn serve<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Event>, String, Vec<u8>) {
+pub fn serve<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Event>, String, Vec<u8>) {
     let mut guest = Guest::greeted();
     let mut told = Vec::new();
     for mut input in pieces {

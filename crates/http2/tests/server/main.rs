@@ -4,4 +4,5 @@ mod cuts;
 mod faults;
 mod guest;
 mod requests;
+mod seeds;
 mod streams;
