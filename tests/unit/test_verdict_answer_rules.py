@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 from made_runs import SECOND, case, changed, found, measurement, plan, run, trial
+from msgspec.structs import replace
 
 from assay.values.finding import Finding
-from assay.values.measurement import Books, Measurement, Outcome
+from assay.values.measurement import Books, Http2, Http3, Measurement, Outcome
 from assay.values.plan import Open, Stage
 from assay.values.trial import ContractSeen
 from assay.verdict import judge
@@ -14,6 +15,18 @@ from assay.verdict import judge
 WRONG_BODY = Outcome(origin="plan", kind="unexpected_body", count=3, example="body was ''")
 OPEN = plan(
     load=Open(stages=(Stage(duration_ns=10 * SECOND, from_per_s=1e4, to_per_s=1e4),), max_connections=1000)
+)
+FREE_2 = Http2(stream_waits=0, stream_wait_ns=0, window_stalls=0, window_stall_ns=0)
+FREE_3 = Http3(
+    handshakes=2,
+    stream_limit_waits=0,
+    stream_limit_ns=0,
+    flow_stalls=0,
+    flow_stall_ns=0,
+    udp_sent=9,
+    udp_received=9,
+    lost_packets=0,
+    goaway=0,
 )
 REFUSED = Outcome(origin="network", kind="connect_refused", count=157)
 
@@ -80,6 +93,18 @@ class TestUnequalAnswers:
         assert finding.on_comparison == "one way"
         assert "1,000 B" in finding.evidence and "1,030 B" in finding.evidence
         assert self.pair(measurement(bytes_each=1000), measurement(bytes_each=1015)) == []
+
+    @pytest.mark.parametrize("carried", [{"http2": FREE_2}, {"http3": FREE_3}])
+    def test_over_streams_the_content_counts_and_not_how_short_its_head_became(
+        self, carried: dict[str, object]
+    ) -> None:
+        short = measurement(bytes_each=100)
+        long = measurement(bytes_each=160)
+        assert len(self.pair(short, long)) == 1
+        assert self.pair(replace(short, **carried), replace(long, **carried)) == []
+        more = replace(long, **carried, body_bytes=long.body_bytes * 2)
+        (finding,) = self.pair(replace(short, **carried), more)
+        assert "60 B" in finding.evidence and "120 B" in finding.evidence
 
     def test_identity_is_no_encoding(self) -> None:
         assert self.pair(measurement(encodings={"identity": 1}), measurement()) == []

@@ -1,4 +1,4 @@
-"""The rules on HTTP/2: streams in place of connections, another HTTP, limits that hold back."""
+"""The rules on HTTP/2 and HTTP/3: streams in place of connections, another HTTP, limits that hold back."""
 
 from __future__ import annotations
 
@@ -6,10 +6,21 @@ from judged import changed, found
 from made_runs import SECOND, measurement, plan
 from msgspec.structs import replace
 
-from assay.values.measurement import Http2, Measurement, Outcome
+from assay.values.measurement import Http2, Http3, Measurement, Outcome
 from assay.values.plan import Closed, LoadPlan
 
 FREE = Http2(stream_waits=0, stream_wait_ns=0, window_stalls=0, window_stall_ns=0)
+FREE_3 = Http3(
+    handshakes=2,
+    stream_limit_waits=0,
+    stream_limit_ns=0,
+    flow_stalls=0,
+    flow_stall_ns=0,
+    udp_sent=9,
+    udp_received=9,
+    lost_packets=0,
+    goaway=0,
+)
 MADE_PLAN = plan()
 assert isinstance(MADE_PLAN.load, Closed)
 PLACES = MADE_PLAN.load.connections
@@ -58,3 +69,36 @@ def test_another_http_than_was_asked_for_is_named() -> None:
     refused = Outcome(origin="peer", kind="wrong_protocol", count=1, example="the server answers in HTTP/1.x")
     finding = found(over_http2(outcomes=(refused,), failed=1), streams_plan())["W5"]
     assert "1 request found that the server does not speak it" in finding.evidence
+
+
+def http3_plan() -> LoadPlan:
+    return replace(streams_plan(), http="3", url="https://127.0.0.1/")
+
+
+def over_http3(http3: Http3 = FREE_3, **changes: object) -> Measurement:
+    versions = {"3": measurement().completed}
+    return replace(over_http2(http_versions=versions), http2=None, http3=http3, **changes)
+
+
+def test_streams_of_http3_count_as_those_of_http2_do() -> None:
+    assert found(over_http3(), http3_plan()) == {}
+    finding = found(over_http3(), replace(http3_plan(), streams=PLACES))["M1"]
+    assert f"not the {2 * PLACES} streams" in finding.evidence
+
+
+def test_limits_of_http3_set_the_pace() -> None:
+    waited = replace(FREE_3, stream_limit_waits=9, stream_limit_ns=10 * SECOND * PLACES)
+    findings = found(over_http3(waited), replace(http3_plan(), streams=PLACES))
+    assert "M1" not in findings
+    assert findings["G13"].evidence.startswith("no stream was free on a connection")
+    stalled = replace(FREE_3, flow_stalls=3, flow_stall_ns=2 * SECOND)
+    assert "windows for 10 % of the time" in found(over_http3(stalled), http3_plan())["G13"].evidence
+
+
+def test_another_http_than_http3_is_named() -> None:
+    other = over_http3(http_versions={"2": measurement().completed})
+    assert "answers came as HTTP/2, though HTTP/3 was asked for" in found(other, http3_plan())["W5"].evidence
+    refused = Outcome(origin="peer", kind="wrong_protocol", count=1, example="it does not pick h3 (ALPN)")
+    finding = found(over_http3(outcomes=(refused,), failed=1), http3_plan())["W5"]
+    assert finding.evidence.startswith("HTTP/3 was asked for, and 1 request found")
+    assert finding.remedy.startswith("leave --http3 out")

@@ -18,7 +18,7 @@ from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput,
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.stats import Quantile, quantiles, rate_per_s, requests_needed
 from assay.values.finding import Finding
-from assay.values.measurement import Histogram, Http2, Measurement, Worker
+from assay.values.measurement import Histogram, Http2, Http3, Measurement, Worker
 from assay.values.plan import LoadPlan
 
 _PLOT_WIDTH = 40
@@ -70,6 +70,8 @@ def _figures(
     yield "connections", f"{opened}, {fmt.count(seen.answered)} answered{reopened}"
     if measured.http2 is not None:
         yield "HTTP/2", _http2(measured.http2)
+    if measured.http3 is not None:
+        yield "HTTP/3", _http3(measured.http3)
     coded = {name: count for name, count in measured.encodings.items() if name != "identity"}
     if coded:
         yield "coded", ", ".join(f"{fmt.safe(name)}: {fmt.count(count)}" for name, count in coded.items())
@@ -101,13 +103,31 @@ def _http2(seen: Http2) -> str:
     """What of HTTP/2 a reader should know: how many streams are allowed, who waited, who was refused."""
     allowed = seen.streams_allowed
     said = [f"{fmt.counted(allowed, 'stream')} allowed at once" if allowed else "as many streams as wanted"]
-    if seen.stream_waits:
-        said.append(f"{fmt.count(seen.stream_waits)} waits for one, {fmt.time(seen.stream_wait_ns)} in all")
-    if seen.window_stalls:
-        said.append(f"{fmt.count(seen.window_stalls)} waits for a window, {fmt.time(seen.window_stall_ns)}")
+    said += _waits("one", seen.stream_waits, seen.stream_wait_ns)
+    said += _waits("a window", seen.window_stalls, seen.window_stall_ns)
     for what, counts in (("reset", seen.resets), ("broken", seen.faults), ("GOAWAY", seen.going_away)):
-        said += [f"{what} {fmt.safe(code)}: {fmt.count(count)}" for code, count in sorted(counts.items())]
+        said += _by_code(what, counts)
     return ", ".join(said)
+
+
+def _http3(seen: Http3) -> str:
+    """What of HTTP/3 a reader should know: datagrams, how many were lost, who waited, what was refused."""
+    sent, received = fmt.count(seen.udp_sent), fmt.count(seen.udp_received)
+    said = [f"{sent} datagrams sent, {received} received"]
+    if seen.lost_packets:
+        said.append(f"{fmt.count(seen.lost_packets)} lost on the way")
+    said += _waits("a stream", seen.stream_limit_waits, seen.stream_limit_ns)
+    said += _waits("a window", seen.flow_stalls, seen.flow_stall_ns)
+    said += [f"GOAWAY: {fmt.count(seen.goaway)}"] if seen.goaway else []
+    return ", ".join([*said, *_by_code("reset", seen.resets), *_by_code("lost", seen.lost)])
+
+
+def _waits(what: str, times: int, ns: int) -> list[str]:
+    return [f"{fmt.count(times)} waits for {what}, {fmt.time(ns)} in all"] if times else []
+
+
+def _by_code(what: str, counts: dict[str, int]) -> list[str]:
+    return [f"{what} {fmt.safe(code)}: {fmt.count(count)}" for code, count in sorted(counts.items())]
 
 
 def _parts_of_the_time(measured: Measurement) -> Iterable[tuple[str, str]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.values.measurement import Books, Connections, Http2, Outcome, Stray, Window, Worker
+from assay.values.measurement import Books, Connections, Outcome, Stray, Window, Worker
 from assay.values.plan import Closed, Open
 from assay.values.run import Environment
 from assay.values.trial import (
@@ -49,6 +49,16 @@ class Clocks:
     response: Times | None = None
     send_lag: Times | None = None
     opening_ns: float = 0.0
+
+
+@dataclass(frozen=True)
+class StreamWaits:
+    """How long requests of HTTP/2 and HTTP/3 waited, all together: for leave to open a stream, and with their
+    bodies for windows. `allowed`: the fewest streams at once that were allowed, where it is known."""
+
+    for_streams_ns: int
+    for_windows_ns: int
+    allowed: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +197,7 @@ class Load:
     clocks: Clocks = Clocks()
     books: Books | None = None
     connections: Connections | None = None
-    http2: Http2 | None = None
+    waits: StreamWaits | None = None
     windows: tuple[Window, ...] = ()
     workers: tuple[Worker, ...] = ()
     machine: Machine = Machine()

@@ -11,7 +11,7 @@ from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import Closed, LoadPlan
 from assay.values.run import Environment
 from assay.values.trial import GeneratorSeen, HostSeen, Link, ServerSeen, Trial
-from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, Times
+from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, StreamWaits, Times
 
 QUANTILES = (0.5, 0.9, 0.99)
 
@@ -24,7 +24,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             threads=plan.threads,
             http_version=plan.http_version,
             http=plan.http,
-            streams=plan.streams if measurement.http2 is not None else 1,
+            streams=plan.streams if measurement.http2 or measurement.http3 else 1,
             encodings=encodings_asked(plan),
             keep_alive=plan.keep_alive and plan.requests_per_connection is None,
         ),
@@ -55,11 +55,19 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
         ),
         books=measurement.books,
         connections=measurement.connections,
-        http2=measurement.http2,
+        waits=_stream_waits(measurement),
         windows=tuple(window for window in measurement.windows if window.phase == "measured"),
         workers=measurement.workers,
         machine=machine,
     )
+
+
+def _stream_waits(measurement: Measurement) -> StreamWaits | None:
+    """How long requests waited for streams and windows, where there are any."""
+    two, three = measurement.http2, measurement.http3
+    if two is not None:
+        return StreamWaits(two.stream_wait_ns, two.window_stall_ns, two.streams_allowed)
+    return None if three is None else StreamWaits(three.stream_limit_ns, three.flow_stall_ns)
 
 
 def see_trial(trial: Trial, measurement: Measurement, environment: Environment) -> Load:

@@ -23,7 +23,7 @@ def _http(plan: LoadPlan) -> str:
     """Which HTTP was asked for, where it is not HTTP/1, and how many requests at once on a connection."""
     if plan.http == "1":
         return ""
-    asked = "HTTP/2" if plan.http == "2" else "HTTP/2 where the server picks it"
+    asked = "HTTP/2 where the server picks it" if plan.http == "auto" else f"HTTP/{plan.http}"
     return f" of {asked} with {fmt.counted(plan.streams, 'stream')} each"
 
 

@@ -57,16 +57,18 @@ def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
 def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
     """Encodings that nobody asked for, and another HTTP."""
     asked = load.asked
-    if asked.http == "2" and answers.http_versions and set(answers.http_versions) != {"2"}:
+    wanted = "2" if asked.http == "auto" else asked.http
+    if asked.http in ("2", "3") and answers.http_versions and set(answers.http_versions) != {wanted}:
         came = ", ".join(f"HTTP/{version}" for version in sorted(answers.http_versions))
-        return Hit("withheld", f"answers came as {came}, though HTTP/2 was asked for")
+        return Hit("withheld", f"answers came as {came}, though HTTP/{wanted} was asked for")
     foreign = [outcome for outcome in load.counts.outcomes if outcome.kind == "wrong_protocol"]
     if foreign:
         many = counted(sum(outcome.count for outcome in foreign), "request")
         return Hit(
             "withheld",
-            f"HTTP/2 was asked for, and {many} found that the server does not speak it: {foreign[0].example}",
-            remedy="leave --http2 out, or let the server speak it (--http auto takes what it picks)",
+            f"HTTP/{wanted} was asked for, and {many} found that the server does not speak it: "
+            f"{foreign[0].example}",
+            remedy=f"leave --http{wanted} out, or let the server speak it (--http auto takes what it picks)",
         )
     seen = {name for name, count in answers.encodings.items() if count} - PLAIN
     unasked = seen - asked.encodings if "*" not in asked.encodings else set()

@@ -75,7 +75,7 @@ def _beside(load: Load) -> dict[str, float]:
     edges_ns = load.edges_ns or 0
     return {
         "connections being opened": load.clocks.opening_ns,
-        "waiting for a stream": load.http2.stream_wait_ns if load.http2 is not None else 0,
+        "waiting for a stream": load.waits.for_streams_ns if load.waits is not None else 0,
         "cut off by the ends of slices": max(0, edges_ns),
         "begun before their slices taken off": 0 if load.counts.failed else min(0, edges_ns),
     }

@@ -1,4 +1,4 @@
-"""G, continued: what a connection of HTTP/2 allows may set the pace, where the server could do more."""
+"""G, continued: what a connection allows of streams may set the pace, where the server could do more."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from assay.verdict.words import counted, percent
 
 
 def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
-    """G13, HTTP/2: requests that waited for leave to open a stream, or whose bodies waited for a window."""
-    seen, duration_ns, places = load.http2, load.counts.duration_ns, load.asked.places
+    """G13, streams: requests that waited for leave to open a stream, or whose bodies waited for a window."""
+    seen, duration_ns, places = load.waits, load.counts.duration_ns, load.asked.places
     if seen is None or not duration_ns or not places:
         return None
-    held = seen.stream_wait_ns / duration_ns / places
-    stalled = seen.window_stall_ns / duration_ns / load.asked.connections
+    held = seen.for_streams_ns / duration_ns / places
+    stalled = seen.for_windows_ns / duration_ns / load.asked.connections
     if held > limits["waited"] and held >= stalled:
-        allowed = seen.streams_allowed
+        allowed = seen.allowed
         said = f"the server allows {counted(allowed, 'stream')} at once" if allowed else "no stream was free"
         return Hit(
             "flagged",
@@ -38,7 +38,7 @@ def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
 
 G13 = LoadRule(
     code="G13",
-    title="a limit of HTTP/2 set the pace",
+    title="a limit on streams set the pace",
     severities=("flagged",),
     effects=(Effects("at least", "at least", because="requests waited for streams or windows"),),
     thresholds=(
@@ -49,7 +49,7 @@ G13 = LoadRule(
         "connection, or its windows, held the others back. With more connections it may serve more."
     ),
     remedy="ask for fewer streams and more connections, or raise the server's limits",
-    source="ours; RFC 9113, 5.1.2 and 5.2",
+    source="ours; RFC 9113, 5.1.2 and 5.2; RFC 9000, 4",
     example="--streams 100 against nginx's default of 128 is free; against a server that allows 10, 90 wait.",
     check=limits_set_the_pace,
 )

@@ -141,16 +141,18 @@ W2 = LoadRule(
 
 
 def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
-    """W3: bytes on the wire for each answer, and what they are encoded in."""
+    """W3: bytes on the wire for each answer, and what they are encoded in. Where streams carry them those of
+    the content alone: how short a head becomes is the server's own doing there, and not another answer."""
     encodings = _encodings(a), _encodings(b)
     if None not in encodings and encodings[0] != encodings[1]:
         ours, theirs = (", ".join(sorted(seen or ())) or "no encoding" for seen in encodings)
         evidence = f"{a.name} answers with {ours}, {b.name} with {theirs}"
         return Hit("withheld", evidence, gravity=1.0, effects=_OTHER_ENCODING)
-    sizes = _bytes_per_answer(a), _bytes_per_answer(b)
+    content = any(m.http2 or m.http3 for seen in (a, b) for m in _measurements(seen))
+    sizes = _bytes_per_answer(a, content=content), _bytes_per_answer(b, content=content)
     if sizes[0] is None or sizes[1] is None:
         return None
-    difference = abs(sizes[0] - sizes[1]) / max(sizes[0], sizes[1])
+    difference = abs(sizes[0] - sizes[1]) / max(sizes[0], sizes[1], 1.0)
     if difference <= limits["bytes_difference"]:
         return None
     return Hit(
@@ -163,8 +165,10 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
     )
 
 
-def _bytes_per_answer(seen: CaseSeen) -> float | None:
-    sizes = [m.bytes_read / m.completed for m in _measurements(seen) if m.completed]
+def _bytes_per_answer(seen: CaseSeen, *, content: bool) -> float | None:
+    sizes = [
+        (m.body_bytes if content else m.bytes_read) / m.completed for m in _measurements(seen) if m.completed
+    ]
     return statistics.fmean(sizes) if sizes else None
 
 
