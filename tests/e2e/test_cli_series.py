@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import made_servers
 import made_studies
 import pytest
 from interrupting import interrupted
 from test_cli_run import ASSAY, assay, environment
+
+from assay.cli.run_series import parts_of
 
 FIGURE = 'server = "greeting/right"\nfigures = [{ throughput_per_s = 1000 }]'
 
@@ -55,6 +58,19 @@ def test_both_profiles_end_side_by_side(tmp_path: Path) -> None:
         again = assay(tmp_path, "report", part["run"])
         assert "published against fair" in again.stdout
         assert "Published against fair" in assay(tmp_path, "report", part["run"], "--markdown", "-").stdout
+
+
+def test_of_all_studies_one_that_was_never_published_has_its_fair_profile_alone(tmp_path: Path) -> None:
+    write_studies(tmp_path, "other")
+    path = tmp_path / "studies" / "other.toml"
+    text = path.read_text()
+    path.write_text(text[: text.index("[profiles.published]")])
+    parts = parts_of(["other", "small"], ("published", "fair"), made_servers.settings(tmp_path))
+    assert [(part.study, part.profile) for part in parts] == [
+        ("other", "fair"),
+        ("small", "published"),
+        ("small", "fair"),
+    ]
 
 
 def test_any_two_runs_of_a_study_can_be_set_side_by_side(tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -53,18 +54,34 @@ class Shown:
 def start(
     names: Sequence[str], profiles: Sequence[str], choices: Choices, settings: Settings, shown: Shown
 ) -> int:
-    """Run each study under each profile, the rest as `choices` say. InputError where none can be run."""
+    """Run each study under each profile, the rest as `choices` say. InputError where none can be run.
+
+    Of several studies one that was never published has its fair profile alone.
+    """
     from assay import store
-    from assay.values.series import Series, SeriesPart
+    from assay.values.series import Series
 
     now_ns = time.time_ns()
     series = Series(
         series_id=store.new_run_id("series", now_ns),
         created_unix_ns=now_ns,
         choices=choices,
-        parts=tuple(SeriesPart(study=name, profile=profile) for name in names for profile in profiles),
+        parts=tuple(parts_of(names, profiles, settings)),
     )
     return _Runs(series, settings, shown).run()
+
+
+def parts_of(names: Sequence[str], profiles: Sequence[str], settings: Settings) -> Iterator[SeriesPart]:
+    """Each study under each of the profiles; of several studies under those that it has."""
+    from assay.study import load_study
+    from assay.values.series import SeriesPart
+
+    for name in names:
+        there: Collection[str] = profiles
+        if len(names) > 1:
+            with contextlib.suppress(InputError):  # its part says so
+                there = load_study(name, settings).file.profiles
+        yield from (SeriesPart(study=name, profile=profile) for profile in profiles if profile in there)
 
 
 def go_on(series: Series, settings: Settings, shown: Shown) -> int:
