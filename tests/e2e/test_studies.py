@@ -41,6 +41,7 @@ STUDIES = (
     Short("delay", ("delay/armeria", "delay/reference-rust"), "upstream"),
     Short("heroes", ("heroes/go-pgx", "heroes/spring-jdbc"), "postgres"),
     Short("petclinic", ("petclinic/nginx-lua", "petclinic/reference-rust")),
+    Short("protocols", ("protocols/go", "protocols/nginx")),
     Short("workflow", ("workflow/quarkus", "workflow/reference-rust"), "redis"),
 )
 
