@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 # A suite started in the background of a shell inherits an ignored Ctrl-C, and so would every program
 # that the tests interrupt: they would wait for its end in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+if TYPE_CHECKING:
+    from three_hosts import Cluster
 
 EXPECTED = Path(__file__).parent / "golden" / "expected"
 
@@ -28,3 +33,24 @@ def golden() -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    """Three hosts and a Ray cluster on them: one for all files that follow one another and ask for it."""
+    import three_hosts
+
+    return three_hosts.SHARED.cluster()
+
+
+@pytest.fixture(scope="module")
+def url(cluster: Cluster) -> str:
+    """A null server on the third of these hosts."""
+    return cluster.url
+
+
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """The cluster ends behind its last file: other tests have the machine to themselves."""
+    same = nextitem is not None and nextitem.path == item.path
+    if not same and "cluster" not in getattr(nextitem, "fixturenames", ()) and "three_hosts" in sys.modules:
+        sys.modules["three_hosts"].SHARED.end()

@@ -151,12 +151,17 @@ def settings(folder: Path) -> Settings:
 
 
 def write_server(
-    folder: Path, mode: str = "right", name: str = "small", more: str = "", ready_timeout_s: float = 20
+    folder: Path,
+    mode: str = "right",
+    name: str = "small",
+    more: str = "",
+    ready_timeout_s: float = 20,
+    contract: str = "greeting",
 ) -> Path:
-    """A server folder below `folder`/servers/greeting."""
-    home = folder / "servers" / "greeting" / name
+    """A server folder below `folder`/servers/`contract`."""
+    home = folder / "servers" / contract / name
     home.mkdir(parents=True)
-    (home.parent / "contract.toml").write_text(CONTRACT)
+    (home.parent / "contract.toml").write_text(CONTRACT.replace("greeting", contract))
     (home / "server.py").write_text(PROGRAM)
     (home / "server.toml").write_text(
         MANIFEST.format(python=sys.executable, mode=mode, more=more, ready_timeout_s=ready_timeout_s)

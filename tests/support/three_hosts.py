@@ -10,6 +10,7 @@ cluster's address.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import signal
@@ -27,6 +28,15 @@ GENERATOR = {"assay_generator": 1}
 SERVER = {"assay_server": 1}
 ROLES: Sequence[Mapping[str, int]] = (GENERATOR, GENERATOR, SERVER)
 _PATIENCE_S = 60.0
+_COUNT = """
+import sys, time
+from ray._raylet import GcsClient
+from ray.core.generated.gcs_pb2 import GcsNodeInfo
+head = GcsClient(address=sys.argv[1])
+while sum(n.state == GcsNodeInfo.ALIVE for n in head.get_all_node_info().values()) != int(sys.argv[2]):
+    time.sleep(0.1)
+"""
+"""Asks the head alone: a driver would have a node start a process for it, and would be slower."""
 _DISK = "size=1g,nr_inodes=8192"
 
 
@@ -106,16 +116,24 @@ class Host:
         """Shape what it sends: `qdisc add dev DEVICE root tbf rate 1mbit …`, say."""
         subprocess.run(self.command("tc", *words), check=True, capture_output=True)
 
+    def ip(self, *words: str) -> None:
+        """Change its network: `addr add ADDRESS dev DEVICE`, say."""
+        _ip("-n", self.name, *words)
+
     def link(self, state: str) -> None:
         """Take its link `up` or `down`."""
-        _ip("-n", self.name, "link", "set", self.device, state)
+        self.ip("link", "set", self.device, state)
 
     def pids(self) -> list[int]:
         """Every process that runs there."""
-        listed = subprocess.run(
-            ["ip", "netns", "pids", self.name], capture_output=True, text=True, check=False
-        )
-        return [int(pid) for pid in listed.stdout.split()]
+        found = []
+        with contextlib.suppress(FileNotFoundError):  # the host is not made yet, or no more
+            space = Path("/run/netns", self.name).stat().st_ino
+            for process in Path("/proc").iterdir():
+                with contextlib.suppress(OSError):
+                    if process.name.isdecimal() and (process / "ns" / "net").stat().st_ino == space:
+                        found.append(int(process.name))
+        return found
 
     def processes(self, word: str) -> list[int]:
         """Those with this word on their command line."""
@@ -194,19 +212,37 @@ class Cluster:
             wire.communicate()
             _ip(*ip, "delete", "far")
 
+    @functools.cached_property
+    def url(self) -> str:
+        """A null server on the third host, on all of its addresses; it ends with the host."""
+        host, port = self.hosts[2], 8099
+        words = ["-m", "assay.null_server", "--host", "0.0.0.0", "--port", str(port)]
+        server = host.popen(str(BIN / "python"), *words)
+        assert server.stdout is not None
+        server.stdout.readline()  # it says where it listens once it does
+        return f"http://{host.address}:{port}/"
+
     def wait_for(self, nodes: int) -> None:
         """Wait until so many nodes are there."""
         deadline = time.monotonic() + _PATIENCE_S
-        code = "import ray, sys, time; ray.init(address=sys.argv[1], _node_ip_address=sys.argv[2])\n"
-        code += f"while sum(n['Alive'] for n in ray.nodes()) != {nodes}: time.sleep(0.1)"
         while time.monotonic() < deadline:
-            head = self.hosts[0]
-            tried = head.run(
-                str(BIN / "python"), "-c", code, self.address, head.address, timeout_s=_PATIENCE_S
-            )
+            words = [str(BIN / "python"), "-c", _COUNT, self.address, str(nodes)]
+            tried = self.hosts[0].run(*words, timeout_s=_PATIENCE_S)
             if tried.returncode == 0:
                 return
         raise RuntimeError(f"the cluster did not come up: {tried.stderr[-2000:]}")
+
+    def wait_for_head(self) -> None:
+        """Wait until the head listens: a node that finds none tries again much later."""
+        deadline, listening = time.monotonic() + _PATIENCE_S, f":{GCS_PORT:04X} 00000000:0000 0A"
+        wide = f":{GCS_PORT:04X} {'0' * 32}:0000 0A"
+        while time.monotonic() < deadline and self.nodes[0].poll() is None:
+            tables = [Path(f"/proc/{self.nodes[0].pid}/net/{name}").read_text() for name in ("tcp", "tcp6")]
+            if listening in tables[0] or wide in tables[1]:
+                return
+            time.sleep(0.02)
+        said = (self.folder / "node-0.log").read_text(errors="replace")
+        raise RuntimeError(f"the cluster's head did not come up: {said[-2000:]}")
 
 
 @contextlib.contextmanager
@@ -283,9 +319,32 @@ def ray_cluster(roles: Sequence[Mapping[str, int]] = ROLES) -> Iterator[Cluster]
         for number, role in enumerate(roles):
             cluster.start_node(number, role)
             if number == 0:
-                time.sleep(0.5)  # a node that finds no head tries again much later
+                cluster.wait_for_head()
         cluster.wait_for(len(roles))
         yield cluster
+
+
+class Shared:
+    """One cluster for all files of tests that need one: it takes seconds to come up."""
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._open = contextlib.ExitStack()
+        self._made: Cluster | None = None
+
+    def cluster(self) -> Cluster:
+        """The cluster. Whoever takes a node away comes last."""
+        if self._made is None:
+            self._made = self._open.enter_context(ray_cluster())
+        return self._made
+
+    def end(self) -> None:
+        """End it, if there is one."""
+        self._open.close()
+        self._made = None
+
+
+SHARED = Shared()
 
 
 def main(words: Sequence[str]) -> int:

@@ -15,7 +15,7 @@ Written by `benches/planted.py`. Each row is a real run (processes, sockets, a l
 that flaw. `clean` are runs of two equal servers without one, every second in turns: in so many of
 them the rule said nothing above a note. Rules about noise (*) judge the machine: on a busy one
 they speak in clean runs too, and are right. Flaws of several machines (G9 to G12) are planted by
-`tests/e2e/test_cluster.py`, on a cluster of network namespaces.
+`tests/e2e/test_cluster*.py`, on a cluster of network namespaces.
 
 """
 _BOUNDS = """

@@ -297,7 +297,7 @@ ON_A_CLUSTER = {
     "G11": "15 ms of delay before one of two generators, from the midst of the load on",
     "G12": "a node with another version of Assay",
 }
-"""Flaws of several machines: tests/e2e/test_cluster.py plants them."""
+"""Flaws of several machines: tests/e2e/test_cluster*.py plant them."""
 
 CAUGHT_ON_A_CLUSTER = {"G9": "flagged", "G10": "flagged", "G11": "withheld", "G12": "refused"}
 
