@@ -6,6 +6,7 @@
 
 mod fault;
 pub mod frame;
+mod heads;
 pub mod message;
 pub mod peer;
 pub mod qpack;
@@ -13,3 +14,4 @@ pub mod varint;
 
 pub use assay_http2::hpack::Fields;
 pub use fault::{Code, Fault, StreamFault};
+pub use heads::Heads;

@@ -2,9 +2,9 @@
 
 use crate::fault::PUSHED;
 use crate::frame::{self, kind};
-use crate::{Fault, Fields, StreamFault, qpack};
+use crate::{Fault, Fields, Heads, StreamFault};
 use assay_http2::hpack::Broken as BadBlock;
-use assay_http2::meaning::{Meaning, asked, meaning};
+use assay_http2::meaning::{Meaning, asked};
 
 /// The fields of one message, and its interim answers, may not be longer; as with HTTP/1 and HTTP/2.
 pub const MOST_FIELD_BYTES: usize = 512 * 1024;
@@ -92,7 +92,7 @@ impl Reader {
     }
 
     /// The next event, taking its bytes off the front of `input`; None once more are needed (then `input` is empty).
-    /// The fields of a head are put into `fields`.
+    /// The fields of a head are put into `heads`.
     ///
     /// # Errors
     /// How the peer broke the message; it cannot be read any further.
@@ -100,7 +100,7 @@ impl Reader {
     pub fn next<'a>(
         &mut self,
         input: &mut &'a [u8],
-        fields: &mut Fields,
+        heads: &mut Heads,
     ) -> Result<Option<Event<'a>>, Broken> {
         loop {
             let Some(frame) = self.frame else {
@@ -111,7 +111,7 @@ impl Reader {
                 continue;
             };
             match frame.kind {
-                kind::HEADERS => match self.block(frame, input, fields)? {
+                kind::HEADERS => match self.block(frame, input, heads)? {
                     None if self.frame.is_some() => return Ok(None),
                     None => {}
                     event => return Ok(event),
@@ -215,7 +215,7 @@ impl Reader {
         &mut self,
         frame: Frame,
         input: &mut &'a [u8],
-        fields: &mut Fields,
+        heads: &mut Heads,
     ) -> Result<Option<Event<'a>>, Broken> {
         let length = (input.len() as u64).min(frame.left) as usize;
         let (piece, rest) = input.split_at(length);
@@ -231,20 +231,20 @@ impl Reader {
         self.frame = None;
         let held = std::mem::take(&mut self.held);
         let block = if held.is_empty() { piece } else { &held[..] };
-        qpack::decode(block, MOST_FIELD_BYTES, fields)?;
+        heads.read(block, MOST_FIELD_BYTES)?;
         match self.side {
-            Side::Request => self.request(fields),
-            Side::Answer { to_head } => self.answer(fields, to_head, block.len()),
+            Side::Request => self.request(heads.fields()),
+            Side::Answer { to_head } => self.answer(heads, to_head, block.len()),
         }
     }
 
     fn answer<'a>(
         &mut self,
-        fields: &Fields,
+        heads: &mut Heads,
         to_head: bool,
         block_bytes: usize,
     ) -> Result<Option<Event<'a>>, Broken> {
-        let Meaning { status, length } = meaning(fields).map_err(StreamFault::Malformed)?;
+        let Meaning { status, length } = heads.meaning().map_err(StreamFault::Malformed)?;
         match (status, self.stage) {
             (Some(101), _) => Err(StreamFault::Malformed(
                 "101 Switching Protocols, which HTTP/3 has not",

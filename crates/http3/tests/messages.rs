@@ -2,7 +2,7 @@
 
 use assay_http3::frame::{self, kind};
 use assay_http3::message::{Broken, Event, Reader, Side};
-use assay_http3::{Code, Fault, Fields, StreamFault, qpack};
+use assay_http3::{Code, Fault, Heads, StreamFault, qpack};
 use proptest::prelude::*;
 
 const ANSWER: Side = Side::Answer { to_head: false };
@@ -36,15 +36,15 @@ fn read<'a>(
     side: Side,
     pieces: impl IntoIterator<Item = &'a [u8]>,
 ) -> (Vec<String>, Result<(), Broken>) {
-    let (mut reader, mut fields, mut told, mut body) =
-        (Reader::new(side), Fields::default(), Vec::new(), 0);
+    let (mut reader, mut heads, mut told, mut body) =
+        (Reader::new(side), Heads::default(), Vec::new(), 0);
     for mut input in pieces {
         loop {
-            match reader.next(&mut input, &mut fields) {
+            match reader.next(&mut input, &mut heads) {
                 Err(broken) => return (told, Err(broken)),
                 Ok(None) => break,
                 Ok(Some(Event::Body(data))) => body += data.len(),
-                Ok(Some(event)) => told.push(format!("{event:?} {}", fields.len())),
+                Ok(Some(event)) => told.push(format!("{event:?} {}", heads.fields().len())),
             }
         }
         assert!(input.is_empty());
@@ -268,5 +268,40 @@ proptest! {
         prop_assert_eq!(&whole, &read(side, bytes.chunks(1)));
         let cut = at.index(bytes.len() + 1);
         prop_assert_eq!(&whole, &read(side, [&bytes[..cut], &bytes[cut..]]));
+    }
+}
+
+#[test]
+fn a_head_that_comes_again_is_known_and_another_is_not() {
+    let (mut heads, mut seen) = (Heads::default(), Vec::new());
+    let malformed = headers(&[("a", "b")]);
+    for message in [
+        status("200"),
+        status("200"),
+        malformed,
+        status("200"),
+        status("404"),
+    ] {
+        let mut reader = Reader::new(Side::Answer { to_head: false });
+        let event = reader.next(&mut &message[..], &mut heads);
+        let status = match event {
+            Ok(Some(Event::Answer { status })) => status,
+            _ => 0,
+        };
+        seen.push((status, heads.changes()));
+    }
+    assert_eq!(seen, [(200, 1), (200, 1), (0, 2), (200, 3), (404, 4)]);
+    let fields: Vec<_> = heads.fields().iter().collect();
+    assert_eq!(fields, [(&b":status"[..], &b"404"[..])]);
+}
+
+#[test]
+fn a_block_that_cannot_be_read_leaves_nothing_that_would_be_taken_for_it() {
+    let mut heads = Heads::default();
+    let mut broken = Vec::new();
+    frame::write(kind::HEADERS, &[0, 0, 0xff], &mut broken);
+    for _ in 0..2 {
+        let mut reader = Reader::new(Side::Answer { to_head: false });
+        assert!(reader.next(&mut &broken[..], &mut heads).is_err());
     }
 }

@@ -27,6 +27,9 @@ const SOCKET: Token = Token(0);
 const WAKER: Token = Token(1);
 /// The largest datagram that we take is far below this; a batch of them is not.
 const DATAGRAM_BYTES: usize = 1500;
+/// So many datagrams are sent at once (GSO): the kernel takes 64, but no more bytes than one datagram may have (65,507),
+/// and what it does not take would be lost. `quinn-proto` makes them no longer than 1,452 bytes.
+const MOST_IN_TRAIN: usize = 44;
 /// What the kernel may hold for us; it lowers this to its own limit (`net.core.rmem_max`).
 const SOCKET_BYTES: usize = 4 << 20;
 
@@ -217,7 +220,7 @@ impl Loop {
             guest.serve(now, &self.answer);
             while let Some(transmit) = {
                 self.out.clear();
-                let segments = self.state.max_gso_segments();
+                let segments = self.state.max_gso_segments().min(MOST_IN_TRAIN);
                 guest.connection.poll_transmit(now, segments, &mut self.out)
             } {
                 self.send(&transmit);

@@ -4,16 +4,16 @@
 
 use assay_http3::message::{Event, Reader, Side};
 use assay_http3::peer::{Peer, Role, Stream};
-use assay_http3::{Fields, qpack};
+use assay_http3::{Fields, Heads, qpack};
 use libfuzzer_sys::fuzz_target;
 
 /// What became of a message, as text: its body by its bytes only, for their pieces are QUIC's.
 fn message<'a>(side: Side, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
-    let (mut reader, mut fields, mut told) = (Reader::new(side), Fields::default(), Vec::new());
+    let (mut reader, mut heads, mut told) = (Reader::new(side), Heads::default(), Vec::new());
     let mut body = 0;
     for mut input in pieces {
         loop {
-            match reader.next(&mut input, &mut fields) {
+            match reader.next(&mut input, &mut heads) {
                 Err(broken) => {
                     told.push(broken.to_string());
                     return told;
@@ -23,7 +23,7 @@ fn message<'a>(side: Side, pieces: impl Iterator<Item = &'a [u8]>) -> Vec<String
                     assert!(!data.is_empty(), "it does not go on");
                     body += data.len();
                 }
-                Ok(Some(event)) => told.push(format!("{event:?} {:?}", fields.len())),
+                Ok(Some(event)) => told.push(format!("{event:?} {:?}", heads.fields().len())),
             }
         }
         assert!(input.is_empty(), "it wants more and leaves what it has");

@@ -6,7 +6,7 @@ use crate::responder::burn;
 use assay_http3::frame::{self, kind};
 use assay_http3::message::{Broken, Event, MOST_FIELD_BYTES, Reader, Side};
 use assay_http3::peer::{Peer, Role, Stream};
-use assay_http3::{Code, Fault, Fields, qpack};
+use assay_http3::{Code, Fault, Heads, qpack};
 use bytes::Bytes;
 use quinn_proto::{Connection, Dir, ReadError, StreamEvent, StreamId, VarInt, WriteError};
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ pub(super) struct Guest {
     peer: Peer,
     own: HashMap<StreamId, Stream>,
     exchanges: HashMap<StreamId, Exchange>,
-    fields: Fields,
+    heads: Heads,
 }
 
 impl Guest {
@@ -63,7 +63,7 @@ impl Guest {
             peer: Peer::new(Role::Client),
             own: HashMap::new(),
             exchanges: HashMap::new(),
-            fields: Fields::default(),
+            heads: Heads::default(),
         }
     }
 
@@ -187,10 +187,11 @@ impl Guest {
         };
         for piece in pieces {
             let mut input = &piece[..];
-            while let Some(event) = reader.next(&mut input, &mut self.fields)? {
+            while let Some(event) = reader.next(&mut input, &mut self.heads)? {
                 if event == Event::Request {
                     *is_head = self
-                        .fields
+                        .heads
+                        .fields()
                         .iter()
                         .any(|field| field == (b":method", b"HEAD"));
                 }

@@ -3,7 +3,7 @@
 use crate::server::Server;
 use assay_http3::frame::{self, kind};
 use assay_http3::message::{Event, Reader, Side};
-use assay_http3::{Code, Fields, qpack};
+use assay_http3::{Code, Heads, qpack};
 use bytes::BytesMut;
 use quinn_proto::crypto::rustls::QuicClientConfig;
 use quinn_proto::{
@@ -173,7 +173,7 @@ fn request(method: &str, body: &[u8]) -> Vec<u8> {
 fn ask(server: &Server, requests: &[(&str, &[u8])]) -> Vec<(u16, usize)> {
     let mut client = Client::new(server);
     let mut exchanges: BTreeMap<StreamId, (Reader, u16, usize)> = BTreeMap::new();
-    let (mut fields, mut ended) = (Fields::default(), 0);
+    let (mut heads, mut ended) = (Heads::default(), 0);
     client.run(|connection, event| {
         match event {
             Happened::Connected => {
@@ -198,7 +198,7 @@ fn ask(server: &Server, requests: &[(&str, &[u8])]) -> Vec<(u16, usize)> {
                         Ok(Some(chunk)) => {
                             let mut input = &chunk.bytes[..];
                             while let Some(event) =
-                                reader.next(&mut input, &mut fields).expect("HTTP/3")
+                                reader.next(&mut input, &mut heads).expect("HTTP/3")
                             {
                                 match event {
                                     Event::Answer { status: said } => *status = said,
