@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::error::{PlanError, RunError};
+use crate::error::RunError;
 use crate::launch;
 use crate::plan::{Http, LoadPlan};
 use crate::target::{Scheme, Target};
@@ -16,14 +16,8 @@ use crate::transport::{HTTP2, Progress, TlsStream, Transport};
 
 /// The plan, with the HTTP that will be spoken. Without TLS nobody can be asked, and it is HTTP/1.1.
 pub(crate) fn settled(plan: &LoadPlan) -> Result<Cow<'_, LoadPlan>, RunError> {
-    match plan.http {
-        Http::Auto => {}
-        Http::Three => {
-            return Err(
-                PlanError::new("http", "must be 1, 2 or auto: HTTP/3 is not spoken yet").into(),
-            );
-        }
-        Http::One | Http::Two => return Ok(Cow::Borrowed(plan)),
+    if plan.http != Http::Auto {
+        return Ok(Cow::Borrowed(plan));
     }
     let target = Target::parse(&plan.url)?;
     let picks_http2 = match target.scheme {

@@ -1,6 +1,6 @@
 //! One exchange: a request that is under way, and what becomes of its answer: checked, followed, or counted.
 //!
-//! Which connection it goes over is not known here: one of HTTP/1 carries it alone, one of HTTP/2 among others.
+//! Which connection it goes over is not known here: one of HTTP/1 carries it alone, one of HTTP/2 or HTTP/3 among others.
 
 use crate::desk::Desk;
 use crate::expect::Check;

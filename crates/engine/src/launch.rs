@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::desk::Desk;
 use crate::error::RunError;
 use crate::machine;
-use crate::plan::{HttpVersion, LoadPlan};
+use crate::plan::{Http, HttpVersion, LoadPlan};
 use crate::program::Program;
 use crate::protocol::Heads;
 use crate::protocol::template::Variables;
@@ -20,7 +20,8 @@ use crate::record::ledger::Ledger;
 use crate::supply::Supply;
 use crate::target::{self, Endpoint, Scheme, Target};
 use crate::transport::{
-    Plain, PlainConnector, TlsConnector, TlsStream, Transport, tls_config, tls_server_name,
+    Plain, PlainConnector, TlsConnector, TlsStream, Transport, quic_config, tls_config,
+    tls_server_name,
 };
 use crate::worker::{Assignment, Lane, Worker};
 
@@ -51,10 +52,15 @@ pub(crate) fn tls(plan: &LoadPlan, target: &Target) -> Result<Connect<TlsStream>
     let below = plain(plan, target)?;
     let config = tls_config(&plan.tls, plan.http)?;
     let server_name = tls_server_name(&plan.tls, target)?;
+    let quic = match plan.http {
+        Http::Three => Some(quic_config(&config)?),
+        Http::One | Http::Two | Http::Auto => None,
+    };
     Ok(Box::new(move |first_slot, address| TlsConnector {
         plain: below(first_slot, address),
         config: Arc::clone(&config),
         server_name: server_name.clone(),
+        quic: quic.clone(),
     }))
 }
 
@@ -98,9 +104,10 @@ pub(crate) fn lanes<T: Transport>(
 /// A ledger for what a program brings about.
 pub(crate) fn ledger<T: Transport>(program: &Program, is_open_loop: bool) -> Ledger {
     let ledger = Ledger::new(is_open_loop, T::SHAKES_HANDS);
-    match program.streams {
-        Some(_) => ledger.of_http2(),
-        None => ledger,
+    match program.http {
+        Http::Two => ledger.of_streams(),
+        Http::Three => ledger.of_http3(),
+        Http::One | Http::Auto => ledger,
     }
 }
 
@@ -116,9 +123,13 @@ pub(crate) fn cpus(plan: &LoadPlan) -> Vec<Option<u32>> {
 /// How connections are opened below any TLS: to the server itself, or to the plan's proxy.
 fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, RunError> {
     let proxy = plan.proxy.as_deref().map(Target::parse).transpose()?;
+    let accepts = match plan.http {
+        Http::Three => target::accepts_udp,
+        Http::One | Http::Two | Http::Auto => target::accepts_tcp,
+    };
     let endpoints = match &proxy {
-        Some(proxy) => target::endpoints(&[], plan.address_family, proxy)?,
-        None => target::endpoints(&plan.addresses, plan.address_family, target)?,
+        Some(proxy) => target::endpoints(&[], plan.address_family, proxy, target::accepts_tcp)?,
+        None => target::endpoints(&plan.addresses, plan.address_family, target, accepts)?,
     };
     let tunnel = (proxy.is_some() && target.scheme == Scheme::Https).then(|| {
         let to = target.with_port();

@@ -1,4 +1,4 @@
-//! The load engine of Assay: drives HTTP/1.x and HTTP/2 load and keeps exact books.
+//! The load engine of Assay: drives HTTP/1.x, HTTP/2 and HTTP/3 load and keeps exact books.
 //!
 //! A [`LoadPlan`] says what to do; [`Run::start`] does it on threads of its own;
 //! [`Run::result`] is the [`Measurement`]. Nothing here
@@ -33,7 +33,6 @@ mod desk;
 mod error;
 mod exchange;
 mod expect;
-mod http2;
 mod launch;
 mod machine;
 pub mod plan;
@@ -41,6 +40,7 @@ mod program;
 pub mod protocol;
 pub mod record;
 pub mod schedule;
+mod streams;
 mod supply;
 mod target;
 mod transport;

@@ -20,7 +20,7 @@ const NUMBERED: u16 = 256;
 pub(crate) struct Template {
     bytes: Bytes,
     is_head: bool,
-    /// The same as fields of HTTP/2, where that is spoken and they are always the same.
+    /// The same as fields of HTTP/2 or HTTP/3, where one of them is spoken and they are always the same.
     pub(crate) fields: Option<assay_http2::client::Request>,
     pub(crate) inspection: Inspection,
     weight: u64,
@@ -60,7 +60,7 @@ impl Template {
         let wire = request::wire(context, request, body.as_ref());
         Ok(Self {
             fields: match &wire {
-                Wire::Fixed(text) if context.plan.http == Http::Two => {
+                Wire::Fixed(text) if has_streams(context.plan) => {
                     Some(http2::request(text, context.scheme))
                 }
                 _ => None,
@@ -147,7 +147,7 @@ pub(crate) enum Waiting {
     /// In the selector while the next start is far, then polling.
     Spin,
     /// In the selector while the next switch is far, then asleep to the timer's precision: for closed
-    /// loops whose lanes take turns.
+    /// loops whose lanes take turns, or whose connections have timers of their own (QUIC).
     Switching,
     /// Asleep to the timer's precision.
     Precise,
@@ -158,7 +158,8 @@ pub(crate) enum Waiting {
 pub(crate) struct Program {
     pub(crate) templates: Vec<Template>,
     pub(crate) order: RequestOrder,
-    /// HTTP/2: requests at once on a connection.
+    pub(crate) http: Http,
+    /// HTTP/2 and HTTP/3: requests at once on a connection.
     pub(crate) streams: Option<u32>,
     pub(crate) scheme: &'static str,
     /// Whether heads are read for more than how they end.
@@ -224,7 +225,8 @@ impl Program {
         }
         let inspects = |template: &Template| !matches!(template.inspection, Inspection::Nothing);
         Ok(Self {
-            streams: (plan.http == Http::Two).then_some(plan.streams),
+            streams: has_streams(plan).then_some(plan.streams),
+            http: plan.http,
             scheme: context.scheme,
             reads_heads: templates.iter().any(inspects)
                 || plan.cookies
@@ -284,12 +286,20 @@ pub(crate) fn fixed_request(plan: &LoadPlan, target: &Target) -> Result<Vec<u8>,
     }
 }
 
+/// Whether a plan's connections carry several requests at once.
+fn has_streams(plan: &LoadPlan) -> bool {
+    matches!(plan.http, Http::Two | Http::Three)
+}
+
 /// The think time of a plan, and how exactly its worker has to wait.
 fn pauses(plan: &LoadPlan, supply: Option<&Supply>) -> (u64, Waiting) {
     match plan.load {
         Load::Closed { think_time_ns, .. } if supply.is_some_and(|s| s.has_delays) => {
             (think_time_ns, Waiting::Precise)
         }
+        Load::Closed {
+            think_time_ns: 0, ..
+        } if plan.http == Http::Three => (0, Waiting::Switching),
         Load::Closed {
             think_time_ns: 0, ..
         } => (0, Waiting::Coarse),

@@ -1,7 +1,7 @@
 //! Where the load goes: the plan's URL and addresses, resolved once before the run.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -136,13 +136,14 @@ impl Target {
 /// round robin.
 ///
 /// A name with several addresses is tried in the resolver's order, as browsers and wrk do:
-/// the first that accepts a connection is used ("localhost" often has an IPv6 address that
+/// the first that `accepts` a connection is used ("localhost" often has an IPv6 address that
 /// the server does not listen on). Where none accepts, the first is kept and the run will
 /// count its failures.
 pub(crate) fn endpoints(
     addresses: &[String],
     family: AddressFamily,
     target: &Target,
+    accepts: fn(&SocketAddr) -> bool,
 ) -> Result<Vec<Endpoint>, RunError> {
     if let Some(path) = &target.unix_path {
         return Ok(vec![Endpoint::Unix(path.clone())]);
@@ -173,13 +174,37 @@ pub(crate) fn endpoints(
             "the name has no address of the kind asked for",
         ))
     })?;
-    let accepts =
-        |address: &&SocketAddr| TcpStream::connect_timeout(address, Duration::from_secs(1)).is_ok();
     let chosen = match found.len() {
         1 => first,
-        _ => found.iter().find(accepts).copied().unwrap_or(first),
+        _ => found
+            .iter()
+            .find(|address| accepts(address))
+            .copied()
+            .unwrap_or(first),
     };
     Ok(vec![Endpoint::Tcp(chosen)])
+}
+
+/// Whether somebody takes connections of TCP there.
+pub(crate) fn accepts_tcp(address: &SocketAddr) -> bool {
+    TcpStream::connect_timeout(address, Duration::from_secs(1)).is_ok()
+}
+
+/// Whether nobody says that the port of UDP is closed: a byte that means nothing is sent there. Who listens does not
+/// answer it, so silence for a while is a yes.
+pub(crate) fn accepts_udp(address: &SocketAddr) -> bool {
+    let local = match address {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
+    let asked = UdpSocket::bind(local).and_then(|socket| {
+        socket.set_read_timeout(Some(Duration::from_millis(100)))?;
+        socket.connect(address)?;
+        socket.send(&[0])?;
+        socket.recv(&mut [0])
+    });
+    let silence = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut];
+    asked.map_or_else(|error| silence.contains(&error.kind()), |_| true)
 }
 
 /// The local addresses of a plan. Their ports are left to the system.

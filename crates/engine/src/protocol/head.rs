@@ -46,7 +46,7 @@ pub struct Heads {
     last: Head,
     encodings: Vec<String>,
     asked_in_http10: bool,
-    /// Of which fields of HTTP/2 the last head was made.
+    /// Of which fields of HTTP/2 or HTTP/3 the last head was made.
     last_of: Option<(u32, u64)>,
 }
 
@@ -119,19 +119,20 @@ impl Heads {
             .then_some((self.last, length))
     }
 
-    /// The head that these fields of HTTP/2 are. `of` says which connection they came on and which
+    /// The head that these fields of `http` (HTTP/2 or HTTP/3) are. `of` says which connection they came on and which
     /// they are of it: the same ones again cost one comparison. With `is_text_wanted` the head is also
     /// there as text, as HTTP/1 writes it.
     #[inline]
     pub(crate) fn of_fields<'a>(
         &mut self,
+        http: &'static str,
         of: (u32, u64),
         status: u16,
         fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         is_text_wanted: bool,
     ) -> Head {
         if self.last_of != Some(of) {
-            self.take_fields(status, fields, is_text_wanted);
+            self.take_fields(http, status, fields, is_text_wanted);
             self.last_of = Some(of);
         }
         self.last
@@ -139,6 +140,7 @@ impl Heads {
 
     fn take_fields<'a>(
         &mut self,
+        http: &'static str,
         status: u16,
         fields: impl Iterator<Item = (&'a [u8], &'a [u8])>,
         is_text_wanted: bool,
@@ -152,7 +154,7 @@ impl Heads {
             is_http10: false,
         };
         if is_text_wanted {
-            let line = format!("HTTP/2 {status}\r\n");
+            let line = format!("{http} {status}\r\n");
             self.last_bytes.extend_from_slice(line.as_bytes());
         }
         for (name, value) in fields.filter(|(name, _)| !name.starts_with(b":")) {
@@ -176,7 +178,7 @@ impl Heads {
         }
     }
 
-    /// A connection of HTTP/2 was opened, whose fields are counted anew.
+    /// A connection of HTTP/2 or HTTP/3 was opened, whose fields are counted anew.
     pub(crate) fn forget(&mut self) {
         self.last_of = None;
     }

@@ -89,15 +89,17 @@ failures! {
     NoMemory = Generator, "no_memory";
     /// The server does not speak the HTTP that was asked for.
     WrongProtocol = Peer, "wrong_protocol";
-    /// The server broke HTTP/2 on a whole connection.
+    /// The server broke HTTP/2, HTTP/3 or QUIC on a whole connection.
     ProtocolError = Peer, "protocol_error";
-    /// The server ended one stream of HTTP/2 by a reset.
+    /// The server ended one stream of HTTP/2 or HTTP/3 by a reset.
     StreamReset = Peer, "stream_reset";
-    /// The server says that it did nothing for the request (REFUSED_STREAM, or a stream beyond the last
-    /// of its GOAWAY). A browser would silently send it again (RFC 9113, 8.7); here it counts.
+    /// The server says that it did nothing for the request (REFUSED_STREAM or
+    /// H3_REQUEST_REJECTED, or a stream beyond the last of its GOAWAY). A browser would silently send it again (RFC 9113, 8.7); here it counts.
     Unprocessed = Peer, "unprocessed";
-    /// The server closed a connection of HTTP/2 that carried requests, without GOAWAY.
+    /// The server closed a connection of HTTP/2 or HTTP/3 that carried requests, without GOAWAY.
     ClosedUnannounced = Peer, "closed_unannounced";
+    /// Nothing was heard on a connection of HTTP/3, which carried requests, for as long as its idle timeout.
+    IdleTimeout = Peer, "idle_timeout";
 }
 
 impl Failure {

@@ -1,30 +1,10 @@
-//! What a ledger has of HTTP/2 alone: how its streams fared beside their answers.
+//! What a measurement has of HTTP/2 alone: how its streams fared beside their answers.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::counter::Counter;
-
-/// Counts of the current phase.
-#[derive(Debug, Default)]
-pub(crate) struct Http2Counts {
-    /// Requests that waited for the peer's leave to open a stream, and for how long together.
-    pub(crate) stream_waits: Counter,
-    pub(crate) stream_wait_ns: Counter,
-    /// How often a connection's bodies waited for a window, and for how long together.
-    pub(crate) window_stalls: Counter,
-    pub(crate) window_stall_ns: Counter,
-}
-
-/// What happens rarely.
-#[derive(Debug, Default)]
-pub(crate) struct Http2Notes {
-    pub(crate) fewest_allowed: Option<u32>,
-    pub(crate) faults: BTreeMap<String, u64>,
-    pub(crate) resets: BTreeMap<String, u64>,
-    pub(crate) going_away: BTreeMap<String, u64>,
-}
+use super::streams::{StreamCounts, StreamNotes, add_named};
 
 /// What HTTP/2 has that HTTP/1 has not, in the measured phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -48,48 +28,17 @@ pub struct Http2 {
     pub going_away: BTreeMap<String, u64>,
 }
 
-impl Http2Counts {
-    /// Starts again with the measured phase.
-    pub(crate) fn clear(&self) {
-        let Self {
-            stream_waits,
-            stream_wait_ns,
-            window_stalls,
-            window_stall_ns,
-        } = self;
-        for figure in [stream_waits, stream_wait_ns, window_stalls, window_stall_ns] {
-            figure.set(0);
-        }
-    }
-}
-
-impl Http2Notes {
-    /// Starts again with the measured phase, but for what the connections still hold to.
-    pub(crate) fn clear(&mut self) {
-        *self = Self {
-            fewest_allowed: self.fewest_allowed,
-            ..Self::default()
-        };
-    }
-}
-
 impl Http2 {
     /// Adds what one ledger has.
-    pub(crate) fn add(&mut self, counts: &Http2Counts, notes: &Http2Notes) {
-        self.stream_waits += counts.stream_waits.get();
-        self.stream_wait_ns += counts.stream_wait_ns.get();
-        self.window_stalls += counts.window_stalls.get();
-        self.window_stall_ns += counts.window_stall_ns.get();
+    pub(crate) fn add(&mut self, counts: &StreamCounts, notes: &StreamNotes) {
+        self.stream_waits += counts.waits.get();
+        self.stream_wait_ns += counts.wait_ns.get();
+        self.window_stalls += counts.stalls.get();
+        self.window_stall_ns += counts.stall_ns.get();
         let known = [self.streams_allowed, notes.fewest_allowed];
         self.streams_allowed = known.into_iter().flatten().min();
-        for (from, to) in [
-            (&notes.faults, &mut self.faults),
-            (&notes.resets, &mut self.resets),
-            (&notes.going_away, &mut self.going_away),
-        ] {
-            for (name, count) in from {
-                *to.entry(name.clone()).or_default() += count;
-            }
-        }
+        add_named(&notes.faults, &mut self.faults);
+        add_named(&notes.resets, &mut self.resets);
+        add_named(&notes.going_away, &mut self.going_away);
     }
 }

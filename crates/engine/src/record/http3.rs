@@ -1,8 +1,35 @@
-//! What a measurement has of HTTP/3 alone: how its streams, and QUIC below them, fared beside their answers.
+//! What of a ledger and of a measurement is HTTP/3's alone: how its streams, and QUIC below them, fared beside their answers.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+
+use super::counter::Counter;
+use super::streams::{StreamCounts, StreamNotes, add_named};
+
+/// What of the current phase is QUIC's.
+#[derive(Debug, Default)]
+pub(crate) struct Http3Counts {
+    pub(crate) handshakes: Counter,
+    pub(crate) udp_sent: Counter,
+    pub(crate) udp_received: Counter,
+    pub(crate) lost_packets: Counter,
+}
+
+impl Http3Counts {
+    /// Starts again with the measured phase.
+    pub(crate) fn clear(&self) {
+        let Self {
+            handshakes,
+            udp_sent,
+            udp_received,
+            lost_packets,
+        } = self;
+        for figure in [handshakes, udp_sent, udp_received, lost_packets] {
+            figure.set(0);
+        }
+    }
+}
 
 /// What HTTP/3 has that HTTP/1 has not, in the measured phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -30,4 +57,21 @@ pub struct Http3 {
     pub resets: BTreeMap<String, u64>,
     /// Connections that were lost, by stage ("handshake", "open") and how.
     pub lost: BTreeMap<String, u64>,
+}
+
+impl Http3 {
+    /// Adds what one ledger has.
+    pub(crate) fn add(&mut self, counts: &StreamCounts, quic: &Http3Counts, notes: &StreamNotes) {
+        self.handshakes += quic.handshakes.get();
+        self.stream_limit_waits += counts.waits.get();
+        self.stream_limit_ns += counts.wait_ns.get();
+        self.flow_stalls += counts.stalls.get();
+        self.flow_stall_ns += counts.stall_ns.get();
+        self.udp_sent += quic.udp_sent.get();
+        self.udp_received += quic.udp_received.get();
+        self.lost_packets += quic.lost_packets.get();
+        self.goaway += notes.going_away.values().sum::<u64>();
+        add_named(&notes.resets, &mut self.resets);
+        add_named(&notes.faults, &mut self.lost);
+    }
 }

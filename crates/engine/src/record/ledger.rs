@@ -6,8 +6,9 @@ use std::sync::Mutex;
 use super::counter::Counter;
 use super::failure::{Failure, example};
 use super::histogram::Histogram;
-use super::http2::{Http2Counts, Http2Notes};
+use super::http3::Http3Counts;
 use super::log::Log;
+use super::streams::{StreamCounts, StreamNotes};
 
 const STATUSES: usize = 1000;
 const ENCODINGS: usize = 64;
@@ -82,7 +83,7 @@ pub(crate) struct Notes {
     pub(crate) log: Option<Box<Log>>,
     /// The worker's parts of the slices, where its lanes take turns.
     pub(crate) parts: Vec<Part>,
-    pub(crate) http2: Http2Notes,
+    pub(crate) streams: StreamNotes,
     closed: Counts,
 }
 
@@ -106,7 +107,9 @@ pub(crate) struct Ledger {
     pub(crate) handshake_time: Option<Histogram>,
     pub(crate) open_loop: Option<OpenTimes>,
     /// Where connections carry several requests at once.
-    pub(crate) http2: Option<Http2Counts>,
+    pub(crate) streams: Option<StreamCounts>,
+    /// Where QUIC carries those.
+    pub(crate) http3: Option<Http3Counts>,
     pub(crate) opened: Counter,
     pub(crate) answered: Counter,
     pub(crate) reopened: Counter,
@@ -146,7 +149,8 @@ impl Ledger {
                 send_lag: Histogram::new(),
                 busy_peak: Counter::default(),
             }),
-            http2: None,
+            streams: None,
+            http3: None,
             opened: Counter::default(),
             answered: Counter::default(),
             reopened: Counter::default(),
@@ -205,6 +209,14 @@ impl Ledger {
     pub(crate) fn note_handshake(&self, time_ns: u64, agreement: String) {
         if let Some(histogram) = &self.handshake_time {
             histogram.record(time_ns);
+        }
+        *self.notes().agreements.entry(agreement).or_default() += 1;
+    }
+
+    /// Counts a handshake of QUIC's: how long it took is in the time to connect.
+    pub(crate) fn note_quic(&self, agreement: String) {
+        if let Some(counts) = &self.http3 {
+            counts.handshakes.add(1);
         }
         *self.notes().agreements.entry(agreement).or_default() += 1;
     }
@@ -300,7 +312,10 @@ impl Ledger {
             times.send_lag.clear();
             times.busy_peak.set(0);
         }
-        if let Some(counts) = &self.http2 {
+        if let Some(counts) = &self.streams {
+            counts.clear();
+        }
+        if let Some(counts) = &self.http3 {
             counts.clear();
         }
         self.cpu_ns.set(0);
@@ -309,7 +324,7 @@ impl Ledger {
         let mut notes = self.notes();
         notes.closed = Counts::default();
         notes.examples.clear();
-        notes.http2.clear();
+        notes.streams.clear();
         notes.stray_example = None;
         self.is_measuring.set(1);
     }
@@ -317,32 +332,57 @@ impl Ledger {
 
 impl Ledger {
     /// The same for connections that carry several requests at once.
-    pub(crate) fn of_http2(mut self) -> Self {
-        self.http2 = Some(Http2Counts::default());
+    pub(crate) fn of_streams(mut self) -> Self {
+        self.streams = Some(StreamCounts::default());
         self
+    }
+
+    /// The same where QUIC carries them, whose handshake is TLS's too: connecting takes as long as both.
+    pub(crate) fn of_http3(self) -> Self {
+        Self {
+            http3: Some(Http3Counts::default()),
+            handshake_time: None,
+            ..self.of_streams()
+        }
+    }
+
+    /// Counts datagrams that were sent or received, and their bytes.
+    #[inline]
+    pub(crate) fn note_datagrams(&self, is_sent: bool, datagrams: u64, bytes: u64) {
+        let Some(counts) = &self.http3 else { return };
+        match is_sent {
+            true => {
+                counts.udp_sent.add(datagrams);
+                self.totals.bytes_written.add(bytes);
+            }
+            false => {
+                counts.udp_received.add(datagrams);
+                self.totals.bytes_read.add(bytes);
+            }
+        }
     }
 
     #[cold]
     pub(crate) fn note_fault(&self, stage_and_code: String) {
-        let faults = &mut self.notes().http2.faults;
+        let faults = &mut self.notes().streams.faults;
         *faults.entry(stage_and_code).or_default() += 1;
     }
 
     #[cold]
     pub(crate) fn note_reset(&self, code: &str) {
-        let resets = &mut self.notes().http2.resets;
+        let resets = &mut self.notes().streams.resets;
         *resets.entry(code.to_owned()).or_default() += 1;
     }
 
     #[cold]
     pub(crate) fn note_going_away(&self, code: &str) {
-        let going_away = &mut self.notes().http2.going_away;
+        let going_away = &mut self.notes().streams.going_away;
         *going_away.entry(code.to_owned()).or_default() += 1;
     }
 
     #[cold]
     pub(crate) fn note_allowed(&self, streams: Option<u32>) {
-        let fewest = &mut self.notes().http2.fewest_allowed;
+        let fewest = &mut self.notes().streams.fewest_allowed;
         *fewest = [*fewest, streams].into_iter().flatten().min();
     }
 }

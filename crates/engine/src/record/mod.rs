@@ -7,11 +7,12 @@
 mod counter;
 mod failure;
 mod histogram;
-pub(crate) mod http2;
-mod http3;
+mod http2;
+pub(crate) mod http3;
 pub(crate) mod ledger;
 mod log;
 pub mod measurement;
+pub(crate) mod streams;
 pub(crate) mod summary;
 pub(crate) mod woven;
 

@@ -7,6 +7,7 @@ use super::counter::Counter;
 use super::failure::Failure;
 use super::histogram::{Histogram, Merged};
 use super::http2::Http2;
+use super::http3::Http3;
 use super::ledger::{Ledger, OpenTimes, Totals};
 use super::measurement::{
     self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
@@ -141,7 +142,7 @@ pub(crate) fn measurement(
         handshakes: handshakes(whole),
         first_byte_time: merged(ledgers, |ledger| &ledger.first_byte_time).export(),
         http2: http2(whole),
-        http3: None,
+        http3: http3(whole),
         missed_starts: total(|t| &t.missed_starts),
         windows,
         workers: workers(ledgers, cpus),
@@ -229,8 +230,10 @@ fn encodings(ledgers: &Ledgers) -> BTreeMap<String, u64> {
 
 fn http_versions(ledgers: &Ledgers) -> BTreeMap<String, u64> {
     let answers: u64 = statuses(ledgers).values().sum();
-    if ledgers.iter().any(|ledger| ledger.http2.is_some()) {
-        return [("2".to_owned(), answers)].into();
+    if ledgers.iter().any(|ledger| ledger.streams.is_some()) {
+        let is_http3 = ledgers.iter().any(|ledger| ledger.http3.is_some());
+        let version = if is_http3 { "3" } else { "2" };
+        return [(version.to_owned(), answers)].into();
     }
     let in_http10 = sum(ledgers, |ledger| &ledger.in_http10);
     [("1.1", answers - in_http10), ("1.0", in_http10)]
@@ -244,9 +247,21 @@ fn http_versions(ledgers: &Ledgers) -> BTreeMap<String, u64> {
 fn http2(ledgers: &Ledgers) -> Option<Http2> {
     let mut sum: Option<Http2> = None;
     for ledger in ledgers {
-        if let Some(counts) = &ledger.http2 {
+        if let (Some(counts), None) = (&ledger.streams, &ledger.http3) {
             let sum = sum.get_or_insert_default();
-            sum.add(counts, &ledger.notes().http2);
+            sum.add(counts, &ledger.notes().streams);
+        }
+    }
+    sum
+}
+
+/// What HTTP/3 has beside, where the ledgers are of it.
+fn http3(ledgers: &Ledgers) -> Option<Http3> {
+    let mut sum: Option<Http3> = None;
+    for ledger in ledgers {
+        if let (Some(counts), Some(quic)) = (&ledger.streams, &ledger.http3) {
+            let sum = sum.get_or_insert_default();
+            sum.add(counts, quic, &ledger.notes().streams);
         }
     }
     sum

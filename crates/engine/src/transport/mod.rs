@@ -1,9 +1,11 @@
 //! How bytes travel: chosen once per run, as the type parameter of the loop.
 
 mod plain;
+mod quic;
 mod tls;
 
 pub(crate) use plain::{Plain, PlainConnector};
+pub(crate) use quic::{QuicConnector, config as quic_config};
 pub(crate) use tls::{
     HTTP2, TlsConnector, TlsStream, config as tls_config, server_name as tls_server_name,
 };
@@ -35,6 +37,11 @@ pub(crate) trait Transport: Sized {
 
     /// Whether something is agreed on before the first request.
     const SHAKES_HANDS: bool;
+
+    /// How connections of HTTP/3 are opened instead, where that is what is spoken.
+    fn quic(_connector: &Self::Connector) -> Option<QuicConnector> {
+        None
+    }
 
     /// Begins to connect; does not block.
     fn open(connector: &mut Self::Connector, slot: usize) -> io::Result<Self>;

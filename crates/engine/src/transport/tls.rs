@@ -12,7 +12,7 @@ use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, RootCertStore, SupportedProtocolVersion,
 };
 
-use super::{Plain, PlainConnector, Progress, Transport};
+use super::{Plain, PlainConnector, Progress, QuicConnector, Transport};
 use crate::error::{PlanError, RunError};
 use crate::plan::{Http, Tls, TlsVersion};
 use crate::record::Session;
@@ -21,7 +21,7 @@ use crate::target::Target;
 /// HTTP/2's name in ALPN (RFC 9113, 3.3).
 pub(crate) const HTTP2: &[u8] = b"h2";
 /// HTTP/3's (RFC 9114, 3.1).
-pub(crate) const HTTP3: &[u8] = b"h3";
+const HTTP3: &[u8] = b"h3";
 
 mod anyone;
 mod named;
@@ -41,6 +41,8 @@ pub(crate) struct TlsConnector {
     pub(crate) plain: PlainConnector,
     pub(crate) config: Arc<ClientConfig>,
     pub(crate) server_name: ServerName<'static>,
+    /// The same for QUIC, where HTTP/3 is what is spoken.
+    pub(crate) quic: Option<quinn_proto::ClientConfig>,
 }
 
 /// A fault of the handshake or of a record, for [`crate::record::Failure::of_io`].
@@ -127,6 +129,14 @@ impl Transport for TlsStream {
     /// Records that are still in the socket may follow those that were read.
     const SHORT_READ_DRAINS: bool = false;
     const SHAKES_HANDS: bool = true;
+
+    fn quic(connector: &TlsConnector) -> Option<QuicConnector> {
+        connector.quic.clone().map(|config| QuicConnector {
+            plain: connector.plain.clone(),
+            config,
+            server_name: connector.server_name.to_str().into_owned(),
+        })
+    }
 
     fn open(connector: &mut TlsConnector, slot: usize) -> io::Result<Self> {
         let config = Arc::clone(&connector.config);
@@ -231,9 +241,11 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
     let wrong = |field: &str, error: &dyn std::fmt::Display| {
         RunError::from(PlanError::new(field, error.to_string()))
     };
+    let is_spoken = |version: &&TlsVersion| http != Http::Three || **version == TlsVersion::Tls13;
     let versions: Vec<&SupportedProtocolVersion> = tls
         .versions
         .iter()
+        .filter(is_spoken)
         .map(|version| match version {
             TlsVersion::Tls12 => &rustls::version::TLS12,
             TlsVersion::Tls13 => &rustls::version::TLS13,

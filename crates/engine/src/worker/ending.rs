@@ -46,7 +46,7 @@ impl<T: Transport> Worker<T> {
 
     fn look_over_one(&mut self, slot: u32) {
         // On a stream that has ended nothing can come unnoticed.
-        if self.lane.http2.is_some() {
+        if self.lane.streams.is_some() {
             return;
         }
         let connection = &mut self.lane.connections[slot as usize];

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use super::turnbook::Turnbook;
 use crate::connection::{Connection, Stage};
 use crate::desk::Desk;
-use crate::http2::{State, Wires};
+
 use crate::plan::{Load, Stop};
 use crate::program::{Picker, Program};
 use crate::schedule::{Schedule, Share};
+use crate::streams::{Quic, State, Wires};
 use crate::transport::Transport;
 
 /// What a lane is, before it runs.
@@ -48,8 +49,8 @@ pub(crate) struct Lane<T: Transport> {
     pub(super) desk: Desk,
     /// Those of HTTP/1.
     pub(super) connections: Vec<Connection<T>>,
-    /// Those of HTTP/2, where that is what it speaks.
-    pub(super) http2: Option<Box<Wires<T>>>,
+    /// Those of HTTP/2 or HTTP/3, where it speaks one of them.
+    pub(super) streams: Option<Box<Wires<T>>>,
     pub(super) picker: Picker,
     pub(super) schedule: Schedule,
     /// Open connections that carry nothing. A connection closed meanwhile stays until its turn.
@@ -95,16 +96,17 @@ impl<T: Transport> Lane<T> {
             (0, _) => ((0..places as u32).rev().collect(), BinaryHeap::new()),
             _ => (Vec::new(), (0..places as u32).map(later).collect()),
         };
-        let (of_http1, http2) = match streams {
+        let (of_http1, streams) = match streams {
             None => (places, None),
             Some(streams) => {
-                let wires = Wires::new(assignment.connections, streams as usize);
+                let quic = T::quic(&connector).map(|connector| Quic::new(connector, &program));
+                let wires = Wires::new(assignment.connections, streams as usize, quic);
                 (0, Some(Box::new(wires)))
             }
         };
         Self {
             connections: (0..of_http1).map(|_| Connection::new()).collect(),
-            http2,
+            streams,
             picker: Picker::new(&program, seed),
             schedule: Schedule::warm_up(
                 &assignment.load,
@@ -178,17 +180,17 @@ impl<T: Transport> Lane<T> {
         (slot, template, count)
     }
 
-    /// The same for HTTP/2: gives the next request to a seat, and says on which connection it waits.
+    /// The same for HTTP/2 and HTTP/3: gives the next request to a seat, and says on which connection it waits.
     #[inline]
     pub(super) fn take_seat(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
         let (slot, template, count) = self.take_place();
         if let Some(times) = &self.desk.ledger.open_loop {
             let spare = self.idle.len() + self.vacant.len();
-            let places = self.http2.as_ref().map_or(0, |wires| wires.seats.len());
+            let places = self.streams.as_ref().map_or(0, |wires| wires.seats.len());
             let busy = (places - spare) as u64;
             times.busy_peak.set(times.busy_peak.get().max(busy));
         }
-        let Some(wires) = &mut self.http2 else {
+        let Some(wires) = &mut self.streams else {
             return 0;
         };
         let wire = wires.wire_of(slot);
@@ -203,7 +205,9 @@ impl<T: Transport> Lane<T> {
     /// A seat's answer is complete.
     #[inline]
     pub(super) fn end_stream(&mut self, slot: u32, now_ns: u64) {
-        let Some(wires) = &mut self.http2 else { return };
+        let Some(wires) = &mut self.streams else {
+            return;
+        };
         let wire = wires.wire_of(slot);
         let seat = &mut wires.seats[slot as usize];
         if let Some(next) = seat.exchange.take_following() {
@@ -262,7 +266,10 @@ impl<T: Transport> Lane<T> {
     /// Writes down what is known at the end only.
     pub(super) fn close_books(&mut self, end_ns: u64) {
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
-        let on_streams = self.http2.as_ref().map_or(0, |wires| wires.outstanding());
+        if let Some(wires) = &self.streams {
+            wires.note_paths(&self.desk.ledger);
+        }
+        let on_streams = self.streams.as_ref().map_or(0, |wires| wires.outstanding());
         let left: u64 = left.sum();
         self.desk.ledger.left_in_flight.set(left + on_streams);
         for ledger in self.ledgers() {
@@ -278,7 +285,7 @@ impl<T: Transport> Lane<T> {
             connection.transport = None;
             connection.stage = Stage::Closed;
         }
-        if let Some(wires) = &mut self.http2 {
+        if let Some(wires) = &mut self.streams {
             wires.retire();
         }
         self.desk.ledger.open_now.set(0);

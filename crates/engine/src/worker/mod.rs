@@ -22,6 +22,7 @@
 mod ending;
 mod failing;
 mod lane;
+mod quic;
 mod reading;
 mod starting;
 mod stream_failing;

@@ -29,7 +29,7 @@ impl<T: Transport> Worker<T> {
 
     /// Goes on with the connections that had more to read.
     pub(super) fn read_unread(&mut self) {
-        if self.lane.http2.is_some() {
+        if self.lane.streams.is_some() {
             return self.read_unread_wires();
         }
         for slot in std::mem::take(&mut self.lane.unread) {
@@ -42,7 +42,7 @@ impl<T: Transport> Worker<T> {
 
     #[inline]
     pub(super) fn read_event(&mut self, slot: u32, event: &Event) {
-        if self.lane.http2.is_some() {
+        if self.lane.streams.is_some() {
             return self.wire_event(slot, event);
         }
         let ends = event.is_read_closed() || event.is_error();

@@ -19,7 +19,7 @@ impl<T: Transport> Worker<T> {
             Some(weave) => weave.serves_until_ns().min(self.control.stop_ns()),
             None => self.phase_end_ns(),
         };
-        if self.lane.http2.is_some() {
+        if self.lane.streams.is_some() {
             return self.start_streams(until_ns);
         }
         loop {

@@ -6,8 +6,8 @@ use super::Worker;
 use super::failing::wait_ns;
 use crate::connection::Stage;
 use crate::desk::Broken;
-use crate::http2::State;
 use crate::record::Failure;
+use crate::streams::State;
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
@@ -15,7 +15,9 @@ impl<T: Transport> Worker<T> {
     #[cold]
     pub(super) fn fail_seat(&mut self, number: u32, broken: &Broken) {
         let lane = &mut self.lane;
-        let Some(wires) = &mut lane.http2 else { return };
+        let Some(wires) = &mut lane.streams else {
+            return;
+        };
         let seat = &mut wires.seats[number as usize];
         seat.state = State::Free;
         seat.exchange.clear(&mut lane.desk);
@@ -38,7 +40,9 @@ impl<T: Transport> Worker<T> {
     #[cold]
     pub(super) fn break_wire(&mut self, number: u32, broken: Broken) {
         let lane = &mut self.lane;
-        let Some(wires) = &mut lane.http2 else { return };
+        let Some(wires) = &mut lane.streams else {
+            return;
+        };
         let wire = &mut wires.wires[number as usize];
         if wire.stage == Stage::Closed && wire.waiting.is_empty() {
             return;
@@ -48,9 +52,9 @@ impl<T: Transport> Worker<T> {
             wire.failures = wire.failures.saturating_add(1);
         }
         let failures = wire.failures;
-        let mut lost = wire.clear(self.now_ns, &lane.desk.ledger);
+        let mut lost = wires.clear(number, self.now_ns, &lane.desk.ledger);
         if !has_served {
-            lost.extend(wire.waiting.drain(..));
+            lost.extend(wires.wires[number as usize].waiting.drain(..));
         }
         if lane.program.ends_unreached && lane.desk.ledger.opened.get() == 0 && !lost.is_empty() {
             self.note_unreached(failures);
@@ -62,7 +66,7 @@ impl<T: Transport> Worker<T> {
     }
 
     fn open_for_waiting(&mut self, number: u32) {
-        let waits = self.lane.http2.as_deref().is_some_and(|wires| {
+        let waits = self.lane.streams.as_deref().is_some_and(|wires| {
             let wire = &wires.wires[number as usize];
             wire.stage == Stage::Closed && !wire.waiting.is_empty()
         });
@@ -73,11 +77,10 @@ impl<T: Transport> Worker<T> {
 
     /// The peer ended its side.
     pub(super) fn wire_closed(&mut self, number: u32) {
-        let Some(wires) = &self.lane.http2 else {
+        let Some(wires) = &self.lane.streams else {
             return;
         };
-        let client = wires.wires[number as usize].client.as_deref();
-        let is_going_away = client.is_some_and(|client| client.is_going_away());
+        let is_going_away = wires.wires[number as usize].is_going_away();
         let broken = Broken::closed_http2(self.is_greeted(number), is_going_away);
         self.break_wire(number, broken);
     }
@@ -86,12 +89,13 @@ impl<T: Transport> Worker<T> {
     pub(super) fn sweep_streams(&mut self) {
         let limit_ns = self.lane.program.timeout_ns;
         let after = format!("after {} ms", limit_ns as f64 / 1e6);
-        let Some(wires) = &self.lane.http2 else {
+        let Some(wires) = &self.lane.streams else {
             return;
         };
+        wires.note_paths(&self.lane.desk.ledger);
         let (seats, count) = (wires.seats.len() as u32, wires.wires.len() as u32);
         for number in 0..count {
-            let Some(wires) = &self.lane.http2 else {
+            let Some(wires) = &self.lane.streams else {
                 return;
             };
             let wire = &wires.wires[number as usize];
@@ -102,7 +106,7 @@ impl<T: Transport> Worker<T> {
             }
         }
         for seat in 0..seats {
-            let Some(wires) = &self.lane.http2 else {
+            let Some(wires) = &self.lane.streams else {
                 return;
             };
             let since_ns = wires.seats[seat as usize].exchange.since_ns;
@@ -117,27 +121,24 @@ impl<T: Transport> Worker<T> {
 
     /// Gives a request up. A connection on which nothing was heard for so long takes no more.
     fn time_out(&mut self, seat: u32, since_ns: u64, after: &str) {
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let number = wires.wire_of(seat);
         let state = wires.seats[seat as usize].state;
         let wire = &mut wires.wires[number as usize];
         wire.is_silent |= wire.heard_ns <= since_ns;
-        let Some(client) = &mut wire.client else {
-            return;
-        };
         let why = match state {
-            _ if !client.is_greeted() => ": the server never sent SETTINGS",
+            _ if !wire.is_greeted() => ": the server never sent SETTINGS",
             State::Waiting { is_held: true } => {
                 ", waiting for a stream: the server allows no more at once"
             }
-            _ if client.is_stalled() => ", with bodies waiting for the server's window",
+            _ if wire.is_stalled() => ", with bodies waiting for the server's window",
             _ => "",
         };
         let detail = format!("{after}{why}");
         match state {
-            State::Sent { stream } => client.cancel(stream, &mut wire.out),
+            State::Sent { stream } => wire.cancel(stream),
             State::Waiting { .. } | State::Free => wire.waiting.retain(|&waiting| waiting != seat),
         }
         wire.note_stall(self.now_ns, &self.lane.desk.ledger);

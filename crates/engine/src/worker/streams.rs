@@ -1,4 +1,4 @@
-//! A lane of HTTP/2: starting what is due on its seats, and reading and writing their connections.
+//! A lane of HTTP/2 or HTTP/3: starting what is due on its seats, and reading and writing the connections of HTTP/2.
 //!
 //! All that is due is put into its connections' buffers first; then each is written once. So a batch costs one
 //! reading of the clock, one write and, when its answers come, one read.
@@ -10,8 +10,8 @@ use mio::event::Event;
 use super::{READS_IN_A_TURN, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
-use crate::http2::{Outcome, State, Wires};
 use crate::record::Failure;
+use crate::streams::{Carrier, Http2, Outcome, State, Wires};
 use crate::transport::{HTTP2, Progress, Transport};
 
 /// The clock is read again after so many starts: what is written late was not sent early.
@@ -53,7 +53,9 @@ impl<T: Transport> Worker<T> {
     #[inline]
     pub(super) fn go_on(&mut self, number: u32) {
         let lane = &mut self.lane;
-        let Some(wires) = &mut lane.http2 else { return };
+        let Some(wires) = &mut lane.streams else {
+            return;
+        };
         let wire = &wires.wires[number as usize];
         match wire.stage {
             Stage::Busy if wire.is_done(&lane.program) => self.end_wire(number),
@@ -67,18 +69,23 @@ impl<T: Transport> Worker<T> {
 
     /// Writes all connections that have something to send.
     pub(super) fn write_due(&mut self) {
-        while let Some(number) = self.lane.http2.as_mut().and_then(|wires| wires.due.pop()) {
+        while let Some(number) = self.lane.streams.as_mut().and_then(|wires| wires.due.pop()) {
             self.write_wire(number);
         }
     }
 
     fn write_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
         wire.is_due = false;
-        match wire.write() {
+        let http2 = match &mut wire.carrier {
+            Carrier::None => return,
+            Carrier::Http2(http2) => http2,
+            Carrier::Http3(_) => return self.write_quic(number),
+        };
+        match http2.write() {
             Ok(written) => {
                 let totals = &self.lane.desk.ledger.totals;
                 totals.bytes_written.add(written as u64);
@@ -94,16 +101,18 @@ impl<T: Transport> Worker<T> {
     }
 
     pub(super) fn open_wire(&mut self, number: u32) {
+        if self.is_quic() {
+            return self.open_quic(number);
+        }
         let opened = self.open_transport(number);
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
         wire.since_ns = self.now_ns;
         match opened {
             Ok(transport) => {
-                wire.transport = Some(transport);
-                wire.stage = Stage::Opening;
+                wire.begin(Carrier::Http2(Http2::new(transport)));
                 self.lane.desk.ledger.note_open();
             }
             Err(error) => self.break_wire(number, Broken::io(&error)),
@@ -111,6 +120,9 @@ impl<T: Transport> Worker<T> {
     }
 
     pub(super) fn wire_event(&mut self, number: u32, event: &Event) {
+        if self.is_quic() {
+            return self.quic_event(number, event);
+        }
         let ends = event.is_read_closed() || event.is_error();
         match self.wire_stage(number) {
             Stage::Closed => return,
@@ -128,17 +140,17 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    fn wire_stage(&self, number: u32) -> Stage {
+    pub(super) fn wire_stage(&self, number: u32) -> Stage {
         let wire = |wires: &Wires<T>| wires.wires[number as usize].stage;
-        self.lane.http2.as_deref().map_or(Stage::Closed, wire)
+        self.lane.streams.as_deref().map_or(Stage::Closed, wire)
     }
 
     fn write_rest_of_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
-        match wire.transport.as_mut().map(T::flush) {
+        match wire.http2().map(|http2| http2.transport.flush()) {
             Some(Err(error)) => self.break_wire(number, Broken::io(&error)),
             Some(Ok(())) => {
                 wires.is_due(number);
@@ -149,14 +161,14 @@ impl<T: Transport> Worker<T> {
     }
 
     fn establish_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
-        let Some(transport) = &mut wire.transport else {
+        let Some(http2) = wire.http2() else {
             return;
         };
-        let progress = match transport.establish() {
+        let progress = match http2.transport.establish() {
             Ok(progress) => progress,
             Err(error) => return self.not_established(number, Broken::io(&error)),
         };
@@ -170,7 +182,7 @@ impl<T: Transport> Worker<T> {
 
     /// The network's own connection is complete.
     fn wire_connected(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -196,17 +208,19 @@ impl<T: Transport> Worker<T> {
 
     /// Requests can be sent, if the server speaks HTTP/2.
     fn greet(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
-        let Some(transport) = &wire.transport else {
+        let since_ns = wire.since_ns;
+        let Some(http2) = wire.http2() else {
             return;
         };
+        let transport = &http2.transport;
         let desk = &mut self.lane.desk;
         if let Some(agreement) = transport.agreement() {
             self.now_ns = self.clock.now_ns();
-            let handshake_time_ns = self.now_ns.saturating_sub(wire.since_ns);
+            let handshake_time_ns = self.now_ns.saturating_sub(since_ns);
             desk.ledger.note_handshake(handshake_time_ns, agreement);
         }
         if T::SHAKES_HANDS && transport.protocol() != Some(HTTP2) {
@@ -228,18 +242,15 @@ impl<T: Transport> Worker<T> {
     /// Reads a connection until it is drained, as [`Worker::read`] does.
     pub(super) fn read_wire(&mut self, number: u32, ends: bool) {
         for _ in 0..READS_IN_A_TURN {
-            let Some(wires) = &mut self.lane.http2 else {
+            let Some(wires) = &mut self.lane.streams else {
                 return;
             };
             let wire = &mut wires.wires[number as usize];
-            let Some(transport) = wire
-                .transport
-                .as_mut()
-                .filter(|_| wire.stage == Stage::Busy)
-            else {
+            let is_open = wire.stage == Stage::Busy;
+            let Some(http2) = wire.http2().filter(|_| is_open) else {
                 return;
             };
-            match transport.read(&mut self.buffer, ends) {
+            match http2.transport.read(&mut self.buffer, ends) {
                 Ok(0) => return self.wire_closed(number),
                 Ok(read) => {
                     let is_short = read < self.buffer.len();
@@ -260,7 +271,10 @@ impl<T: Transport> Worker<T> {
     pub(super) fn read_unread_wires(&mut self) {
         for number in std::mem::take(&mut self.lane.unread) {
             self.now_ns = self.clock.now_ns();
-            self.read_wire(number, true);
+            match self.is_quic() {
+                true => self.read_quic(number),
+                false => self.read_wire(number, true),
+            }
         }
         if self.weave.is_some() {
             self.write_due();
@@ -270,54 +284,49 @@ impl<T: Transport> Worker<T> {
     #[inline]
     fn received_on_wire(&mut self, number: u32, read: usize) {
         let lane = &mut self.lane;
-        let Some(wires) = &mut lane.http2 else { return };
+        let Some(wires) = &mut lane.streams else {
+            return;
+        };
         lane.desk.ledger.totals.bytes_read.add(read as u64);
         let input = &self.buffer[..read];
         let (program, desk) = (&lane.program, &mut lane.desk);
         let received = wires.receive(number, input, self.now_ns, program, desk);
         self.end_streams();
-        if let Err(fault) = received {
-            let broken = Broken::of_http2(fault, self.is_greeted(number), &self.lane.desk);
+        if let Err(broken) = received {
             return self.break_wire(number, broken);
         }
         self.go_on(number);
-        if let Some(wires) = &mut self.lane.http2 {
+        if let Some(wires) = &mut self.lane.streams {
             wires.is_due(number);
         }
     }
 
     /// Books what has ended.
     #[inline]
-    fn end_streams(&mut self) {
-        let Some(wires) = &mut self.lane.http2 else {
+    pub(super) fn end_streams(&mut self) {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let mut ended = std::mem::take(&mut wires.ended);
         for (seat, outcome) in ended.drain(..) {
             match outcome {
                 Outcome::Answered => self.lane.end_stream(seat, self.now_ns),
-                Outcome::Failed(fault) => {
-                    let broken = Broken::of_stream(fault, &self.lane.desk);
-                    self.fail_seat(seat, &broken);
-                }
+                Outcome::Failed(broken) => self.fail_seat(seat, &broken),
             }
         }
-        if let Some(wires) = &mut self.lane.http2 {
+        if let Some(wires) = &mut self.lane.streams {
             wires.ended = ended;
         }
     }
 
     pub(super) fn is_greeted(&self, number: u32) -> bool {
-        let client = |wires: &Wires<T>| {
-            let client = wires.wires[number as usize].client.as_ref();
-            client.is_some_and(|client| client.is_greeted())
-        };
-        self.lane.http2.as_deref().is_some_and(client)
+        let of = |wires: &Wires<T>| wires.wires[number as usize].is_greeted();
+        self.lane.streams.as_deref().is_some_and(of)
     }
 
     /// Closes a connection that takes no more requests, and opens another for those that wait.
     fn end_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.http2 else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
@@ -326,8 +335,8 @@ impl<T: Transport> Worker<T> {
             let detail = "the server takes no request on a connection that it has just opened";
             return self.break_wire(number, Broken::new(Failure::Unprocessed, detail));
         }
-        wire.clear(self.now_ns, &self.lane.desk.ledger);
-        if !wire.waiting.is_empty() {
+        wires.clear(number, self.now_ns, &self.lane.desk.ledger);
+        if !wires.wires[number as usize].waiting.is_empty() {
             self.open_wire(number);
         }
     }
@@ -335,6 +344,6 @@ impl<T: Transport> Worker<T> {
     /// Whether a seat's request waits for a stream, or on which one it is.
     pub(super) fn seat_state(&self, seat: u32) -> State {
         let state = |wires: &Wires<T>| wires.seats[seat as usize].state;
-        self.lane.http2.as_deref().map_or(State::Free, state)
+        self.lane.streams.as_deref().map_or(State::Free, state)
     }
 }

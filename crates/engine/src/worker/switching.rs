@@ -102,10 +102,10 @@ impl<T: Transport> Worker<T> {
         }
         if self.now_ns >= self.next_sweep_ns {
             let count = weave.lanes.len();
+            self.next_sweep_ns = self.now_ns + self.sweep_interval_ns;
             for number in 0..count {
                 self.as_lane(number, Self::sweep);
             }
-            self.next_sweep_ns = self.now_ns + self.sweep_interval_ns;
         }
         false
     }

@@ -37,8 +37,9 @@ impl<T: Transport> Worker<T> {
             self.end_windows(now_ns);
         }
         if now_ns >= self.next_sweep_ns {
-            self.sweep();
+            // Whoever has timers of its own brings the next one forward.
             self.next_sweep_ns = now_ns + self.sweep_interval_ns;
+            self.sweep();
         }
         false
     }
@@ -129,8 +130,11 @@ impl<T: Transport> Worker<T> {
         if self.lane.is_retired {
             return;
         }
-        if self.lane.http2.is_some() {
-            return self.sweep_streams();
+        if let Some(wires) = &self.lane.streams {
+            return match wires.quic {
+                None => self.sweep_streams(),
+                Some(_) => self.sweep_quic(),
+            };
         }
         let limit_ns = self.lane.program.timeout_ns;
         for slot in 0..self.lane.connections.len() as u32 {

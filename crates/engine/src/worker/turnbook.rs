@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::Lane;
 use crate::course::Turn;
-use crate::http2::State;
 use crate::record::ledger::{Ledger, Part};
 use crate::record::measurement::Phase;
+use crate::streams::State;
 use crate::transport::Transport;
 
 pub(crate) struct Turnbook {
@@ -171,11 +171,11 @@ impl<T: Transport> Lane<T> {
         let of_http1 = self.connections.iter().map(|connection| {
             u64::from(connection.outstanding) * connection.exchange.age_ns(at_ns)
         });
-        let seats = self.http2.iter().flat_map(|wires| &wires.seats);
-        let of_http2 = seats
+        let seats = self.streams.iter().flat_map(|wires| &wires.seats);
+        let of_streams = seats
             .filter(|seat| seat.state != State::Free)
             .map(|seat| seat.exchange.age_ns(at_ns));
-        of_http1.chain(of_http2).sum::<u64>() as i64
+        of_http1.chain(of_streams).sum::<u64>() as i64
     }
 
     /// The settle time after its slice is over, or the run is: the slice is put down.

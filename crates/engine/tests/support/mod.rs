@@ -4,6 +4,8 @@
 #![allow(dead_code)]
 
 pub mod http2;
+pub mod http3;
+pub mod quic;
 pub mod woven;
 
 use std::io::{Read, Write};

@@ -1,0 +1,58 @@
+//! What a ledger has of connections that carry several requests at once: how their streams fared beside their answers.
+
+use std::collections::BTreeMap;
+
+use super::counter::Counter;
+
+/// Counts of the current phase.
+#[derive(Debug, Default)]
+pub(crate) struct StreamCounts {
+    /// Requests that waited for the peer's leave to open a stream, and for how long together.
+    pub(crate) waits: Counter,
+    pub(crate) wait_ns: Counter,
+    /// How often a connection's bodies waited for a window, and for how long together.
+    pub(crate) stalls: Counter,
+    pub(crate) stall_ns: Counter,
+}
+
+/// What happens rarely.
+#[derive(Debug, Default)]
+pub(crate) struct StreamNotes {
+    pub(crate) fewest_allowed: Option<u32>,
+    /// Connections that the peer broke (HTTP/2) or that were lost (HTTP/3), by stage and how.
+    pub(crate) faults: BTreeMap<String, u64>,
+    pub(crate) resets: BTreeMap<String, u64>,
+    pub(crate) going_away: BTreeMap<String, u64>,
+}
+
+impl StreamCounts {
+    /// Starts again with the measured phase.
+    pub(crate) fn clear(&self) {
+        let Self {
+            waits,
+            wait_ns,
+            stalls,
+            stall_ns,
+        } = self;
+        for figure in [waits, wait_ns, stalls, stall_ns] {
+            figure.set(0);
+        }
+    }
+}
+
+impl StreamNotes {
+    /// Starts again with the measured phase, but for what the connections still hold to.
+    pub(crate) fn clear(&mut self) {
+        *self = Self {
+            fewest_allowed: self.fewest_allowed,
+            ..Self::default()
+        };
+    }
+}
+
+/// Adds counts by name to others.
+pub(crate) fn add_named(from: &BTreeMap<String, u64>, to: &mut BTreeMap<String, u64>) {
+    for (name, count) in from {
+        *to.entry(name.clone()).or_default() += count;
+    }
+}

@@ -1,0 +1,187 @@
+//! HTTP/2 over a transport: what one connection is made of while it is open.
+
+use std::io;
+
+use assay_http2::client::{Client, Event, Request, Windows};
+use assay_http2::frame::{self, Code};
+use assay_http2::{Fault, StreamFault};
+
+use super::reading::Reading;
+use super::seat::Outcome;
+use crate::desk::{Broken, Desk};
+use crate::record::Failure;
+use crate::transport::Transport;
+
+/// Wide enough never to set the pace of a server on a network that one measures over.
+const WINDOWS: Windows = Windows {
+    stream: 16 * 1024 * 1024,
+    connection: 256 * 1024 * 1024,
+};
+/// With so much that the peer does not take, no stream is opened.
+const MOST_UNSENT: usize = 256 * 1024;
+
+/// A transport and the state of HTTP/2 on it.
+#[derive(Debug)]
+pub(crate) struct Http2<T> {
+    pub(crate) transport: T,
+    /// The codec, once requests can be sent.
+    pub(super) client: Option<Box<Client>>,
+    /// What is to be sent, and how much of it is.
+    pub(super) out: Vec<u8>,
+    sent_bytes: usize,
+}
+
+impl<T: Transport> Http2<T> {
+    pub(crate) fn new(transport: T) -> Self {
+        Self {
+            transport,
+            client: None,
+            out: Vec::new(),
+            sent_bytes: 0,
+        }
+    }
+
+    /// Begins to speak on a transport that is ready.
+    pub(super) fn greet(&mut self) {
+        self.out.clear();
+        self.client = Some(Box::new(Client::new(WINDOWS, &mut self.out)));
+    }
+
+    /// Whether the peer allows another stream now. Until it has greeted us nobody knows how many it allows, so there
+    /// is one.
+    #[inline]
+    pub(super) fn has_room(&self) -> bool {
+        let allows =
+            |client: &Client| client.room() > 0 && (client.is_greeted() || client.under_way() == 0);
+        self.client.as_deref().is_some_and(allows) && self.out.len() - self.sent_bytes < MOST_UNSENT
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        let full =
+            |client: &Client| client.is_greeted() && client.room() == 0 && !client.is_spent();
+        self.client.as_deref().is_some_and(full)
+    }
+
+    #[inline]
+    pub(super) fn open(&mut self, key: u32, request: &Request) -> Option<u64> {
+        let stream = self.client.as_mut()?.open(key, request, &mut self.out);
+        stream.map(u64::from)
+    }
+
+    pub(super) fn cancel(&mut self, stream: u64) {
+        if let (Some(client), Ok(stream)) = (&mut self.client, u32::try_from(stream)) {
+            client.cancel(stream, &mut self.out);
+        }
+    }
+
+    /// Takes in bytes that were read.
+    ///
+    /// # Errors
+    /// How the peer broke the connection.
+    #[inline]
+    pub(super) fn receive(&mut self, mut input: &[u8], at: &mut Reading<'_>) -> Result<(), Broken> {
+        let Some(client) = &mut self.client else {
+            return Ok(());
+        };
+        loop {
+            let event = match client.next(&mut input, &mut self.out) {
+                Ok(Some(event)) => event,
+                Ok(None) => return Ok(()),
+                Err(fault) => return Err(Broken::of_http2(fault, client.is_greeted(), at.desk)),
+            };
+            match event {
+                Event::Answer { key, status } => {
+                    let exchange = &mut at.seats[key as usize].exchange;
+                    exchange.note_first_byte(at.now_ns, at.desk);
+                    let head = at.desk.heads.of_fields(
+                        "HTTP/2",
+                        (at.number, client.blocks_read()),
+                        status,
+                        client.fields().iter(),
+                        at.program.reads_heads,
+                    );
+                    exchange.take_head(head, &[], at.program, at.desk);
+                }
+                Event::Body { key, data } => {
+                    let exchange = &mut at.seats[key as usize].exchange;
+                    exchange.take_data(data, at.program, at.desk);
+                }
+                Event::End { key } => at.end(key),
+                Event::Failed { key, fault } => {
+                    let broken = Broken::of_stream(fault, at.desk);
+                    at.ended.push((key, Outcome::Failed(broken)));
+                }
+                Event::GoAway(code) => at.desk.ledger.note_going_away(code.name()),
+            }
+        }
+    }
+
+    /// Writes as much as fits; how much that was.
+    pub(crate) fn write(&mut self) -> io::Result<usize> {
+        let mut written = 0;
+        while self.sent_bytes < self.out.len() {
+            match self.transport.write(&self.out[self.sent_bytes..]) {
+                Ok(bytes) => {
+                    self.sent_bytes += bytes;
+                    written += bytes;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(written),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.out.clear();
+        self.sent_bytes = 0;
+        Ok(written)
+    }
+
+    /// Tells the peer that nothing more will come, if it can be told at once; nothing depends on it.
+    pub(super) fn part(&mut self, is_open: bool) {
+        if is_open && self.out.is_empty() {
+            frame::write_goaway(0, Code::NO_ERROR, "", &mut self.out);
+        }
+        let _ = self.transport.write(&self.out[self.sent_bytes..]);
+        let _ = self.transport.flush();
+    }
+}
+
+impl Broken {
+    /// How a connection of HTTP/2 was broken by its peer.
+    fn of_http2(fault: Fault, is_greeted: bool, desk: &Desk) -> Self {
+        if fault == Fault::Http1 {
+            return Self::new(Failure::WrongProtocol, fault.to_string());
+        }
+        let stage = if is_greeted { "open" } else { "greeting" };
+        let code = fault.code().name();
+        desk.ledger.note_fault(format!("{stage}: {code}"));
+        Self::new(Failure::ProtocolError, format!("{code}: {fault}"))
+    }
+
+    /// Why a stream came to nothing.
+    fn of_stream(fault: StreamFault, desk: &Desk) -> Self {
+        let failure = match fault {
+            StreamFault::Reset(code) => {
+                desk.ledger.note_reset(code.name());
+                Failure::StreamReset
+            }
+            StreamFault::Unprocessed => Failure::Unprocessed,
+            _ => Failure::BadAnswer,
+        };
+        Self::new(failure, fault.to_string())
+    }
+
+    /// The peer ended a connection that carried requests.
+    pub(crate) fn closed_http2(is_greeted: bool, is_going_away: bool) -> Self {
+        match (is_greeted, is_going_away) {
+            (false, _) => Self::new(Failure::ClosedEarly, "closed before its SETTINGS"),
+            (true, true) => Self::new(
+                Failure::ClosedEarly,
+                "closed before it answered what its GOAWAY had left open",
+            ),
+            (true, false) => Self::new(
+                Failure::ClosedUnannounced,
+                "closed without GOAWAY, with requests under way",
+            ),
+        }
+    }
+}

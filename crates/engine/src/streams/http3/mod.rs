@@ -1,0 +1,10 @@
+//! HTTP/3: its connections over QUIC, and what those of a lane share.
+
+mod connection;
+mod lost;
+mod numbers;
+mod quic;
+mod serving;
+
+pub(crate) use connection::Http3;
+pub(crate) use quic::{Quic, written};

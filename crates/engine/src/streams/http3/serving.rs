@@ -1,0 +1,243 @@
+//! What the peer says on a connection: answers, and what its own streams say.
+
+use assay_http3::frame;
+use assay_http3::message::{self, Event, MOST_FIELD_BYTES};
+use assay_http3::{Code, Fault, Heads, peer};
+use bytes::Bytes;
+use quinn_proto::{Dir, ReadError, StreamEvent, StreamId};
+
+use super::connection::{Http3, Stream, code, id_of, send};
+use super::lost;
+use crate::desk::Broken;
+use crate::record::Failure;
+use crate::streams::reading::Reading;
+use crate::streams::seat::Outcome;
+
+impl Http3 {
+    /// Does what the datagrams that were read, or a timer, ask for; whether the handshake was done with them.
+    ///
+    /// # Errors
+    /// How the connection was lost, or broken by the peer.
+    pub(in crate::streams) fn serve(&mut self, at: &mut Reading<'_>) -> Result<bool, Broken> {
+        let mut is_connected = false;
+        while let Some(event) = self.connection.poll() {
+            let heeded = match event {
+                quinn_proto::Event::Connected => {
+                    is_connected = true;
+                    self.greet();
+                    Ok(())
+                }
+                quinn_proto::Event::ConnectionLost { reason } => {
+                    return Err(self.standing().lost(&reason, at.desk));
+                }
+                quinn_proto::Event::Stream(event) => self.heed(event, at),
+                _ => Ok(()),
+            };
+            if let Err(fault) = heeded {
+                self.closes_with = fault.code();
+                return Err(self.standing().faulty(fault, at.desk));
+            }
+        }
+        Ok(is_connected)
+    }
+
+    /// Opens our control stream. The streams of QPACK are left out: they would say nothing.
+    fn greet(&mut self) {
+        self.is_open = true;
+        let mut out = Vec::new();
+        frame::write_control(MOST_FIELD_BYTES as u64, &mut out);
+        if let Some(id) = self.connection.streams().open(Dir::Uni) {
+            // A server that leaves no room for these few bytes breaks RFC 9114, 6.2, and gets no SETTINGS.
+            let _ = self.connection.send_stream(id).write(&out);
+        }
+    }
+
+    fn heed(&mut self, event: StreamEvent, at: &mut Reading<'_>) -> Result<(), Fault> {
+        match event {
+            StreamEvent::Readable { id } if id.dir() == Dir::Bi => self.read(id, at),
+            StreamEvent::Readable { id } => self.read_own(id, at),
+            StreamEvent::Opened { dir } => {
+                while let Some(id) = self.connection.streams().accept(dir) {
+                    self.own.insert(id, peer::Stream::default());
+                    self.read_own(id, at)?;
+                }
+                Ok(())
+            }
+            StreamEvent::Writable { id } => {
+                if let Some(stream) = self.streams.get_mut(&id.index())
+                    && !stream.unsent.is_empty()
+                {
+                    send(&mut self.connection, id, &mut stream.unsent);
+                    self.stalled -= usize::from(stream.unsent.is_empty());
+                }
+                Ok(())
+            }
+            StreamEvent::Stopped { id, .. } => {
+                // The answer may come all the same (RFC 9114, 4.1.1).
+                if let Some(stream) = self.streams.get_mut(&id.index()) {
+                    self.stalled -= usize::from(!stream.unsent.is_empty());
+                    stream.unsent = Bytes::new();
+                }
+                let _ = self.connection.send_stream(id).reset(code(Code::NO_ERROR));
+                Ok(())
+            }
+            StreamEvent::Available { dir: Dir::Bi } => {
+                self.is_full = false;
+                Ok(())
+            }
+            StreamEvent::Available { dir: Dir::Uni } | StreamEvent::Finished { .. } => Ok(()),
+        }
+    }
+
+    /// Reads what there is of an answer.
+    fn read(&mut self, id: StreamId, at: &mut Reading<'_>) -> Result<(), Fault> {
+        let Some(stream) = self.streams.get_mut(&id.index()) else {
+            return Ok(());
+        };
+        let mut receiving = self.connection.recv_stream(id);
+        let Ok(mut chunks) = receiving.read(true) else {
+            return Ok(());
+        };
+        let ended = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => {
+                    if let Err(broken) = stream.read(&chunk.bytes, &mut self.heads, at) {
+                        break Ended::Broken(broken);
+                    }
+                }
+                Ok(None) => match stream.reader.finish() {
+                    Ok(()) => break Ended::Whole,
+                    Err(broken) => break Ended::Broken(broken),
+                },
+                Err(ReadError::Blocked) => break Ended::NotYet,
+                Err(ReadError::Reset(code)) => break Ended::Reset(Code(code.into_inner())),
+            }
+        };
+        let _ = chunks.finalize();
+        self.ended(id, ended, at)
+    }
+
+    /// What follows for a stream from what was read of it.
+    fn ended(&mut self, id: StreamId, ended: Ended, at: &mut Reading<'_>) -> Result<(), Fault> {
+        let (broken, why) = match ended {
+            Ended::NotYet => return Ok(()),
+            Ended::Whole => {
+                if let Some(stream) = self.take(id.index()) {
+                    at.end(stream.key);
+                    if !stream.unsent.is_empty() {
+                        // What is not asked for any more (RFC 9114, 4.1).
+                        let _ = self.connection.send_stream(id).reset(code(Code::NO_ERROR));
+                    }
+                }
+                return Ok(());
+            }
+            Ended::Broken(message::Broken::Connection(fault)) => return Err(fault),
+            Ended::Broken(message::Broken::Stream(fault)) => {
+                let broken = Broken::new(Failure::BadAnswer, fault.to_string());
+                (broken, fault.code())
+            }
+            Ended::Reset(code) => (lost::reset(code, at.desk), Code::REQUEST_CANCELLED),
+        };
+        if let Some(stream) = self.take(id.index()) {
+            at.ended.push((stream.key, Outcome::Failed(broken)));
+            self.end_stream(id, why);
+        }
+        Ok(())
+    }
+
+    /// Reads what there is of one of the peer's own streams.
+    fn read_own(&mut self, id: StreamId, at: &mut Reading<'_>) -> Result<(), Fault> {
+        let Some(own) = self.own.get_mut(&id) else {
+            return Ok(());
+        };
+        let mut receiving = self.connection.recv_stream(id);
+        let Ok(mut chunks) = receiving.read(true) else {
+            return Ok(());
+        };
+        let mut goes_away = None;
+        let has_ended = loop {
+            match chunks.next(usize::MAX) {
+                Ok(Some(chunk)) => {
+                    let mut input = &chunk.bytes[..];
+                    while let Some(event) = self.peer.next(own, &mut input)? {
+                        if let peer::Event::GoAway(from) = event {
+                            goes_away = Some(from);
+                        }
+                    }
+                }
+                Ok(None) | Err(ReadError::Reset(_)) => break true,
+                Err(ReadError::Blocked) => break false,
+            }
+        };
+        let _ = chunks.finalize();
+        if has_ended {
+            self.peer.finish(own)?;
+            self.own.remove(&id);
+        } else if own.is_useless() {
+            self.own.remove(&id);
+            let why = code(Code::STREAM_CREATION_ERROR);
+            let _ = self.connection.recv_stream(id).stop(why);
+        }
+        if let Some(from) = goes_away {
+            self.go_away(from, at);
+        }
+        Ok(())
+    }
+
+    /// The peer processes no request from this stream on (RFC 9114, 5.2).
+    fn go_away(&mut self, from: u64, at: &mut Reading<'_>) {
+        self.is_going_away = true;
+        at.desk.ledger.note_going_away("GOAWAY");
+        let first = from / 4;
+        let beyond: Vec<u64> = (self.streams.keys().copied())
+            .filter(|number| *number >= first)
+            .collect();
+        for number in beyond {
+            if let Some(stream) = self.take(number) {
+                let detail = "beyond the last request of the server's GOAWAY";
+                let broken = Broken::new(Failure::Unprocessed, detail);
+                at.ended.push((stream.key, Outcome::Failed(broken)));
+                self.end_stream(id_of(number), Code::REQUEST_CANCELLED);
+            }
+        }
+    }
+}
+
+/// What was read of a stream so far.
+enum Ended {
+    NotYet,
+    Whole,
+    Reset(Code),
+    Broken(message::Broken),
+}
+
+impl Stream {
+    /// Takes in a piece of the answer.
+    #[inline]
+    fn read(
+        &mut self,
+        mut input: &[u8],
+        heads: &mut Heads,
+        at: &mut Reading<'_>,
+    ) -> Result<(), message::Broken> {
+        let exchange = &mut at.seats[self.key as usize].exchange;
+        while let Some(event) = self.reader.next(&mut input, heads)? {
+            match event {
+                Event::Answer { status } => {
+                    exchange.note_first_byte(at.now_ns, at.desk);
+                    let head = at.desk.heads.of_fields(
+                        "HTTP/3",
+                        (at.number, heads.changes()),
+                        status,
+                        heads.fields().iter(),
+                        at.program.reads_heads,
+                    );
+                    exchange.take_head(head, &[], at.program, at.desk);
+                }
+                Event::Body(data) => exchange.take_data(data, at.program, at.desk),
+                Event::Request => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! HTTP/2 and HTTP/3 in a lane: connections ([`Wire`]) that carry the requests of several [`Seat`]s at once.
+//!
+//! A seat is to them what a connection is to HTTP/1: it has one request under way at a time, thinks between
+//! two of them, and waits after failures. A plan has as many as connections times streams, and seat `n` sends on
+//! the lane's connection `n` modulo their number. Nothing here reads a clock or waits.
+//!
+//! ```text
+//!   Free ── taken ─▶ Waiting ── a stream is opened ─▶ Sent ── answered, failed ─▶ Free
+//! ```
+
+mod http2;
+mod http3;
+mod reading;
+mod seat;
+mod wire;
+
+use crate::connection::Stage;
+use crate::desk::{Broken, Desk};
+use crate::program::Program;
+use crate::protocol::http2::make;
+use crate::record::ledger::Ledger;
+use crate::transport::Transport;
+pub(crate) use http2::Http2;
+pub(crate) use http3::{Http3, Quic};
+use reading::Reading;
+pub(crate) use seat::{Outcome, Seat, State};
+pub(crate) use wire::{Carrier, Wire};
+
+/// A lane's connections that carry several requests at once.
+pub(crate) struct Wires<T> {
+    pub(crate) seats: Vec<Seat>,
+    pub(crate) wires: Vec<Wire<T>>,
+    /// Connections that have something to send.
+    pub(crate) due: Vec<u32>,
+    /// What came of the streams since it was last looked at.
+    pub(crate) ended: Vec<(u32, Outcome)>,
+    /// What those of HTTP/3 share.
+    pub(crate) quic: Option<Box<Quic>>,
+}
+
+impl<T: Transport> Wires<T> {
+    pub(crate) fn new(connections: usize, streams: usize, quic: Option<Quic>) -> Self {
+        Self {
+            seats: (0..connections * streams).map(|_| Seat::new()).collect(),
+            wires: (0..connections).map(|_| Wire::new()).collect(),
+            due: Vec::with_capacity(connections),
+            ended: Vec::new(),
+            quic: quic.map(Box::new),
+        }
+    }
+
+    /// The connection that a seat's requests go over.
+    #[inline]
+    pub(crate) fn wire_of(&self, seat: u32) -> u32 {
+        (seat as usize % self.wires.len()) as u32
+    }
+
+    /// The connection is among those that are written next.
+    #[inline]
+    pub(crate) fn is_due(&mut self, number: u32) {
+        let wire = &mut self.wires[number as usize];
+        if !wire.is_due && wire.has_something() {
+            wire.is_due = true;
+            self.due.push(number);
+        }
+    }
+
+    /// Opens streams for what waits on a connection, as far as that has room.
+    #[inline]
+    pub(crate) fn send_waiting(
+        &mut self,
+        number: u32,
+        now_ns: u64,
+        program: &Program,
+        desk: &mut Desk,
+    ) {
+        loop {
+            let wire = &mut self.wires[number as usize];
+            let Some(&seat) = wire.waiting.front() else {
+                break;
+            };
+            if !wire.has_room(program) || !self.send(seat, number, now_ns, program, desk) {
+                self.hold(number);
+                break;
+            }
+            self.wires[number as usize].waiting.pop_front();
+        }
+        self.is_due(number);
+    }
+
+    /// Notes of what waits that it waits for the peer's leave, where it does.
+    fn hold(&mut self, number: u32) {
+        let wire = &self.wires[number as usize];
+        // Those before the last are held already, if it is.
+        if let Some(&last) = wire.waiting.back()
+            && wire.is_full()
+            && self.seats[last as usize].state != (State::Waiting { is_held: true })
+        {
+            for &seat in &wire.waiting {
+                self.seats[seat as usize].state = State::Waiting { is_held: true };
+            }
+        }
+    }
+
+    /// Sends a seat's request on a stream of its own: the moment its service time begins. False where the peer allows
+    /// none.
+    #[inline]
+    fn send(
+        &mut self,
+        number: u32,
+        wire: u32,
+        now_ns: u64,
+        program: &Program,
+        desk: &mut Desk,
+    ) -> bool {
+        let Some(stream) = self.open_stream(number, wire, program) else {
+            return false;
+        };
+        let seat = &mut self.seats[number as usize];
+        let wire = &mut self.wires[wire as usize];
+        let exchange = &mut seat.exchange;
+        let waited_ns = now_ns.saturating_sub(exchange.since_ns);
+        if let (State::Waiting { is_held: true }, Some(counts)) = (seat.state, &desk.ledger.streams)
+        {
+            counts.waits.add(1);
+            counts.wait_ns.add(waited_ns);
+        }
+        seat.state = State::Sent { stream };
+        exchange.since_ns = now_ns;
+        if exchange.redirects == 0 {
+            exchange.stamps.connect_ns = now_ns.saturating_sub(exchange.stamps.begun_ns);
+            match &desk.ledger.open_loop {
+                Some(times) => {
+                    let lag_ns = now_ns.saturating_sub(exchange.intended_ns);
+                    times.send_lag.record(lag_ns);
+                }
+                None => exchange.intended_ns = now_ns,
+            }
+        }
+        wire.carried += 1;
+        wire.note_stall(now_ns, &desk.ledger);
+        true
+    }
+
+    /// Opens a stream for a seat's request, as its carrier writes it.
+    #[inline]
+    fn open_stream(&mut self, number: u32, wire: u32, program: &Program) -> Option<u64> {
+        let seat = &mut self.seats[number as usize];
+        let exchange = &seat.exchange;
+        let template = &program.templates[exchange.template as usize];
+        let fixed = template.fields.as_ref();
+        let fixed = fixed.filter(|_| exchange.redirects == 0);
+        if fixed.is_none() {
+            let text = exchange.bytes(program);
+            make(text, program.scheme, &mut seat.made);
+        }
+        let fields = fixed.or(seat.made.as_ref())?;
+        match &mut self.wires[wire as usize].carrier {
+            Carrier::None => None,
+            Carrier::Http2(http2) => http2.open(number, fields),
+            Carrier::Http3(http3) => {
+                let written = match (fixed, &self.quic) {
+                    (Some(_), Some(quic)) => quic.written(exchange.template),
+                    _ => None,
+                };
+                let bytes = written.unwrap_or_else(|| http3::written(fields));
+                http3.open(number, bytes, fields.is_head)
+            }
+        }
+    }
+
+    /// Takes in bytes of a connection that were read at `now_ns`; what they end is in `ended`.
+    ///
+    /// # Errors
+    /// How the peer broke the connection.
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        number: u32,
+        input: &[u8],
+        now_ns: u64,
+        program: &Program,
+        desk: &mut Desk,
+    ) -> Result<(), Broken> {
+        let received = self.read_with(number, now_ns, program, desk, |carrier, at| match carrier {
+            Carrier::Http2(http2) => http2.receive(input, at),
+            Carrier::None | Carrier::Http3(_) => Ok(()),
+        });
+        let wire = &mut self.wires[number as usize];
+        wire.heard_ns = now_ns;
+        wire.note_allowed(&desk.ledger);
+        received
+    }
+
+    /// The same for HTTP/3, whose datagrams QUIC has read; whether its handshake is done with them.
+    ///
+    /// # Errors
+    /// How the connection was lost, or broken by its peer.
+    #[inline]
+    pub(crate) fn serve(
+        &mut self,
+        number: u32,
+        now_ns: u64,
+        program: &Program,
+        desk: &mut Desk,
+    ) -> Result<bool, Broken> {
+        self.read_with(number, now_ns, program, desk, |carrier, at| match carrier {
+            Carrier::Http3(http3) => http3.serve(at),
+            Carrier::None | Carrier::Http2(_) => Ok(false),
+        })
+    }
+
+    #[inline]
+    fn read_with<R>(
+        &mut self,
+        number: u32,
+        now_ns: u64,
+        program: &Program,
+        desk: &mut Desk,
+        read: impl FnOnce(&mut Carrier<T>, &mut Reading<'_>) -> R,
+    ) -> R {
+        let wire = &mut self.wires[number as usize];
+        let mut reading = Reading {
+            number,
+            now_ns,
+            seats: &mut self.seats,
+            ended: &mut self.ended,
+            program,
+            desk,
+            answers: 0,
+        };
+        let result = read(&mut wire.carrier, &mut reading);
+        let answers = reading.answers;
+        wire.note_answered(answers, &desk.ledger);
+        wire.note_stall(now_ns, &desk.ledger);
+        result
+    }
+
+    /// A connection of HTTP/3, with what it shares with the others.
+    pub(crate) fn http3(&mut self, number: u32) -> Option<(&mut Quic, &mut Http3)> {
+        match &mut self.wires[number as usize].carrier {
+            Carrier::Http3(http3) => Some((self.quic.as_mut()?, http3)),
+            Carrier::None | Carrier::Http2(_) => None,
+        }
+    }
+
+    /// Closes a connection; the seats whose streams were under way.
+    pub(crate) fn clear(&mut self, number: u32, now_ns: u64, ledger: &Ledger) -> Vec<u32> {
+        let wire = &mut self.wires[number as usize];
+        if let (Carrier::Http3(http3), Some(quic)) = (&mut wire.carrier, &mut self.quic) {
+            quic.forget(http3);
+        }
+        wire.clear(now_ns, ledger)
+    }
+
+    /// Notes of the connections what is not told as it happens.
+    pub(crate) fn note_paths(&self, ledger: &Ledger) {
+        for wire in &self.wires {
+            if let Carrier::Http3(http3) = &wire.carrier {
+                http3.note_path(ledger);
+            }
+        }
+    }
+
+    /// The requests that no answer has ended.
+    pub(crate) fn outstanding(&self) -> u64 {
+        let taken = |seat: &&Seat| seat.state != State::Free;
+        self.seats.iter().filter(taken).count() as u64
+    }
+
+    /// Closes all connections. What they carry stays unanswered.
+    pub(crate) fn retire(&mut self) {
+        for wire in &mut self.wires {
+            wire.carrier = Carrier::None;
+            wire.stage = Stage::Closed;
+            wire.waiting.clear();
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! A lane of HTTP/3: opening its connections, reading and writing their datagrams, and QUIC's timers.
+//!
+//! As with HTTP/2 a batch costs one reading of the clock, one read and one write. A timer that goes off is a sweep that
+//! comes early: so the loop has one time more to look at, whatever its lanes speak.
+
+use mio::Interest;
+use mio::event::Event;
+use mio::unix::SourceFd;
+use std::os::fd::AsRawFd;
+
+use super::{Place, READS_IN_A_TURN, Worker};
+use crate::desk::Broken;
+use crate::streams::{Carrier, Wires};
+use crate::transport::Transport;
+
+impl<T: Transport> Worker<T> {
+    /// Whether it is HTTP/3 that the lane speaks.
+    pub(super) fn is_quic(&self) -> bool {
+        let of = |wires: &Wires<T>| wires.quic.is_some();
+        self.lane.streams.as_deref().is_some_and(of)
+    }
+
+    /// Begins a connection, for the place that the descriptor's events will name.
+    pub(super) fn open_quic(&mut self, number: u32) {
+        let lane = self.lane.assignment.lane as usize;
+        let now_ns = self.now_ns;
+        let Some(wires) = &mut self.lane.streams else {
+            return;
+        };
+        let Some(quic) = &mut wires.quic else { return };
+        let opened = quic.open(number, now_ns).and_then(|mut http3| {
+            let place = Place { lane, slot: number };
+            let interest = Interest::READABLE | Interest::WRITABLE;
+            let descriptor = http3.descriptor().as_raw_fd();
+            let registry = self.waiter.registry();
+            match registry.register(&mut SourceFd(&descriptor), place.token(), interest) {
+                Ok(()) => Ok(http3),
+                Err(error) => {
+                    quic.forget(&mut http3);
+                    Err(Broken::io(&error))
+                }
+            }
+        });
+        let wire = &mut wires.wires[number as usize];
+        wire.since_ns = now_ns;
+        match opened {
+            Ok(http3) => {
+                wire.begin(Carrier::Http3(Box::new(http3)));
+                wires.is_due(number);
+                self.lane.desk.ledger.note_open();
+            }
+            Err(broken) => self.break_wire(number, broken),
+        }
+    }
+
+    pub(super) fn quic_event(&mut self, number: u32, event: &Event) {
+        if event.is_readable() || event.is_read_closed() || event.is_error() {
+            self.read_quic(number);
+        }
+        if event.is_writable()
+            && let Some(wires) = &mut self.lane.streams
+            && let Carrier::Http3(http3) = &wires.wires[number as usize].carrier
+            && http3.has_unsent()
+        {
+            wires.is_due(number);
+        }
+        if self.weave.is_some() {
+            // Its lane may rest when the next writes are made.
+            self.write_due();
+        }
+    }
+
+    /// Reads a connection's datagrams until there are none, and does what each batch asks for.
+    pub(super) fn read_quic(&mut self, number: u32) {
+        for _ in 0..READS_IN_A_TURN {
+            let (lane, now_ns) = (&mut self.lane, self.now_ns);
+            let Some(wires) = &mut lane.streams else {
+                return;
+            };
+            let Some((quic, http3)) = wires.http3(number) else {
+                return;
+            };
+            match quic.read(http3, now_ns, &lane.desk.ledger) {
+                Ok(may_be_more) => {
+                    wires.wires[number as usize].heard_ns = now_ns;
+                    self.serve_quic(number);
+                    if !may_be_more {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    let broken = http3.unreached(&error, &lane.desk);
+                    return self.break_wire(number, broken);
+                }
+            }
+        }
+        self.lane.unread.push(number);
+    }
+
+    /// Does what datagrams, or a timer, ask for.
+    fn serve_quic(&mut self, number: u32) {
+        let lane = &mut self.lane;
+        let Some(wires) = &mut lane.streams else {
+            return;
+        };
+        let served = wires.serve(number, self.now_ns, &lane.program, &mut lane.desk);
+        self.end_streams();
+        match served {
+            Err(broken) => return self.break_wire(number, broken),
+            Ok(true) => self.quic_connected(number),
+            Ok(false) => {}
+        }
+        self.go_on(number);
+        if let Some(wires) = &mut self.lane.streams {
+            wires.is_due(number);
+        }
+    }
+
+    /// The handshake is done, QUIC's and TLS's in one: requests can be sent.
+    fn quic_connected(&mut self, number: u32) {
+        self.now_ns = self.clock.now_ns();
+        let Some(wires) = &mut self.lane.streams else {
+            return;
+        };
+        let wire = &mut wires.wires[number as usize];
+        let Carrier::Http3(http3) = &wire.carrier else {
+            return;
+        };
+        let desk = &mut self.lane.desk;
+        desk.ledger.note_quic(http3.agreement());
+        if let Some(log) = &mut desk.log {
+            log.session = log.session.take().or_else(|| Some(http3.session()));
+        }
+        desk.heads.forget();
+        let connect_time_ns = self.now_ns.saturating_sub(wire.since_ns);
+        wire.greet(self.now_ns);
+        wire.failures = 0;
+        let is_again = std::mem::replace(&mut wire.was_opened, true);
+        for &seat in &wire.waiting {
+            wires.seats[seat as usize].exchange.since_ns = self.now_ns;
+        }
+        self.note_connected(connect_time_ns, is_again);
+    }
+
+    pub(super) fn write_quic(&mut self, number: u32) {
+        let lane = &mut self.lane;
+        let Some((quic, http3)) = (lane.streams.as_mut()).and_then(|wires| wires.http3(number))
+        else {
+            return;
+        };
+        let written = quic.write(number, http3, self.now_ns, &lane.desk.ledger);
+        self.next_sweep_ns = self.next_sweep_ns.min(quic.next_due_ns());
+        if let Err(error) = written {
+            let broken = http3.unreached(&error, &lane.desk);
+            self.break_wire(number, broken);
+        }
+    }
+
+    /// Lets the timers that are due go off and, as often as other lanes are swept, ends what has taken too long.
+    pub(super) fn sweep_quic(&mut self) {
+        while let Some(number) = self.next_quic_due() {
+            let wires = self.lane.streams.as_mut();
+            let Some((quic, http3)) = wires.and_then(|wires| wires.http3(number)) else {
+                continue;
+            };
+            if quic.time(number, http3, self.now_ns) {
+                self.serve_quic(number);
+            }
+        }
+        let interval_ns = self.sweep_interval_ns;
+        let now_ns = self.now_ns;
+        let Some(quic) = self
+            .lane
+            .streams
+            .as_mut()
+            .and_then(|wires| wires.quic.as_mut())
+        else {
+            return;
+        };
+        if now_ns >= quic.swept_ns + interval_ns {
+            quic.swept_ns = now_ns;
+            self.sweep_streams();
+        } else {
+            self.write_due();
+        }
+        if let Some(quic) = self
+            .lane
+            .streams
+            .as_mut()
+            .and_then(|wires| wires.quic.as_mut())
+        {
+            let next_ns = quic.next_due_ns().min(quic.swept_ns + interval_ns);
+            self.next_sweep_ns = self.next_sweep_ns.min(next_ns);
+        }
+    }
+
+    fn next_quic_due(&mut self) -> Option<u32> {
+        let wires = self.lane.streams.as_mut()?;
+        wires.quic.as_mut()?.next_due(self.now_ns)
+    }
+}
