@@ -61,28 +61,16 @@ class Run:
         """Wait for the end and give the `Measurement`."""
 
 class WovenRun:
-    """A load of lanes that take turns. Controls but `stop` take effect with the next cycle."""
+    """A load of lanes that take turns."""
 
     def __new__(cls, plan_json: bytes) -> WovenRun:
         """Start the worker threads at once."""
 
-    def begin_measuring(self, lanes: list[int] | None = None) -> None:
-        """Let lanes measure; all of them where none is named."""
+    def change(self, change_json: bytes, from_cycle: int) -> int:
+        """Change the turns from a cycle on; the cycle from which that holds."""
 
-    def set_turns(self, lanes: list[int]) -> None:
-        """Give turns to these lanes only."""
-
-    def set_lengths(self, slice_ns: int, settle_ns: int) -> None:
-        """Change the length of slices and settle times."""
-
-    def end_lane(self, lane: int) -> None:
-        """Give a lane no more turns."""
-
-    def end_after_cycle(self) -> None:
-        """End the run with the cycle that is under way."""
-
-    def stop(self) -> None:
-        """End the run at once."""
+    def stop(self, at_ns: int = 0) -> None:
+        """End the run, so long after the start or, where that is over, at once."""
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
@@ -104,6 +92,24 @@ class WovenRun:
 
     def result(self) -> bytes:
         """Wait for the end and give the `WovenMeasurement`."""
+
+class AgreedTurns:
+    """The turns of a run that others carry out in parts."""
+
+    def __new__(cls, plan_json: bytes) -> AgreedTurns:
+        """Begin with the plan's."""
+
+    def turn(self, number: int, now_ns: int) -> bytes | None:
+        """Give a `Turn`, where it is settled so long after the start."""
+
+    def next_cycle(self, now_ns: int) -> int:
+        """Give the first cycle that is not settled once all are that begin by then."""
+
+    def is_over(self) -> bool:
+        """Whether there are no more turns than the settled ones."""
+
+    def change(self, change_json: bytes, from_cycle: int) -> int:
+        """Change the turns from a cycle on; the cycle from which that holds."""
 
 def version() -> str:
     """Give the engine's version."""

@@ -6,7 +6,7 @@ live view; `result` is the `Measurement`. `start_woven(plan)` gives a `WovenRun`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan
 
 if TYPE_CHECKING:
-    from assay.values.weave import Turn, WovenMeasurement, WovenPlan, WovenSnapshot
+    from assay.values.weave import Change, Turn, WovenMeasurement, WovenPlan, WovenSnapshot
 
 _encode = msgspec.json.Encoder().encode
 _decode_snapshot = msgspec.json.Decoder(Snapshot).decode
@@ -181,10 +181,10 @@ class EngineRun:
 
 
 class WovenRun:
-    """Lanes that take turns, or took them. Its methods may be called from any thread.
+    """Lanes that take turns, or took them. Its methods may be called from any thread."""
 
-    Every control but `stop` takes effect with the next cycle.
-    """
+    least_settle_ns = 0
+    """All its workers have one clock, and switch together."""
 
     def __init__(self, run: _engine.WovenRun) -> None:
         """Take over a run that has started."""
@@ -196,30 +196,15 @@ class WovenRun:
         self._decode_snapshot = msgspec.json.Decoder(weave.WovenSnapshot).decode
         self._decode_measurement = msgspec.json.Decoder(weave.WovenMeasurement).decode
 
-    def begin_measuring(self, lanes: Sequence[int] | None = None) -> None:
-        """Let lanes measure; all of them where none is named."""
-        self._run.begin_measuring(None if lanes is None else list(lanes))
-
-    def set_turns(self, lanes: Sequence[int]) -> None:
-        """Give turns to these lanes only; the others lend theirs, and their connections stay open."""
-        self._run.set_turns(list(lanes))
-
-    def set_lengths(self, slice_ns: int, settle_ns: int) -> None:
-        """Change the length of slices and of the settle time before them; `PlanRefused` out of bounds."""
+    def change(self, change: Change, from_cycle: int = 0) -> int:
+        """Change the turns from a cycle on, or the first that is not settled; which one that is."""
         with _errors_of_ours():
-            self._run.set_lengths(slice_ns, settle_ns)
+            return self._run.change(_encode(change), from_cycle)
 
-    def end_lane(self, lane: int) -> None:
-        """Give a lane no more turns; its books stay."""
-        self._run.end_lane(lane)
-
-    def end_after_cycle(self) -> None:
-        """End the run with the cycle that is under way: not an interruption."""
-        self._run.end_after_cycle()
-
-    def stop(self) -> None:
-        """End the run at once. Its result is complete and says that it was interrupted."""
-        self._run.stop()
+    def stop(self, at_ns: int = 0) -> None:
+        """End the run, at once or `at_ns` after its start. Its result is complete and says that it was
+        interrupted."""
+        self._run.stop(at_ns)
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
@@ -256,3 +241,36 @@ class WovenRun:
             return self._decode_measurement(self._run.result())
         except _engine.RunError as error:
             raise RuntimeError(str(error)) from None
+
+
+class AgreedTurns:
+    """The turns of a run that others carry out in parts, for whoever has to know whose turn it is.
+
+    They follow from the plan and the changes alone: who is told the same has the same.
+    """
+
+    def __init__(self, plan: WovenPlan) -> None:
+        """Begin with the plan's."""
+        from assay.values import weave  # `assay load` starts without it
+
+        with _errors_of_ours():
+            self._turns = _engine.AgreedTurns(_encoded(plan))
+        self._decode_turn = msgspec.json.Decoder(weave.Turn).decode
+
+    def turn(self, number: int, now_ns: int) -> Turn | None:
+        """Give a turn, where it is settled so long after the start: cycles are once they begin."""
+        found = self._turns.turn(number, max(0, now_ns))
+        return None if found is None else self._decode_turn(found)
+
+    def next_cycle(self, now_ns: int) -> int:
+        """Give the first cycle that is not settled, once all are that begin by then."""
+        return self._turns.next_cycle(max(0, now_ns))
+
+    def is_over(self) -> bool:
+        """Whether there are no more turns than the settled ones."""
+        return self._turns.is_over()
+
+    def change(self, change: Change, from_cycle: int = 0) -> int:
+        """Change the turns from a cycle on, or the first that is not settled; which one that is."""
+        with _errors_of_ours():
+            return self._turns.change(_encode(change), from_cycle)

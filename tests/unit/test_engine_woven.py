@@ -11,7 +11,7 @@ import pytest
 
 from assay import engine
 from assay.values.plan import Closed, LoadPlan, StopAfter
-from assay.values.weave import WovenPlan
+from assay.values.weave import End, EndLane, GiveTurns, Measure, SetLengths, WovenPlan
 
 MS = 1_000_000
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -91,22 +91,22 @@ def test_the_switches_can_be_watched_and_are_on_pythons_clock(urls: tuple[str, s
 
 def test_a_run_is_steered_from_outside(urls: tuple[str, str]) -> None:
     run = engine.start_woven(woven(urls, 60_000 * MS, warmup_max_ns=60_000 * MS))
-    run.set_turns([1])
+    run.change(GiveTurns(lanes=(1,)))
     run.wait_end(5, 60.0)
     assert {turn.lane for turn in run.turns(2)} == {1}
-    run.set_turns([0, 1])
-    run.set_lengths(20 * MS, 1 * MS)
-    run.begin_measuring()
+    run.change(GiveTurns(lanes=(0, 1)))
+    run.change(SetLengths(slice_ns=20 * MS, settle_ns=1 * MS))
+    run.change(Measure())
     cycle = run.turns()[-1].cycle + 1
     while (turn := run.turns()[-1]).cycle < cycle + 1:
         run.wait_end(turn.number, 60.0)
         run.wait_begin(turn.number + 1, 60.0)
-    run.end_lane(0)
-    run.end_after_cycle()
+    run.change(EndLane(lane=0))
+    run.change(End())
     measured = run.result()
     assert not measured.interrupted
     assert [lane.ended for lane in measured.lanes] == ["asked", None]
     last = [lane.slices[-1] for lane in measured.lanes]
     assert [(slice.phase, slice.length_ns) for slice in last] == [("measured", 20 * MS)] * 2
     with pytest.raises(engine.PlanRefused, match="slice_ns: must be between"):
-        run.set_lengths(0, 0)
+        run.change(SetLengths(slice_ns=0, settle_ns=0))

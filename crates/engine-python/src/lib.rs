@@ -13,7 +13,7 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use script::{PyScript, ScriptFailed};
-use woven::{WovenRun, duration};
+use woven::{AgreedTurns, WovenRun, duration};
 
 create_exception!(
     assay._engine,
@@ -37,7 +37,7 @@ create_exception!(
 
 fn raised(error: RunError) -> PyErr {
     match error {
-        RunError::Plan(error) => PlanError::new_err(error.to_string()),
+        RunError::Plan(error) => refused(error),
         // Only scripts are sources.
         RunError::Source(error) => ScriptFailed::new_err(error.to_string()),
         RunError::Resolve { .. }
@@ -49,8 +49,12 @@ fn raised(error: RunError) -> PyErr {
     }
 }
 
+fn refused(error: assay_engine::PlanError) -> PyErr {
+    PlanError::new_err(error.to_string())
+}
+
 fn read_plan(plan_json: &[u8]) -> PyResult<LoadPlan> {
-    LoadPlan::from_json(plan_json).map_err(|error| PlanError::new_err(error.to_string()))
+    LoadPlan::from_json(plan_json).map_err(refused)
 }
 
 /// Values of the engine always have a JSON form; a failure here is a defect of the engine.
@@ -192,6 +196,7 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(normalise_woven, module)?)?;
     module.add_class::<Run>()?;
     module.add_class::<WovenRun>()?;
+    module.add_class::<AgreedTurns>()?;
     module.add_class::<PyScript>()?;
     module.add("ScriptError", module.py().get_type::<ScriptFailed>())?;
     module.add("NotAnswered", module.py().get_type::<NotAnswered>())?;

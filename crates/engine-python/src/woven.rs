@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use assay_engine::WovenPlan;
+use assay_engine::{Change, WovenPlan};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::{PlanError, json, raised};
+use crate::{PlanError, json, raised, refused};
 
 pub(crate) fn read_plan(plan_json: &[u8]) -> PyResult<WovenPlan> {
-    WovenPlan::from_json(plan_json).map_err(|error| PlanError::new_err(error.to_string()))
+    WovenPlan::from_json(plan_json).map_err(refused)
+}
+
+fn read_change(change_json: &[u8]) -> PyResult<Change> {
+    serde_json::from_slice(change_json).map_err(|error| PlanError::new_err(error.to_string()))
 }
 
 /// A load of lanes that take turns.
@@ -27,35 +31,17 @@ impl WovenRun {
             .map_err(raised)
     }
 
-    /// Lets lanes measure from the next cycle on; all of them where none is named.
-    #[pyo3(signature = (lanes=None))]
-    fn begin_measuring(&self, lanes: Option<Vec<u32>>) {
-        self.0.begin_measuring(lanes.as_deref());
+    /// Changes the turns from a cycle on; the cycle from which that holds.
+    fn change(&self, change_json: &[u8], from_cycle: u64) -> PyResult<u64> {
+        self.0
+            .change(read_change(change_json)?, from_cycle)
+            .map_err(raised)
     }
 
-    /// Gives turns to these lanes only, from the next cycle on.
-    fn set_turns(&self, lanes: Vec<u32>) {
-        self.0.set_turns(&lanes);
-    }
-
-    /// Changes the length of slices and settle times from the next cycle on.
-    fn set_lengths(&self, slice_ns: u64, settle_ns: u64) -> PyResult<()> {
-        self.0.set_lengths(slice_ns, settle_ns).map_err(raised)
-    }
-
-    /// A lane has no more turns from the next cycle on.
-    fn end_lane(&self, lane: u32) {
-        self.0.end_lane(lane);
-    }
-
-    /// Ends the run with the cycle that is under way.
-    fn end_after_cycle(&self) {
-        self.0.end_after_cycle();
-    }
-
-    /// Ends the run at once.
-    fn stop(&self) {
-        self.0.stop();
+    /// Ends the run, so many nanoseconds after the start or, where that is over, at once.
+    #[pyo3(signature = (at_ns=0))]
+    fn stop(&self, at_ns: u64) {
+        self.0.stop(at_ns);
     }
 
     /// Waits for the end, for at most so many seconds; whether it has come.
@@ -105,6 +91,49 @@ impl WovenRun {
     fn result<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let measurement = py.detach(|| self.0.result()).map_err(raised)?;
         json(py, &measurement)
+    }
+}
+
+/// The turns of a run that others carry out in parts.
+#[pyclass(frozen)]
+pub(crate) struct AgreedTurns(assay_engine::AgreedTurns);
+
+#[pymethods]
+impl AgreedTurns {
+    #[new]
+    fn new(plan_json: &[u8]) -> PyResult<Self> {
+        let plan = read_plan(plan_json)?;
+        assay_engine::AgreedTurns::new(&plan)
+            .map(Self)
+            .map_err(refused)
+    }
+
+    /// A turn, where it is settled so many nanoseconds after the start.
+    fn turn<'py>(
+        &self,
+        py: Python<'py>,
+        number: u64,
+        now_ns: u64,
+    ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let turn = self.0.turn(number, now_ns);
+        turn.map(|turn| json(py, &turn)).transpose()
+    }
+
+    /// The first cycle that is not settled once all are that begin by then.
+    fn next_cycle(&self, now_ns: u64) -> u64 {
+        self.0.next_cycle(now_ns)
+    }
+
+    /// Whether there are no more turns.
+    fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
+
+    /// Changes the turns from a cycle on; the cycle from which that holds.
+    fn change(&self, change_json: &[u8], from_cycle: u64) -> PyResult<u64> {
+        self.0
+            .change(read_change(change_json)?, from_cycle)
+            .map_err(refused)
     }
 }
 

@@ -15,6 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub struct Clock {
     start_ns: u64,
     started_at_unix_ns: u64,
+    started_late_ns: u64,
 }
 
 impl Clock {
@@ -24,6 +25,7 @@ impl Clock {
         Self {
             start_ns: read_ns(ClockId::Monotonic),
             started_at_unix_ns: unix_now_ns(),
+            started_late_ns: 0,
         }
     }
 
@@ -38,6 +40,39 @@ impl Clock {
             hint::spin_loop();
         }
         Self::start()
+    }
+
+    /// Waits as [`Self::start_at`] does, and counts from that instant however late it was met, so that
+    /// clocks which were started for one instant show the same; from now where none is given (0).
+    #[must_use]
+    pub fn start_from(unix_ns: u64) -> Self {
+        const READINGS: usize = 8;
+        let now = Self::start_at(unix_ns);
+        if unix_ns == 0 {
+            return now;
+        }
+        // Both clocks at one moment: the pair that was read in the shortest time.
+        let pairs = (0..READINGS).map(|_| {
+            let (before_ns, unix_now_ns) = (read_ns(ClockId::Monotonic), unix_now_ns());
+            (
+                read_ns(ClockId::Monotonic) - before_ns,
+                before_ns,
+                unix_now_ns,
+            )
+        });
+        let (_, monotonic_ns, unix_now_ns) = pairs.min().unwrap_or_default();
+        let since_ns = unix_now_ns.saturating_sub(unix_ns);
+        Self {
+            start_ns: monotonic_ns.saturating_sub(since_ns),
+            started_at_unix_ns: unix_ns,
+            started_late_ns: now.started_at_unix_ns.saturating_sub(unix_ns),
+        }
+    }
+
+    /// How long after the instant that it counts from it was started.
+    #[must_use]
+    pub fn started_late_ns(&self) -> u64 {
+        self.started_late_ns
     }
 
     /// Nanoseconds since the start.

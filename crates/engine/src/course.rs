@@ -4,13 +4,18 @@
 //! its first turn. All others then find what is written down: so all workers switch at the same points
 //! of the run's clock, without a word between them, and whatever is asked for from outside takes effect
 //! with the next cycle.
+//!
+//! Where a run is a part of one, the turns are the same in all its parts: each settles them by itself, from
+//! the plan and from changes that name the cycle from which they hold. So nothing that only one of them
+//! sees may change its turns: that a lane should end is written down as found, and ended by all or none.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use crate::control::NEVER;
-use crate::plan::{Stop, WovenPlan};
+use crate::error::PlanError;
+use crate::plan::{Stop, WovenPlan, check_lengths};
 use crate::record::measurement::Phase;
 use crate::schedule::Turns;
 
@@ -48,6 +53,41 @@ pub enum Ended {
     Asked,
 }
 
+/// What is asked of turns from outside. It holds from a cycle on, the same for all who share them.
+///
+/// The Rust twin of `Change` in `src/assay/values/weave.py`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Change {
+    /// Lanes measure; all of them where none is named. Without effect on those that do.
+    Measure {
+        /// Which ones.
+        lanes: Option<Vec<u32>>,
+    },
+    /// Only these lanes have turns; the connections of the others stay open. Where none of them is left,
+    /// all have turns.
+    Turns {
+        /// Which ones.
+        lanes: Vec<u32>,
+    },
+    /// Slices are of another length, and the settle time before them.
+    Lengths {
+        /// Of a slice.
+        slice_ns: u64,
+        /// Of a settle time.
+        settle_ns: u64,
+    },
+    /// A lane has no more turns; its books stay.
+    EndLane {
+        /// Which one.
+        lane: u32,
+        /// Why.
+        why: Ended,
+    },
+    /// There are no more cycles.
+    End,
+}
+
 /// What is settled about a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Known {
@@ -78,6 +118,11 @@ struct State {
     /// How long each lane is to measure in its own slices.
     enough_ns: u64,
     lanes: Vec<Standing>,
+    /// Changes that hold from a later cycle than the next.
+    ahead: Vec<(u64, Change)>,
+    /// Whether others settle the same turns elsewhere.
+    is_shared: bool,
+    first_worker: u32,
     ends: bool,
     is_over: bool,
 }
@@ -89,6 +134,8 @@ struct Standing {
     measures: bool,
     measured_ns: u64,
     ended: Option<Ended>,
+    /// Why it should end, as seen from here, where that is not for us alone to say.
+    found: Option<Ended>,
     /// Which workers found nobody there in their last slice.
     unreachable: Vec<bool>,
 }
@@ -96,12 +143,17 @@ struct Standing {
 impl Course {
     pub(crate) fn new(plan: &WovenPlan) -> Self {
         let first = &plan.lanes[0];
+        let (first_worker, workers) = match plan.part {
+            Some(part) => (part.first_worker, part.workers),
+            None => (0, first.threads),
+        };
         let standing = Standing {
             has_turns: true,
             measures: false,
             measured_ns: 0,
             ended: None,
-            unreachable: vec![false; first.threads as usize],
+            found: None,
+            unreachable: vec![false; workers as usize],
         };
         let mut state = State {
             turns: Vec::new(),
@@ -116,6 +168,9 @@ impl Course {
                 Stop::AtCount { .. } => NEVER,
             },
             lanes: vec![standing; plan.lanes.len()],
+            ahead: Vec::new(),
+            is_shared: plan.part.is_some(),
+            first_worker,
             ends: false,
             is_over: false,
         };
@@ -157,49 +212,58 @@ impl Course {
         state.turns.get(next).copied()
     }
 
-    /// Lets lanes measure from the next cycle on; all of them where none is named.
-    pub(crate) fn begin_measuring(&self, lanes: Option<&[u32]>) {
-        let mut state = self.state();
-        for (number, lane) in (0..).zip(&mut state.lanes) {
-            lane.measures |= lanes.is_none_or(|lanes| lanes.contains(&number));
+    /// The first cycle that is not settled yet.
+    pub(crate) fn next_cycle(&self) -> u64 {
+        self.state().next_cycle()
+    }
+
+    /// Whether there are no more turns than the settled ones.
+    pub(crate) fn is_over(&self) -> bool {
+        self.state().is_over
+    }
+
+    /// Changes the turns from a cycle on, or from the next one that is settled where that is later; gives
+    /// the cycle from which the change holds.
+    ///
+    /// # Errors
+    /// Where lengths are out of bounds.
+    pub(crate) fn change(&self, change: Change, from_cycle: u64) -> Result<u64, PlanError> {
+        if let Change::Lengths {
+            slice_ns,
+            settle_ns,
+        } = change
+        {
+            check_lengths(slice_ns, settle_ns)?;
         }
-    }
-
-    /// From the next cycle on only these lanes have turns.
-    pub(crate) fn set_turns(&self, lanes: &[u32]) {
         let mut state = self.state();
-        for (number, lane) in (0..).zip(&mut state.lanes) {
-            lane.has_turns = lanes.contains(&number);
+        let next = state.next_cycle();
+        match from_cycle <= next {
+            true => state.apply(&change),
+            false => state.ahead.push((from_cycle, change)),
         }
+        Ok(from_cycle.max(next))
     }
 
-    /// Changes the length of slices and settle times from the next cycle on.
-    pub(crate) fn set_lengths(&self, slice_ns: u64, settle_ns: u64) {
-        let mut state = self.state();
-        state.slice_ns = slice_ns;
-        state.settle_ns = settle_ns;
-    }
-
-    /// A lane has no more turns, from the next cycle on.
-    pub(crate) fn end_lane(&self, lane: u32, why: Ended) {
-        if let Some(lane) = self.state().lanes.get_mut(lane as usize) {
-            lane.ended.get_or_insert(why);
-        }
-    }
-
-    /// Ends the run with the cycle that is under way.
-    pub(crate) fn end_after_cycle(&self) {
-        self.state().ends = true;
+    /// A worker saw why a lane should have no more turns.
+    pub(crate) fn note_end(&self, lane: u32, why: Ended) {
+        self.state().note_end(lane as usize, why);
     }
 
     /// Notes whether a worker found nobody there in a slice of a lane.
     pub(crate) fn note_slice(&self, lane: u32, worker: u32, unreachable: bool) {
-        self.state().lanes[lane as usize].unreachable[worker as usize] = unreachable;
+        let mut state = self.state();
+        let here = (worker - state.first_worker) as usize;
+        state.lanes[lane as usize].unreachable[here] = unreachable;
     }
 
     /// Why a lane ended, if it did.
     pub(crate) fn ended(&self, lane: usize) -> Option<Ended> {
         self.state().lanes[lane].ended
+    }
+
+    /// Why a lane should end, as seen from this part of the run alone.
+    pub(crate) fn found(&self, lane: usize) -> Option<Ended> {
+        self.state().lanes[lane].found
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -213,18 +277,75 @@ impl State {
         self.turns.last().map_or(0, |turn| turn.end_ns)
     }
 
+    fn next_cycle(&self) -> u64 {
+        self.turns.last().map_or(0, |turn| turn.cycle + 1)
+    }
+
+    /// Lets a change hold from the next cycle on.
+    fn apply(&mut self, change: &Change) {
+        match change {
+            Change::Measure { lanes } => {
+                for (number, lane) in (0..).zip(&mut self.lanes) {
+                    lane.measures |= lanes.as_ref().is_none_or(|lanes| lanes.contains(&number));
+                }
+            }
+            Change::Turns { lanes } => {
+                for (number, lane) in (0..).zip(&mut self.lanes) {
+                    lane.has_turns = lanes.contains(&number);
+                }
+            }
+            Change::Lengths {
+                slice_ns,
+                settle_ns,
+            } => (self.slice_ns, self.settle_ns) = (*slice_ns, *settle_ns),
+            Change::EndLane { lane, why } => {
+                if let Some(lane) = self.lanes.get_mut(*lane as usize) {
+                    lane.ended.get_or_insert(*why);
+                }
+            }
+            Change::End => self.ends = true,
+        }
+    }
+
+    /// Lets the changes hold that name this cycle, in the order in which they came.
+    fn apply_due(&mut self, cycle: u64) {
+        for (from_cycle, change) in std::mem::take(&mut self.ahead) {
+            match from_cycle <= cycle {
+                true => self.apply(&change),
+                false => self.ahead.push((from_cycle, change)),
+            }
+        }
+    }
+
+    /// Ends a lane; where others settle the same turns, only writes down that it should end.
+    fn note_end(&mut self, lane: usize, why: Ended) {
+        let lane = &mut self.lanes[lane];
+        match self.is_shared {
+            true => lane.found.get_or_insert(why),
+            false => lane.ended.get_or_insert(why),
+        };
+    }
+
+    /// Ends the lanes of which no worker found anybody in its last slice.
+    fn note_unreachable(&mut self) {
+        for number in 0..self.lanes.len() {
+            let lane = &mut self.lanes[number];
+            if lane.found == Some(Ended::Unreachable) {
+                lane.found = None; // somebody may be there again
+            }
+            if !lane.unreachable.is_empty() && lane.unreachable.iter().all(|nobody| *nobody) {
+                self.note_end(number, Ended::Unreachable);
+            }
+        }
+    }
+
     /// Settles the next cycle, or that there is none.
     fn extend(&mut self) {
         let mut begin_ns = self.until_ns();
-        let cycle = self.turns.last().map_or(0, |turn| turn.cycle + 1);
+        let cycle = self.next_cycle();
+        self.note_unreachable();
+        self.apply_due(cycle);
         for lane in &mut self.lanes {
-            if lane
-                .unreachable
-                .iter()
-                .all(|is_unreachable| *is_unreachable)
-            {
-                lane.ended.get_or_insert(Ended::Unreachable);
-            }
             lane.measures |= begin_ns >= self.warmup_max_ns;
         }
         let lanes = self.lanes_with_turns();

@@ -216,12 +216,12 @@ impl Drop for EndNotice {
 }
 
 /// Starts a thread per worker. The clock starts when all of them stand ready, so that none
-/// begins before the others, and not before the agreed instant. A thread that is never told the time ends at once.
+/// begins before the others; `start` waits for an agreed instant. A thread that is never told the time ends at once.
 pub(crate) fn spawn<T: Transport + Send + 'static>(
     workers: Vec<Worker<T>>,
     cpus: &[Option<u32>],
     control: &Arc<Control>,
-    starts_at_unix_ns: u64,
+    start: impl FnOnce() -> Clock,
 ) -> Result<(Clock, Threads), RunError> {
     let (ready, all_ready) = mpsc::channel();
     let mut threads = Vec::with_capacity(workers.len());
@@ -249,7 +249,7 @@ pub(crate) fn spawn<T: Transport + Send + 'static>(
     for is_pinned in all_ready.iter().take(threads.len()) {
         is_pinned.map_err(RunError::system("pinning a thread to its core"))?;
     }
-    let clock = Clock::start_at(starts_at_unix_ns);
+    let clock = start();
     for start in starts {
         // A worker that is gone is found when its thread is joined.
         let _ = start.send(clock);

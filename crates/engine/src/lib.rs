@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod agree;
+mod agreed;
 mod ask;
 mod body;
 mod clock;
@@ -49,8 +50,9 @@ mod waiter;
 mod worker;
 mod woven;
 
+pub use agreed::AgreedTurns;
 pub use ask::{Asked, Reply, ask};
-pub use course::{Ended, Turn};
+pub use course::{Change, Ended, Turn};
 pub use error::{PlanError, RunError, SourceError};
 pub use plan::{LoadPlan, WovenPlan};
 pub use record::measurement::{Measurement, Snapshot};

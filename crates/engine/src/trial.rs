@@ -106,7 +106,8 @@ impl Run {
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
         }
         let cpus = launch::cpus(plan);
-        let (clock, threads) = launch::spawn(workers, &cpus, &control, part.starts_at_unix_ns)?;
+        let start = || Clock::start_at(part.starts_at_unix_ns);
+        let (clock, threads) = launch::spawn(workers, &cpus, &control, start)?;
         Ok(Self {
             control,
             clock,

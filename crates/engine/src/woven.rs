@@ -6,11 +6,11 @@ use std::time::Duration;
 use crate::agree;
 use crate::clock::Clock;
 use crate::control::{Control, NEVER};
-use crate::course::{Course, Ended, Known, Turn};
+use crate::course::{Change, Course, Ended, Known, Turn};
 use crate::error::RunError;
 use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
 use crate::machine;
-use crate::plan::{LoadPlan, WovenPlan, check_lengths};
+use crate::plan::{LoadPlan, WovenPlan};
 use crate::record::ledger::Ledger;
 use crate::record::measurement::Phase;
 use crate::record::summary::{self, Kept, SNAPSHOT_WINDOWS, Times};
@@ -22,7 +22,7 @@ use crate::worker::{Lane, Worker};
 
 /// A load of several lanes that take turns. Dropping it stops it.
 ///
-/// Every control takes effect with the next cycle, but for [`Self::stop`].
+/// Every control takes effect with the next cycle, or one that is named, but for [`Self::stop`].
 #[derive(Debug)]
 pub struct WovenRun {
     control: Arc<Control>,
@@ -72,29 +72,31 @@ impl WovenRun {
     /// Where the plan is wrong or the machine lacks something; then nothing was sent.
     pub fn start(plan: &WovenPlan) -> Result<Self, RunError> {
         plan.validate()?;
-        let first = &plan.lanes[0];
-        machine::check_cpus(&first.cpus)?;
-        let asked: u64 = (plan.lanes.iter())
-            .map(|lane| u64::from(lane.load.connections()))
-            .sum();
-        machine::allow_descriptors(asked + u64::from(first.threads) * DESCRIPTORS_PER_WORKER)?;
-        match Target::parse(&first.url)?.scheme {
-            Scheme::Http => Self::launch::<Plain>(plan, launch::plain),
-            Scheme::Https => Self::launch::<TlsStream>(plan, launch::tls),
+        let lanes = plan.lanes_here();
+        machine::check_cpus(&lanes[0].cpus)?;
+        let asked: u64 = lanes.iter().map(launch::asked).sum();
+        let workers = u64::from(lanes[0].part_here().workers);
+        machine::allow_descriptors(asked + workers * DESCRIPTORS_PER_WORKER)?;
+        let course = Course::new(plan);
+        match Target::parse(&lanes[0].url)?.scheme {
+            Scheme::Http => Self::launch::<Plain>(&lanes, course, launch::plain),
+            Scheme::Https => Self::launch::<TlsStream>(&lanes, course, launch::tls),
         }
     }
 
     fn launch<T: Transport + Send + 'static>(
-        plan: &WovenPlan,
+        plans: &[LoadPlan],
+        course: Course,
         connect: impl Fn(&LoadPlan, &Target) -> Result<Connect<T>, RunError>,
     ) -> Result<Self, RunError> {
-        let first = &plan.lanes[0];
-        let control = Arc::new(Control::new(first.threads, NEVER, None));
-        let course = Arc::new(Course::new(plan));
+        let first = &plans[0];
+        let part = first.part_here();
+        let control = Arc::new(Control::new(part.workers, NEVER, None));
+        let course = Arc::new(course);
         let mut books = Vec::new();
         let mut by_worker: Vec<Vec<Lane<T>>> = Vec::new();
-        by_worker.resize_with(first.threads as usize, Vec::new);
-        for (number, lane) in (0..).zip(&plan.lanes) {
+        by_worker.resize_with(part.workers as usize, Vec::new);
+        for (number, lane) in (0..).zip(plans) {
             let lane = &*agree::settled(lane)?;
             let target = Target::parse(&lane.url)?;
             let connect = connect(lane, &target)?;
@@ -110,7 +112,8 @@ impl WovenRun {
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
         }
         let cpus = launch::cpus(first);
-        let (clock, threads) = launch::spawn(workers, &cpus, &control, 0)?;
+        let start = || Clock::start_from(part.starts_at_unix_ns);
+        let (clock, threads) = launch::spawn(workers, &cpus, &control, start)?;
         Ok(Self {
             control,
             course,
@@ -121,41 +124,19 @@ impl WovenRun {
         })
     }
 
-    /// Lets lanes measure; all of them where none is named. Without effect on those that do.
-    pub fn begin_measuring(&self, lanes: Option<&[u32]>) {
-        self.course.begin_measuring(lanes);
-    }
-
-    /// Gives turns to these lanes only; the connections of the others stay open. Where none of them
-    /// is left, all have turns.
-    pub fn set_turns(&self, lanes: &[u32]) {
-        self.course.set_turns(lanes);
-    }
-
-    /// Changes the length of slices and of the settle time before them.
+    /// Changes the turns from a cycle on, or from the first one that is not settled yet where that is
+    /// later; gives the cycle from which the change holds.
     ///
     /// # Errors
-    /// Where a plan with them would be refused.
-    pub fn set_lengths(&self, slice_ns: u64, settle_ns: u64) -> Result<(), RunError> {
-        check_lengths(slice_ns, settle_ns)?;
-        self.course.set_lengths(slice_ns, settle_ns);
-        Ok(())
+    /// Where a plan of such turns would be refused.
+    pub fn change(&self, change: Change, from_cycle: u64) -> Result<u64, RunError> {
+        Ok(self.course.change(change, from_cycle)?)
     }
 
-    /// A lane has no more turns.
-    pub fn end_lane(&self, lane: u32) {
-        self.course.end_lane(lane, Ended::Asked);
-    }
-
-    /// Ends the run with the cycle that is under way.
-    pub fn end_after_cycle(&self) {
-        self.course.end_after_cycle();
-    }
-
-    /// Ends the run at once; its result is complete and says that it was interrupted. Without effect
-    /// once the run has ended.
-    pub fn stop(&self) {
-        self.control.stop(self.clock.now_ns());
+    /// Ends the run so many nanoseconds after its start or, where that is over, at once; its result is
+    /// complete and says that it was interrupted. Without effect once the run has ended.
+    pub fn stop(&self, at_ns: u64) {
+        self.control.stop(self.clock.now_ns().max(at_ns));
     }
 
     /// Waits for the end of the run, for at most so long; whether it has ended.
@@ -218,8 +199,8 @@ impl WovenRun {
         let now_ns = ended_ns.unwrap_or_else(|| self.clock.now_ns());
         let turns = self.course.turns(0);
         let lane = |(number, books): (usize, &Books)| {
-            let ended = self.course.ended(number);
-            lane_snapshot(books, &turns, now_ns, ended)
+            let (ended, found) = (self.course.ended(number), self.course.found(number));
+            lane_snapshot(books, &turns, now_ns, ended, found)
         };
         WovenSnapshot {
             elapsed_ns: now_ns,
@@ -250,6 +231,7 @@ impl WovenRun {
         Ok(WovenMeasurement {
             started_at_unix_ns: self.clock.started_at_unix_ns(),
             started_at_monotonic_ns: self.clock.started_at_monotonic_ns(),
+            started_late_ns: self.clock.started_late_ns(),
             length_ns: end_ns,
             interrupted: self.control.was_interrupted(),
             lanes: lanes?,
@@ -322,14 +304,20 @@ fn prepare<T: Transport>(
         aside.push(other);
     }
     ledgers.append(&mut aside);
-    let asked = u64::from(plan.load.connections());
+    let asked = launch::asked(plan);
     Ok(Prepared {
         lanes,
         books: Books { ledgers, asked },
     })
 }
 
-fn lane_snapshot(books: &Books, turns: &[Turn], now_ns: u64, ended: Option<Ended>) -> LaneSnapshot {
+fn lane_snapshot(
+    books: &Books,
+    turns: &[Turn],
+    now_ns: u64,
+    ended: Option<Ended>,
+    found: Option<Ended>,
+) -> LaneSnapshot {
     let mut slices = slices(books.own(), turns, now_ns);
     let mut snapshot = summary::snapshot(books.kept(), times(&slices, now_ns));
     slices.retain(|slice| slice.phase == snapshot.phase);
@@ -340,6 +328,7 @@ fn lane_snapshot(books: &Books, turns: &[Turn], now_ns: u64, ended: Option<Ended
     LaneSnapshot {
         snapshot,
         ended,
+        found,
         slices,
     }
 }

@@ -7,9 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_engine::record::measurement::Phase;
-use assay_engine::{Ended, RunError, WovenPlan, WovenRun};
+use assay_engine::{Change, Ended, RunError, WovenPlan, WovenRun};
 use serde_json::{Value, json};
-use support::woven::{MS, PATIENCE, finish, lane, run, total, woven};
+use support::woven::{MS, PATIENCE, change, finish, lane, run, total, woven};
 use support::{HELLO, Peer, Server, wait_until};
 
 #[test]
@@ -135,7 +135,7 @@ fn a_stop_in_mid_slice_leaves_whole_books() {
     let run = WovenRun::start(&woven(lanes, 30_000, 1)).unwrap();
     let first = run.wait_begin(0, PATIENCE).unwrap();
     wait_until("answers", || server.requests() > 10);
-    run.stop();
+    run.stop(0);
     let measured = finish(&run);
     assert!(measured.interrupted);
     let on_turn = &measured.lanes[first.lane as usize];
@@ -157,12 +157,13 @@ fn a_lane_measures_from_the_cycle_after_it_is_told() {
     let lanes = vec![lane(&server, 1, 30, &warm), lane(&server, 1, 30, &warm)];
     let run = WovenRun::start(&woven(lanes, 10, 1)).unwrap();
     run.wait_end(1, PATIENCE).unwrap();
-    run.begin_measuring(Some(&[1]));
+    let lanes = Some(vec![1]);
+    change(&run, Change::Measure { lanes });
     wait_until("its measured phase", || {
         run.snapshot().lanes[1].snapshot.phase == Phase::Measured
     });
     assert_eq!(run.snapshot().lanes[0].snapshot.phase, Phase::Warmup);
-    run.begin_measuring(None);
+    change(&run, Change::Measure { lanes: None });
     let measured = finish(&run);
     for lane in &measured.lanes {
         let of = |phase| lane.slices.iter().filter(|s| s.phase == phase).count();
@@ -181,7 +182,7 @@ fn a_lane_lends_its_turns_and_gets_them_back() {
     let warm = json!({"warmup_max_ns": 60_000 * MS});
     let lanes = (0..3).map(|_| lane(&server, 1, 20, &warm)).collect();
     let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
-    run.set_turns(&[2]);
+    change(&run, Change::Turns { lanes: vec![2] });
     let alone = || {
         let turns = run.turns(0);
         let of_2 = turns.iter().rev().take_while(|turn| turn.lane == 2);
@@ -189,8 +190,9 @@ fn a_lane_lends_its_turns_and_gets_them_back() {
     };
     wait_until("the turns of one lane", alone);
     let lent = run.turns(0).last().unwrap().cycle;
-    run.set_turns(&[0, 1, 2]);
-    run.begin_measuring(None);
+    let lanes = vec![0, 1, 2];
+    change(&run, Change::Turns { lanes });
+    change(&run, Change::Measure { lanes: None });
     finish(&run);
     let turns = run.turns(0);
     let in_cycle = |cycle| turns.iter().filter(|turn| turn.cycle == cycle).count();
@@ -205,12 +207,16 @@ fn lengths_change_between_cycles() {
         .map(|_| lane(&server, 1, 60_000, &json!({})))
         .collect();
     let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
-    run.set_lengths(7 * MS, 3 * MS).unwrap();
+    let lengths = |slice_ns, settle_ns| Change::Lengths {
+        slice_ns,
+        settle_ns,
+    };
+    change(&run, lengths(7 * MS, 3 * MS));
     wait_until("another length", || {
         let last = *run.turns(0).last().unwrap();
         last.end_ns - last.start_ns == 7 * MS && last.start_ns - last.begin_ns == 3 * MS
     });
-    run.end_after_cycle();
+    change(&run, Change::End);
     let measured = finish(&run);
     assert!(!measured.interrupted);
     for turns in run.turns(0).chunks(2) {
@@ -219,7 +225,10 @@ fn lengths_change_between_cycles() {
             turns[1].end_ns - turns[1].start_ns
         );
     }
-    assert!(matches!(run.set_lengths(0, 0), Err(RunError::Plan(_))));
+    assert!(matches!(
+        run.change(lengths(0, 0), 0),
+        Err(RunError::Plan(_))
+    ));
 }
 
 #[test]
@@ -228,7 +237,13 @@ fn a_lane_that_is_ended_keeps_what_it_has() {
     let lanes = (0..2).map(|_| lane(&server, 1, 50, &json!({}))).collect();
     let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
     run.wait_end(1, PATIENCE).unwrap();
-    run.end_lane(0);
+    change(
+        &run,
+        Change::EndLane {
+            lane: 0,
+            why: Ended::Asked,
+        },
+    );
     let measured = finish(&run);
     assert_eq!(measured.lanes[0].ended, Some(Ended::Asked));
     assert!((1..10).contains(&measured.lanes[0].slices.len()));
@@ -247,14 +262,20 @@ fn the_connections_of_a_lane_that_is_ended_are_closed() {
     let run = WovenRun::start(&woven(lanes, 5, 1)).unwrap();
     run.wait_end(1, PATIENCE).unwrap();
     assert_eq!(run.snapshot().lanes[0].snapshot.open_connections, 3);
-    run.end_lane(0);
+    change(
+        &run,
+        Change::EndLane {
+            lane: 0,
+            why: Ended::Asked,
+        },
+    );
     wait_until("the end of its connections", || {
         run.snapshot().lanes[0].snapshot.open_connections == 0
     });
     // Long enough for what it carries to time out, if anybody still waited for it.
     let after = run.turns(0).last().unwrap().number + 80;
     run.wait_end(after, PATIENCE).unwrap();
-    run.end_after_cycle();
+    change(&run, Change::End);
     let measured = finish(&run);
     let books = measured.lanes[0].measurement.books;
     assert_eq!((books.started, books.in_flight), (3, 3));

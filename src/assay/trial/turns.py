@@ -30,7 +30,16 @@ from assay.values.measurement import Window
 from assay.values.plan import StopAfter
 from assay.values.sitting import Lengths, Pilot, TurnSeen
 from assay.values.trial import WarmUpSeen
-from assay.values.weave import Slice, Turn, WovenSnapshot
+from assay.values.weave import (
+    End,
+    EndLane,
+    GiveTurns,
+    Measure,
+    SetLengths,
+    Slice,
+    Turn,
+    WovenSnapshot,
+)
 
 _LOOK_S = 0.2
 _EVERY_S = 0.5
@@ -125,16 +134,16 @@ class Turns:
         for place, lane in enumerate(self.lanes):
             if place not in self.gone and lane.died():
                 self.gone.add(place)
-                self.run.end_lane(place)
+                self.run.change(EndLane(lane=place))
 
     def _cycle_began(self, turn: Turn, before: int) -> None:
-        """Decide what is decided between cycles; controls take effect with the next one."""
+        """Decide what is decided between cycles; changes hold from the next one on."""
         if self._measures:
             if turn.phase == "measured":
-                self._measures_from = turn.cycle if self._measures_from is None else self._measures_from
+                if self._measures_from is None:
+                    self._measures_from = turn.cycle
+                    self.run.change(End(), turn.cycle + self._wanted)
                 self.measured_cycles = turn.cycle - self._measures_from
-                if self.measured_cycles >= self._wanted - 1:
-                    self.run.end_after_cycle()
             return
         snapshot = self._look(often=True)
         if snapshot is None or before < 0:
@@ -143,7 +152,7 @@ class Turns:
         most_ns = self.due.weave.most_slice_ns
         self.gone |= {place for place, lane in enumerate(snapshot.lanes) if lane.ended}
         if len(self.gone) == len(self.lanes):
-            self.run.end_after_cycle()
+            self.run.change(End())
         elif self.lengths_unknown and too_short(self._warming_ns, most_ns, self._named(slices)):
             self._warming_ns = min(2 * self._warming_ns, most_ns)
             self._set(self._warming_ns)
@@ -159,7 +168,7 @@ class Turns:
         return cycles_of(stop.ns, self.lengths)
 
     def _measure(self) -> None:
-        self.run.begin_measuring()
+        self.run.change(Measure())
         self._measures = True
         self.begins()
 
@@ -189,7 +198,7 @@ class Turns:
         ]
         if fresh:
             alive = [place for place in range(len(self.lanes)) if place not in self.gone]
-            self.run.set_turns(cold or alive)
+            self.run.change(GiveTurns(lanes=tuple(cold or alive)))
             self._lent = self._lent or bool(cold)
         return not cold
 
@@ -232,7 +241,7 @@ class Turns:
         return not by_hand and alive > 1 and 2 * self.lengths.slice_ns <= weave.most_slice_ns
 
     def _set(self, slice_ns: int) -> None:
-        self.run.set_lengths(slice_ns, self.lengths.settle_ns)
+        self.run.change(SetLengths(slice_ns=slice_ns, settle_ns=self.lengths.settle_ns))
 
     def _named(self, slices: Mapping[int, Sequence[Slice]]) -> dict[str, Sequence[Slice]]:
         return {self.lanes[place].case: each for place, each in slices.items() if place not in self.gone}

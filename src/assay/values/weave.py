@@ -6,10 +6,10 @@ nanoseconds; points of time count from the start of the run.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from assay.values.measurement import Measurement, Snapshot
-from assay.values.plan import LoadPlan, Value
+from assay.values.plan import LoadPlan, Part, Value
 
 Phase = Literal["warmup", "measured"]
 Ended = Literal["unreachable", "failure", "asked"]
@@ -22,13 +22,49 @@ class WovenPlan(Value, frozen=True, kw_only=True):
     `settle_ns` before each slice nobody starts anything and what is under way is answered. `threads`,
     `cpus`, `stop`, `warmup_max_ns` and the URL's scheme are the same in all lanes. `stop` counts a
     lane's own slices: the run ends with the first cycle after which every lane has measured so long.
-    `seed` draws the order.
+    `seed` draws the order. `part` says what of all lanes is offered by one process where others offer the
+    rest; the turns, those of the whole, count from the instant at which it starts.
     """
 
     lanes: tuple[LoadPlan, ...]
     slice_ns: int
     settle_ns: int
     seed: int = 0
+    part: Part | None = None
+
+
+class Measure(Value, frozen=True, kw_only=True, tag_field="kind", tag="measure"):
+    """Lanes measure; all of them where none is named. Without effect on those that do."""
+
+    lanes: tuple[int, ...] | None = None
+
+
+class GiveTurns(Value, frozen=True, kw_only=True, tag_field="kind", tag="turns"):
+    """Only these lanes have turns; the others lend theirs, and their connections stay open."""
+
+    lanes: tuple[int, ...]
+
+
+class SetLengths(Value, frozen=True, kw_only=True, tag_field="kind", tag="lengths"):
+    """Slices are of another length, and the settle time before them."""
+
+    slice_ns: int
+    settle_ns: int
+
+
+class EndLane(Value, frozen=True, kw_only=True, tag_field="kind", tag="end_lane"):
+    """A lane has no more turns; its books stay."""
+
+    lane: int
+    why: Ended = "asked"
+
+
+class End(Value, frozen=True, kw_only=True, tag_field="kind", tag="end"):
+    """There are no more cycles."""
+
+
+Change: TypeAlias = Measure | GiveTurns | SetLengths | EndLane | End
+"""What is asked of turns from outside. It holds from a cycle on, for all who share them."""
 
 
 class Turn(Value, frozen=True, kw_only=True):
@@ -101,20 +137,28 @@ class LaneMeasurement(Value, frozen=True, kw_only=True):
 
 
 class WovenMeasurement(Value, frozen=True, kw_only=True):
-    """One execution of a `WovenPlan`; `interrupted` where it was stopped in the midst of a cycle."""
+    """One execution of a `WovenPlan`; `interrupted` where it was stopped in the midst of a cycle.
+
+    Of a part, `started_late_ns` is how long after its instant its workers began.
+    """
 
     started_at_unix_ns: int
     started_at_monotonic_ns: int
+    started_late_ns: int = 0
     length_ns: int
     interrupted: bool
     lanes: tuple[LaneMeasurement, ...]
 
 
 class LaneSnapshot(Value, frozen=True, kw_only=True):
-    """The live view of one lane: `slices` are those of its current phase that are over, the latest 1,200."""
+    """The live view of one lane: `slices` are those of its current phase that are over, the latest 1,200.
+
+    `found` is, in a part of a run, why the lane should have no more turns as seen by that part alone.
+    """
 
     snapshot: Snapshot
     ended: Ended | None
+    found: Ended | None = None
     slices: tuple[Slice, ...]
 
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Load, LoadPlan, RequestLog, Stop, read};
+use super::{Load, LoadPlan, Part, RequestLog, Stop, read};
 use crate::error::PlanError;
 use crate::target::{Scheme, Target};
 
@@ -29,6 +29,10 @@ pub struct WovenPlan {
     /// Seed of the order.
     #[serde(default)]
     pub seed: u64,
+    /// What of all lanes is offered from here, where others offer the rest. The turns are those of the
+    /// whole: they count from the instant at which the part starts, by the calendar, however late it is met.
+    #[serde(default)]
+    pub part: Option<Part>,
 }
 
 impl WovenPlan {
@@ -59,7 +63,20 @@ impl WovenPlan {
             takes_turns(lane).map_err(named)?;
             self.shares(lane).map_err(named)?;
         }
+        if self.part.is_some() {
+            self.lanes_here()[0].validate()?;
+        }
         Ok(())
+    }
+
+    /// The lanes, each as the part of it that is executed here.
+    #[must_use]
+    pub fn lanes_here(&self) -> Vec<LoadPlan> {
+        let here = |lane: &LoadPlan| LoadPlan {
+            part: self.part,
+            ..lane.clone()
+        };
+        self.lanes.iter().map(here).collect()
     }
 
     /// What lanes on the same threads have in common.
@@ -117,7 +134,7 @@ fn takes_turns(lane: &LoadPlan) -> Result<(), PlanError> {
     if lane.part.is_some() {
         return Err(PlanError::new(
             "part",
-            "must be none: lanes that take turns run in one process",
+            "must be none: lanes that take turns have one part, that of the woven plan",
         ));
     }
     if lane.request_log != RequestLog::Off {

@@ -79,6 +79,9 @@ pub struct WovenMeasurement {
     pub started_at_unix_ns: u64,
     /// The same by the system's monotonic clock.
     pub started_at_monotonic_ns: u64,
+    /// Of a part, how long after the agreed instant its workers began; its first slices lack so much.
+    #[serde(default)]
+    pub started_late_ns: u64,
     /// Length of the run.
     pub length_ns: u64,
     /// Whether it was stopped in the midst of a cycle.
@@ -95,6 +98,9 @@ pub struct LaneSnapshot {
     pub snapshot: Snapshot,
     /// Why it has no more turns.
     pub ended: Option<Ended>,
+    /// Of a part, why it should have no more, as seen from here alone: that is for all parts to agree on.
+    #[serde(default)]
+    pub found: Option<Ended>,
     /// The slices of the current phase that are over, the latest 1,200 at most.
     pub slices: Vec<Slice>,
 }

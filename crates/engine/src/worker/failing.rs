@@ -56,7 +56,7 @@ impl<T: Transport> Worker<T> {
         match &self.weave {
             Some(weave) => {
                 let lane = self.lane.assignment.lane;
-                weave.course.end_lane(lane, Ended::Failure);
+                weave.course.note_end(lane, Ended::Failure);
             }
             None => self.control.stop(self.now_ns),
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use assay_engine::record::measurement::Phase;
 use assay_engine::record::{LaneMeasurement, Slice, WovenMeasurement};
-use assay_engine::{WovenPlan, WovenRun};
+use assay_engine::{Change, WovenPlan, WovenRun};
 use serde_json::{Value, json};
 
 use super::Server;
@@ -42,6 +42,11 @@ pub fn finish(run: &WovenRun) -> WovenMeasurement {
         is_consistent(lane);
     }
     measured
+}
+
+/// Changes the turns from the next cycle on.
+pub fn change(run: &WovenRun, change: Change) -> u64 {
+    run.change(change, 0).unwrap()
 }
 
 pub fn run(plan: &WovenPlan) -> WovenMeasurement {
