@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assay import engine
 from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan
 from assay.values.trial import GeneratorSeen
+
+if TYPE_CHECKING:
+    from assay.values.weave import Change, Turn, WovenMeasurement, WovenPlan, WovenSnapshot
 
 
 class GoingLoad(Protocol):
@@ -29,6 +32,37 @@ class GoingLoad(Protocol):
         """Wait for the end and give the measurement of the whole load."""
 
 
+class GoingTurns(Protocol):
+    """Lanes that take turns, or took them."""
+
+    least_settle_ns: int
+    """The settle time below which it is not known that nobody works in another's slice."""
+
+    def change(self, change: Change, from_cycle: int = 0) -> int:
+        """Change the turns from a cycle on, or the first that can still be changed; which one that is."""
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the turns early."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most so long; whether it has come."""
+
+    def started_at_monotonic_ns(self) -> int:
+        """What `time.monotonic_ns()` showed at the start, from which all points count."""
+
+    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn begins; None where the time passed or the run ended before."""
+
+    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
+
+    def snapshot(self) -> WovenSnapshot:
+        """Give the live view of all lanes."""
+
+    def result(self) -> WovenMeasurement:
+        """Wait for the end and give the measurement of each lane."""
+
+
 class Generator(Protocol):
     """Offers one load after the other."""
 
@@ -37,6 +71,9 @@ class Generator(Protocol):
 
     def start(self, plan: LoadPlan) -> GoingLoad:
         """Start a load. PlanRefused where the plan is wrong, EnvironmentLacks where it cannot be offered."""
+
+    def start_woven(self, plan: WovenPlan) -> GoingTurns:
+        """Start lanes that take turns, as `start` does."""
 
 
 class ThisProcess:
@@ -50,8 +87,18 @@ class ThisProcess:
         """Start the load on threads of this process."""
         return engine.start(plan)
 
+    def start_woven(self, plan: WovenPlan) -> GoingTurns:
+        """Start the lanes on threads of this process."""
+        return engine.start_woven(plan)
+
 
 def generators_of(load: GoingLoad) -> tuple[GeneratorSeen, ...]:
     """What was seen of each of several generators; nothing where this process offered the load alone."""
     seen = getattr(load, "generators", None)
     return seen() if seen is not None else ()
+
+
+def lane_generators_of(turns: GoingTurns, lane: int) -> tuple[GeneratorSeen, ...]:
+    """What was seen of each of several generators in a lane; nothing where this process was the only one."""
+    seen = getattr(turns, "generators", None)
+    return seen(lane) if seen is not None else ()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
+import psutil
+
 from assay import host
+from assay.generator import GoingTurns
+from assay.looks import Lives, Looks, LooksHere, looked_at
 from assay.settings import Settings
 from assay.sut import build, server
 from assay.sut.build import Prepared
@@ -66,3 +70,12 @@ class Site:
     def watch(self, split: CoreSplit) -> Watched:
         """Look at the machine from now on."""
         return host.Watch(split)
+
+    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], split: CoreSplit) -> Looks:
+        """Look at servers and the machine at both ends of each slice."""
+        seen = tuple(looked_at(lane, host.Watch(split, begins=False)) for lane in lanes)
+        return LooksHere(seen, turns.started_at_monotonic_ns())
+
+    def free_bytes(self) -> int:
+        """How much memory is free."""
+        return psutil.virtual_memory().available

@@ -272,7 +272,7 @@ def woven(
     lanes = len(rates)
     made = []
     for lane, (name, each) in enumerate(rates.items()):
-        slices = tuple(_slice(cycle * lanes + lane, cycle, lane, rate) for cycle, rate in enumerate(each))
+        slices = tuple(made_slice(cycle * lanes + lane, cycle, lane, rate) for cycle, rate in enumerate(each))
         seen = measurement(sum(each) / len(each), len(each) * 0.1)
         first = number * lanes + lane
         made.append(
@@ -288,7 +288,7 @@ def woven(
     return msgspec.structs.replace(sitting, **changes)
 
 
-def _slice(turn: int, cycle: int, place: int, rate: float) -> Slice:
+def made_slice(turn: int, cycle: int, place: int, rate: float) -> Slice:
     completed = round(rate / 10)
     return Slice(
         turn=turn,

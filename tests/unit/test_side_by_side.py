@@ -11,6 +11,7 @@ from msgspec.structs import replace as changed
 
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
+from assay.site import Site
 from assay.study import load_study, resolve
 from assay.trial.side_by_side import settled
 from assay.trial.where import HERE, Where
@@ -43,17 +44,26 @@ def counted(run: ResolvedRun) -> ResolvedRun:
 
 
 @pytest.mark.parametrize(
-    ("run", "where", "free_bytes", "said"),
+    ("run", "free_bytes", "said"),
     [
-        (franklin(), HERE, 1 << 30, "all servers at once would take 1.4 GB of memory, 1.1 GB are free"),
-        (franklin(), replace(HERE, nodes=("10.0.0.1",)), ROOM, "on a cluster servers take no turns"),
-        (asking(franklin(), "POST"), HERE, ROOM, "the servers write to one postgres"),
-        (counted(franklin()), HERE, ROOM, "no two closed loops for a set time"),
+        (franklin(), 1 << 30, "all servers at once would take 1.4 GB of memory, 1.1 GB are free"),
+        (asking(franklin(), "POST"), ROOM, "the servers write to one postgres"),
+        (counted(franklin()), ROOM, "no two closed loops for a set time"),
     ],
 )
-def test_what_is_in_the_way_is_said(run: ResolvedRun, where: Where, free_bytes: int, said: str) -> None:
-    found = settled(run, where, free_bytes).design
+def test_what_is_in_the_way_is_said(run: ResolvedRun, free_bytes: int, said: str) -> None:
+    found = settled(run, HERE, free_bytes).design
     assert found.weave is None and said in found.unwoven
+
+
+class Small(Site):
+    def free_bytes(self) -> int:
+        return 1 << 30
+
+
+def test_memory_is_that_of_the_servers_machine() -> None:
+    found = settled(franklin(), Where(site=Small(), nodes=("10.0.0.1",))).design
+    assert found.unwoven == "all servers at once would take 1.4 GB of memory, 1.1 GB are free"
 
 
 @pytest.mark.parametrize("run", [franklin(), asking(franklin(), "GET")])

@@ -22,10 +22,13 @@ from assay.cluster import link
 from assay.cluster.calls import Wrapped, told
 from assay.errors import InputError, reason_of
 from assay.host import Watch
+from assay.looks import LaneLooked, Looking, LooksHere
 from assay.reach import outsiders, without_port
 from assay.sut.cores import CoreSplit, split_cores
 from assay.values.cluster import About
 from assay.values.plan import LoadPlan
+from assay.values.trial import HostSeen
+from assay.values.weave import Change, WovenPlan
 
 FORGOTTEN_S = 8.0
 _LOOK_S = 0.5
@@ -101,6 +104,8 @@ class GeneratorAgent(NodeAgent):
         """No load goes on yet."""
         super().__init__(address)
         self._load: engine.EngineRun | None = None
+        self._turns: engine.WovenRun | None = None
+        self._looking: Looking | None = None
         self._cores = CoreSplit((), (), os.cpu_count() or 1)
         self._watched = Watch(self._cores)
 
@@ -132,6 +137,50 @@ class GeneratorAgent(NodeAgent):
 
         return told(started)
 
+    def start_turns(self, plan_json: bytes, allowed: bool) -> Wrapped:  # noqa: FBT001 - Ray hands on positions
+        """Start the part of lanes that take turns at its instant; whether its first worker stands."""
+        self._hear()
+
+        def started() -> None:
+            host.raise_descriptor_limit()
+            plan = msgspec.json.decode(plan_json, type=WovenPlan)
+            for lane in plan.lanes:
+                _refuse_strangers(lane, allowed=allowed)
+            cores = CoreSplit(plan.lanes[0].cpus, (), os.cpu_count() or 1)
+            self._end_the_last()
+            self._turns = engine.start_woven(plan)
+            lanes = tuple(LaneLooked(Watch(cores, begins=False)) for _ in plan.lanes)
+            looks = LooksHere(lanes, self._turns.started_at_monotonic_ns())
+            self._looking = Looking(self._turns, looks)
+
+        return told(started)
+
+    def change(self, change_json: bytes, from_cycle: int) -> Wrapped:
+        """Change the turns from a cycle on; which one it could be."""
+        self._hear()
+        change = msgspec.json.decode(change_json, type=Change)
+        return told(lambda: self._taking_turns().change(change, from_cycle))
+
+    def look_at_turns(self) -> Wrapped:
+        """The live view of lanes that take turns, as JSON."""
+        self._hear()
+        return told(lambda: msgspec.json.encode(self._taking_turns().snapshot()))
+
+    def finish_turns(self) -> Wrapped:
+        """Wait for the end of the turns; the measurement, and the host in each lane's slices, as JSON."""
+
+        def finished() -> tuple[bytes, bytes]:
+            turns, looking = self._taking_turns(), self._looking
+            while not turns.wait(_LOOK_S):
+                pass
+            seen: tuple[HostSeen, ...] = ()
+            if looking is not None:
+                looking.end()
+                seen = looking.looks.hosts()
+            return msgspec.json.encode(turns.result()), msgspec.json.encode(seen)
+
+        return told(finished)
+
     def look(self) -> Wrapped:
         """The live view, as JSON."""
         self._hear()
@@ -150,7 +199,7 @@ class GeneratorAgent(NodeAgent):
     def stop(self, at_ns: int) -> Wrapped:
         """End the load at an instant after the start."""
         self._hear()
-        return told(lambda: self._going().stop(at_ns))
+        return told(lambda: (self._turns or self._going()).stop(at_ns))
 
     def finish(self) -> Wrapped:
         """Wait for the end; the measurement and the host's state since the warm-up, as JSON."""
@@ -168,17 +217,28 @@ class GeneratorAgent(NodeAgent):
         """Stop the load."""
         if self._load is not None:
             self._load.stop()
+        if self._turns is not None:
+            self._turns.stop()
 
     def _end_the_last(self) -> None:
         """A driver that was cut off for a moment has given that load up: no two go on at once."""
         self.forgotten()
-        while self._load is not None and not self._load.wait(_LOOK_S):
-            pass
+        for load in (self._load, self._turns):
+            while load is not None and not load.wait(_LOOK_S):
+                pass
+        if self._looking is not None:
+            self._looking.end()
+        self._load, self._turns, self._looking = None, None, None
 
     def _going(self) -> engine.EngineRun:
         if self._load is None:
             raise InputError("no load goes on here", "start one")
         return self._load
+
+    def _taking_turns(self) -> engine.WovenRun:
+        if self._turns is None:
+            raise InputError("no turns are taken here", "start them")
+        return self._turns
 
 
 def about_here() -> About:

@@ -7,11 +7,10 @@ calendar of its machine, corrected by its clock's offset, all others as so long 
 from __future__ import annotations
 
 import dataclasses
-import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -20,23 +19,27 @@ from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
 from assay.cluster.clocks import Reading, clock_of
+from assay.cluster.fleet_turns import FleetTurns
+from assay.cluster.live import together
 from assay.cluster.merge import NotOneLoad, merged
-from assay.engine import check
+from assay.engine import AgreedTurns, check
 from assay.errors import AssayError, EnvironmentLacks, InputError
 from assay.values.cluster import About
-from assay.values.measurement import Measurement, Snapshot, Window
+from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan, Part
 from assay.values.trial import ClockSeen, GeneratorSeen, HostSeen
+from assay.values.weave import LaneMeasurement, WovenPlan
 
 _READINGS = 12
 _LEAD_NS = 150_000_000
 """How far ahead the start is agreed: what preparing threads and connections may take on a slow machine."""
+_LANE_LEAD_NS = 5_000_000
+"""And for each lane: its server may have to be asked which HTTP it speaks."""
 _AHEAD_NS = 60_000_000
 """How far ahead of now a change under load is agreed: sixty round trips on a quiet network."""
 _LOOK_EVERY_S = 0.25
 _STOP_S = 2.0
 """How long those that still answer may take to stop, where one is lost."""
-_LIVE_WINDOWS = 1_200
 ASKED_A_SECOND = 1_000
 """The most calls a second that the driver makes under load: it needs time for what comes back."""
 
@@ -82,6 +85,10 @@ def dealt_out(plan: LoadPlan, members: Sequence[Member]) -> LoadPlan:
     return replace(plan, threads=min(connections, each * len(members)), cpus=())
 
 
+_PartOf: TypeAlias = "Callable[[_Dealt, int], LoadPlan | WovenPlan]"
+"""What a generator is told, with the instant of the start by its clock."""
+
+
 @dataclass(frozen=True)
 class Fleet:
     """Generators on a cluster; a `Generator` as this process is one."""
@@ -99,20 +106,58 @@ class Fleet:
     def start(self, plan: LoadPlan) -> FleetRun:
         """Start a load on all of them. Nothing goes on where one cannot."""
         check(plan)
-        parts = dealt(plan.threads, len(self.members))
+        together = self._together(plan.threads)
+        starts_ns = self._begin(together, "start", lambda one, starts: _told(plan, one, starts), _LEAD_NS)
+        return FleetRun(plan, together.members, together.parts, together.clocks, starts_ns)
+
+    def start_woven(self, plan: WovenPlan) -> FleetTurns:
+        """Start lanes that take turns on all of them.
+
+        The settle time is no shorter than two of their clocks may be apart: no two load two lanes at once.
+        """
+        AgreedTurns(plan)  # it says what is wrong with the plan
+        together = self._together(plan.lanes[0].threads)
+        least_ns = 2 * max(clock.uncertainty_ns for clock in together.clocks)
+        plan = replace(plan, settle_ns=max(plan.settle_ns, least_ns))
+
+        def part(one: _Dealt, starts_ns: int) -> WovenPlan:
+            lanes = tuple(replace(lane, cpus=one.member.cpus) for lane in plan.lanes)
+            return replace(plan, lanes=lanes, part=replace(one.part, starts_at_unix_ns=starts_ns))
+
+        lead_ns = _LEAD_NS + _LANE_LEAD_NS * len(plan.lanes)
+        starts_ns = self._begin(together, "start_turns", part, lead_ns)
+        dealt_out = together.dealt
+
+        def seen_of(number: int, lane: LaneMeasurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
+            return _seen(dealt_out[number], lane.measurement, host, late_ns)
+
+        agents = [member.agent for member in together.members]
+        return FleetTurns(plan, agents, together.clocks, starts_ns, seen_of, least_ns)
+
+    def _together(self, threads: int) -> _Together:
+        """Who is there for so many workers, and their clocks."""
+        parts = dealt(threads, len(self.members))
         members = tuple(map(self._at_hand, self.members[: len(parts)]))
-        agents = [member.agent for member in members]
-        clocks = read_clocks(agents)
-        lead_ns = _LEAD_NS + 4 * max(clock.round_trip_ns for clock in clocks)
-        starts_ns = time.time_ns() + lead_ns
+        return _Together(members, parts, read_clocks([member.agent for member in members]))
+
+    def _begin(
+        self,
+        together: _Together,
+        what: str,
+        part: _PartOf,
+        lead_ns: int,
+    ) -> int:
+        """Have each begin its part at one instant, so far ahead; the instant, by our clock."""
+        starts_ns = time.time_ns() + lead_ns + 4 * max(clock.round_trip_ns for clock in together.clocks)
+        agents = [member.agent for member in together.members]
         asked = [
             calls.begin(
-                member.agent,
-                "start",
-                msgspec.json.encode(_told(plan, member, part, starts_ns + clock.offset_ns)),
+                one.member.agent,
+                what,
+                msgspec.json.encode(part(one, starts_ns + one.clock.offset_ns)),
                 self.allowed,
             )
-            for member, part, clock in zip(members, parts, clocks, strict=True)
+            for one in together.dealt
         ]
         try:
             for agent, reference in zip(agents, asked, strict=True):
@@ -120,7 +165,7 @@ class Fleet:
         except BaseException:
             _stop_all(agents)
             raise
-        return FleetRun(plan, members, parts, clocks, starts_ns)
+        return starts_ns
 
     def _at_hand(self, member: Member) -> Member:
         """The member, with a new agent where its own was lost. NodeLost where there can be none."""
@@ -135,8 +180,46 @@ class Fleet:
         return dataclasses.replace(member, agent=agent)
 
 
-def _told(plan: LoadPlan, member: Member, part: Part, starts_ns: int) -> LoadPlan:
-    return replace(plan, cpus=member.cpus, part=replace(part, starts_at_unix_ns=starts_ns))
+class _Dealt(NamedTuple):
+    """A generator, its part, and its clock before it."""
+
+    member: Member
+    part: Part
+    clock: ClockSeen
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Those that offer a load together."""
+
+    members: tuple[Member, ...]
+    parts: tuple[Part, ...]
+    clocks: tuple[ClockSeen, ...]
+
+    @property
+    def dealt(self) -> tuple[_Dealt, ...]:
+        """Each of them."""
+        return tuple(map(_Dealt, self.members, self.parts, self.clocks))
+
+
+def _told(plan: LoadPlan, one: _Dealt, starts_ns: int) -> LoadPlan:
+    return replace(plan, cpus=one.member.cpus, part=replace(one.part, starts_at_unix_ns=starts_ns))
+
+
+def _seen(one: _Dealt, measurement: Measurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
+    return GeneratorSeen(
+        node=one.member.agent.node.address,
+        cores=one.member.about.cores,
+        cpus=one.member.cpus,
+        first_worker=one.part.first_worker,
+        clock=one.clock,
+        clock_after=_clock_after(one.member.agent, one.clock),
+        started_late_ns=late_ns,
+        measurement=measurement,
+        host=host,
+        same_machine=one.member.same_machine,
+        link_bytes_per_s=one.member.link_bytes_per_s,
+    )
 
 
 def read_clocks(agents: Sequence[Agent]) -> tuple[ClockSeen, ...]:
@@ -245,24 +328,14 @@ class FleetRun:
     def _member_seen(self, member: Member, part: Part, clock: ClockSeen, end: object) -> GeneratorSeen:
         measured, watched = calls.collect(member.agent, end)
         measurement = msgspec.json.decode(measured, type=Measurement)
-        return GeneratorSeen(
-            node=member.agent.node.address,
-            cores=member.about.cores,
-            cpus=member.cpus,
-            first_worker=part.first_worker,
-            clock=clock,
-            clock_after=_clock_after(member.agent, clock),
-            started_late_ns=measurement.started_at_unix_ns - clock.offset_ns - self.starts_ns,
-            measurement=measurement,
-            host=msgspec.json.decode(watched, type=HostSeen),
-            same_machine=member.same_machine,
-            link_bytes_per_s=member.link_bytes_per_s,
-        )
+        host = msgspec.json.decode(watched, type=HostSeen)
+        late_ns = measurement.started_at_unix_ns - clock.offset_ns - self.starts_ns
+        return _seen(_Dealt(member, part, clock), measurement, host, late_ns)
 
     def _look(self) -> Snapshot:
         """Look at all of them: each says by its answer that it is still there."""
         looks = [msgspec.json.decode(answer, type=Snapshot) for answer in calls.ask_all(self._agents, "look")]
-        self._heard_s, self._last = time.monotonic(), _together(looks)
+        self._heard_s, self._last = time.monotonic(), together(looks)
         return self._last
 
     @property
@@ -278,44 +351,6 @@ class FleetRun:
         """An instant that every generator hears of before it comes, as so long after the start."""
         slowest = max(clock.round_trip_ns for clock in self.clocks)
         return max(0, time.time_ns() - self.starts_ns) + _AHEAD_NS + 4 * slowest
-
-
-def _together(looks: Sequence[Snapshot]) -> Snapshot:
-    lags = [look.send_lag_p99_ns for look in looks if look.send_lag_p99_ns is not None]
-    measuring = all(look.phase == "measured" for look in looks)
-    return Snapshot(
-        phase="measured" if measuring else "warmup",
-        elapsed_ns=min(look.elapsed_ns for look in looks),
-        started=sum(look.started for look in looks),
-        completed=sum(look.completed for look in looks),
-        failed=sum(look.failed for look in looks),
-        bytes_read=sum(look.bytes_read for look in looks),
-        open_connections=sum(look.open_connections for look in looks),
-        service_time_p50_ns=max(look.service_time_p50_ns for look in looks),
-        service_time_p99_ns=max(look.service_time_p99_ns for look in looks),
-        service_time_max_ns=max(look.service_time_max_ns for look in looks),
-        send_lag_p99_ns=max(lags) if lags else None,
-        client_cpu=statistics.fmean(look.client_cpu for look in looks),
-        windows=_common_windows(looks),
-    )
-
-
-def _common_windows(looks: Sequence[Snapshot]) -> tuple[Window, ...]:
-    """The windows that all of them have ended, added up. They begin at the same instants."""
-    by_start: dict[int, list[Window]] = {}
-    for window in (window for look in looks for window in look.windows):
-        by_start.setdefault(window.start_ns, []).append(window)
-    there = (windows for _, windows in sorted(by_start.items()) if len(windows) == len(looks))
-    return tuple(
-        replace(
-            windows[0],
-            started=sum(window.started for window in windows),
-            completed=sum(window.completed for window in windows),
-            failed=sum(window.failed for window in windows),
-            bytes_read=sum(window.bytes_read for window in windows),
-        )
-        for windows in there
-    )[-_LIVE_WINDOWS:]
 
 
 __all__ = ["Fleet", "FleetRun", "Member", "NodeLost", "dealt", "read_clocks"]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+import psutil
 
 from assay import doctor, host
 from assay.cluster import shipping
 from assay.cluster.agent import NodeAgent
 from assay.cluster.calls import Wrapped, told
+from assay.cluster.course import Course
 from assay.doctor import Fitness, Need
 from assay.errors import ServerFailed
 from assay.host import Watch
+from assay.looks import LaneLooked, Looking, LooksHere
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.sut import build, leftovers, server
@@ -23,9 +26,11 @@ from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
 from assay.sut.kept import stop_all
 from assay.sut.manifest import ServerSpec
+from assay.sut.sampler import TreeClock
 from assay.sut.server import RunningServer
 from assay.sut.services import Services
 from assay.sut.services.manifest import ServiceSpec
+from assay.values.weave import Change, WovenPlan
 
 
 class ServerAgent(NodeAgent):
@@ -38,9 +43,12 @@ class ServerAgent(NodeAgent):
         self._settings = Settings.resolve()
         self._moves: list[tuple[Path, Path]] = []
         self._logs = leftovers.new_folder("cluster")
-        self._running: RunningServer | None = None
+        self._running: dict[int, RunningServer] = {}
+        self._started = 0
         self._services: Services | None = None
         self._looks: list[Watch] = []
+        self._course: Course | None = None
+        self._looking: Looking | None = None
 
     def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Wrapped:
         """This machine's, as JSON."""
@@ -115,13 +123,13 @@ class ServerAgent(NodeAgent):
     def start(
         self, prepared: Prepared, contract: Contract, route: Route, cpus: tuple[int, ...], log: str
     ) -> Wrapped:
-        """Start a server and wait for its first right answer: port, pid, start time."""
+        """Start a server and wait for its first right answer: its number, port, pid, start time."""
         self._hear()
 
-        def started() -> tuple[int, int, int]:
+        def started() -> tuple[int, int, int, int]:
             if not prepared.places.source.is_dir():  # a command's own folder is nobody's to send
                 raise ServerFailed("start", f"{prepared.places.source} is not on node {self._address}")
-            self._running = server.start(
+            running = server.start(
                 prepared,
                 shipping.moved(contract, self._moves),
                 route,
@@ -130,26 +138,28 @@ class ServerAgent(NodeAgent):
                 env=self._services.env if self._services is not None else {},
                 host=self._address,
             )
-            return self._running.port, self._running.kept.pid, self._running.start_ns
+            self._started += 1
+            self._running[self._started] = running
+            return self._started, running.port, running.kept.pid, running.start_ns
 
         return told(started)
 
-    def state(self) -> Wrapped:
-        """Which service died, if one did; ServerFailed where the server did."""
+    def state(self, number: int) -> Wrapped:
+        """Which service died, if one did; ServerFailed where that server did."""
         self._hear()
 
         def looked() -> str:
-            failed = self._running.died() if self._running is not None else None
+            failed = self._running[number].died() if number in self._running else None
             if failed is not None:
                 raise failed
             return self._services.died() if self._services is not None else ""
 
         return told(looked)
 
-    def cpu_ns(self) -> Wrapped:
-        """CPU time that the server has used so far."""
+    def cpu_ns(self, number: int) -> Wrapped:
+        """CPU time that a server has used so far."""
         self._hear()
-        return told(lambda: self._alive().sampler.cpu_ns())
+        return told(lambda: self._alive(number).sampler.cpu_ns())
 
     def services_cpu_ns(self) -> Wrapped:
         """CPU time that each service has used so far."""
@@ -171,28 +181,77 @@ class ServerAgent(NodeAgent):
         self._hear()
         return told(lambda: msgspec.json.encode(self._looks[number].seen()))
 
-    def sample(self) -> Wrapped:
+    def follow(
+        self, plan: WovenPlan, starts_at_unix_ns: int, numbers: Sequence[int | None], split: CoreSplit
+    ) -> Wrapped:
+        """Look at servers, of each lane its own, from now on while they take turns from that instant on."""
+        self._hear()
+
+        def following() -> None:
+            self._look_no_more()
+            self._course = Course(plan, starts_at_unix_ns)
+            lanes = tuple(self._looked_at(number, split) for number in numbers)
+            self._looking = Looking(self._course, LooksHere(lanes, self._course.zero_ns))
+
+        return told(following)
+
+    def change(self, change_json: bytes, from_cycle: int) -> Wrapped:
+        """Follow other turns from a cycle on; which one it could be."""
+        self._hear()
+        change = msgspec.json.decode(change_json, type=Change)
+        return told(lambda: self._course.agreed.change(change, from_cycle) if self._course else from_cycle)
+
+    def slices_seen(self, first: int) -> Wrapped:
+        """The slices that were looked at, from one on, as JSON; and the lanes whose servers ended."""
+        self._hear()
+
+        def seen() -> tuple[bytes, tuple[int, ...]]:
+            looking = self._looking
+            if looking is None:
+                return msgspec.json.encode(()), ()
+            return msgspec.json.encode(looking.looks.seen[first:]), looking.dead
+
+        return told(seen)
+
+    def followed(self) -> Wrapped:
+        """Look no more; the host in each lane's slices, as JSON."""
+        self._hear()
+
+        def hosts() -> bytes:
+            looking = self._looking
+            self._look_no_more()
+            return msgspec.json.encode(looking.looks.hosts() if looking is not None else ())
+
+        return told(hosts)
+
+    def sample(self, number: int) -> Wrapped:
         """Look at memory and threads; the peaks."""
         self._hear()
 
         def sampled() -> tuple[int, int]:
-            sampler = self._alive().sampler
+            sampler = self._alive(number).sampler
             sampler.sample()
             return sampler.peak_rss_bytes, sampler.threads
 
         return told(sampled)
 
-    def log_tail(self) -> Wrapped:
-        """The last lines that the server wrote."""
+    def log_tail(self, number: int) -> Wrapped:
+        """The last lines that a server wrote."""
         self._hear()
-        return told(lambda: self._running.log_tail() if self._running is not None else "")
+        return told(lambda: self._running[number].log_tail() if number in self._running else "")
 
-    def stop_server(self) -> Wrapped:
-        """End the server and all it started."""
+    def free_bytes(self) -> Wrapped:
+        """How much memory is free."""
+        self._hear()
+        return told(lambda: psutil.virtual_memory().available)
+
+    def stop_server(self, number: int) -> Wrapped:
+        """End a server and all it started."""
         self._hear()
 
         def stopped() -> None:
-            running, self._running = self._running, None
+            self._look_no_more()
+            running = self._running.pop(number, None)
             if running is not None:
                 running.stop()
 
@@ -213,9 +272,28 @@ class ServerAgent(NodeAgent):
         """End every program."""
         stop_all()
 
-    def _alive(self) -> RunningServer:
-        if self._running is None:
+    def _looked_at(self, number: int | None, split: CoreSplit) -> LaneLooked:
+        """A lane's server as it is looked at; nothing is seen of one that stands elsewhere."""
+        watch = Watch(split, begins=False)
+        if number is None:
+            return LaneLooked(watch)
+        running = self._alive(number)
+        return LaneLooked(watch, TreeClock(running.kept.keeper_pid), self._died(running))
+
+    def _died(self, running: RunningServer) -> Callable[[], bool]:
+        services = self._services
+        return lambda: running.died() is not None or bool(services is not None and services.died())
+
+    def _look_no_more(self) -> None:
+        looking, self._looking = self._looking, None
+        if looking is not None and self._course is not None:
+            self._course.end()
+            looking.end()
+        self._course = None
+
+    def _alive(self, number: int) -> RunningServer:
+        if number not in self._running:
             raise ServerFailed(
                 "load", "the server is gone: its node heard nothing of the driver for too long"
             )
-        return self._running
+        return self._running[number]

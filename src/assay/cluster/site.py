@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,7 +14,11 @@ import msgspec
 
 from assay.cluster import calls, shipping
 from assay.cluster.calls import Agent
+from assay.cluster.fleet import read_clocks
+from assay.cluster.fleet_turns import FleetTurns
 from assay.errors import AssayError, EnvironmentLacks, ServerFailed
+from assay.generator import GoingTurns
+from assay.looks import Lives, Looks
 from assay.settings import Settings
 from assay.site import Site
 from assay.sut.build import Prepared
@@ -23,7 +28,9 @@ from assay.sut.manifest import ServerSpec
 from assay.sut.server import RunningServer
 from assay.sut.services import Services
 from assay.values.run import Environment
+from assay.values.sitting import TurnSeen
 from assay.values.trial import HostSeen, ServiceSeen
+from assay.values.weave import Turn
 
 _LOOK_S = 0.5
 _SHIP_S = 120.0
@@ -42,23 +49,25 @@ class FarSampler:
     """What the sampler on the node saw."""
 
     agent: Agent
+    number: int
     peak_rss_bytes: int = 0
     threads: int = 0
 
     def cpu_ns(self) -> int:
         """CPU time that the tree has used so far."""
-        return int(calls.ask(self.agent, "cpu_ns"))
+        return int(calls.ask(self.agent, "cpu_ns", self.number))
 
     def sample(self) -> None:
         """Take memory and threads into the peaks."""
-        self.peak_rss_bytes, self.threads = calls.ask(self.agent, "sample")
+        self.peak_rss_bytes, self.threads = calls.ask(self.agent, "sample", self.number)
 
 
 @dataclass
 class FarServer:
-    """A server on the node that has given its first right answer."""
+    """A server on the node that has given its first right answer; the node knows it by its number."""
 
     agent: Agent
+    number: int
     prepared: Prepared
     port: int
     cpus: tuple[int, ...]
@@ -76,7 +85,7 @@ class FarServer:
     def died(self) -> ServerFailed | None:
         """The failure, if the program, or a service, has ended by itself."""
         try:
-            gone = calls.ask(self.agent, "state")
+            gone = calls.ask(self.agent, "state", self.number)
         except ServerFailed as failed:
             return failed
         return ServerFailed("service", f"{gone} under load") if gone else None
@@ -84,13 +93,13 @@ class FarServer:
     def log_tail(self) -> str:
         """The last lines that it wrote."""
         try:
-            return str(calls.ask(self.agent, "log_tail"))
+            return str(calls.ask(self.agent, "log_tail", self.number))
         except AssayError:
             return ""
 
     def stop(self) -> None:
         """End it and all it started. A node that is lost has ended it, or does so once it knows."""
-        calls.ask_to_end(self.agent, "stop_server", within_s=_GRACE_S)
+        calls.ask_to_end(self.agent, "stop_server", self.number, within_s=_GRACE_S)
 
 
 @dataclass
@@ -143,6 +152,41 @@ class FarWatch:
     def seen(self) -> HostSeen:
         """The node since then."""
         return msgspec.json.decode(calls.ask(self.agent, "watched", self.number), type=HostSeen)
+
+
+@dataclass
+class FarLooks:
+    """The node's own looks at the slices, asked for now and then."""
+
+    agent: Agent
+    seen: list[TurnSeen] = field(default_factory=list)
+    _dead: Collection[int] = ()
+    _asked_s: float = 0.0
+
+    def begins(self, turn: Turn) -> None:
+        """The node knows."""
+
+    def ends(self, turn: Turn) -> None:
+        """The node knows; what it saw is asked for about twice a second."""
+        if time.monotonic() - self._asked_s >= _LOOK_S:
+            self._ask()
+
+    def dead(self) -> Collection[int]:
+        """As the node last said."""
+        return self._dead
+
+    def refresh(self) -> None:
+        """The node does so itself."""
+
+    def hosts(self) -> tuple[HostSeen, ...]:
+        """The node in each lane's slices; it looks no more."""
+        self._ask()
+        return msgspec.json.decode(calls.ask(self.agent, "followed"), type=tuple[HostSeen, ...])
+
+    def _ask(self) -> None:
+        self._asked_s = time.monotonic()
+        seen, self._dead = calls.ask(self.agent, "slices_seen", len(self.seen))
+        self.seen += msgspec.json.decode(seen, type=tuple[TurnSeen, ...])
 
 
 @dataclass(frozen=True)
@@ -208,9 +252,11 @@ class FarSite(Site):
     ) -> RunningServer:
         """Start a server there."""
         with self._named():
-            port, pid, start_ns = patiently(self.agent, "start", prepared, contract, route, cpus, log.name)
+            number, port, pid, start_ns = patiently(
+                self.agent, "start", prepared, contract, route, cpus, log.name
+            )
         far = FarServer(
-            self.agent, prepared, port, cpus, Program(pid), FarSampler(self.agent), start_ns,
+            self.agent, number, prepared, port, cpus, Program(pid), FarSampler(self.agent, number), start_ns,
             self.agent.node.address, contract.spoken.scheme,
         )  # fmt: skip
         return cast(RunningServer, far)  # it is one to whoever does not look at its process
@@ -218,6 +264,21 @@ class FarSite(Site):
     def watch(self, split: CoreSplit) -> FarWatch:
         """Look at the node from now on."""
         return FarWatch(self.agent, calls.ask(self.agent, "watch", split))
+
+    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], split: CoreSplit) -> Looks:
+        """Have the node look at servers and itself at both ends of each slice, by its own clock."""
+        if not isinstance(turns, FleetTurns):
+            raise EnvironmentLacks("generators of this machine take turns with no other's servers")
+        [clock] = read_clocks([self.agent])
+        numbers = tuple(getattr(lane.running, "number", None) for lane in lanes)
+        starts_ns = turns.starts_ns + clock.offset_ns
+        calls.ask(self.agent, "follow", turns.plan, starts_ns, numbers, split)
+        turns.followed_by(self.agent)
+        return FarLooks(self.agent)
+
+    def free_bytes(self) -> int:
+        """How much memory is free there."""
+        return int(calls.ask(self.agent, "free_bytes"))
 
 
 def patiently(agent: Agent, what: str, *given: object, cancel: threading.Event | None = None) -> Any:  # noqa: ANN401 - whatever the agent gives

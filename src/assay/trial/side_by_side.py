@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
-import psutil
 
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.sut.build import Prepared
@@ -22,17 +21,15 @@ def settled(run: ResolvedRun, where: Where, free_bytes: int | None = None) -> Re
     """The run as it can be had: woven if it is to be and its servers fit, else with a line why not."""
     if run.design.weave is None:
         return run
-    free = psutil.virtual_memory().available if free_bytes is None else free_bytes
-    problem = next(_problems(run, where, free), None)
+    free = where.site.free_bytes() if free_bytes is None else free_bytes
+    problem = next(_problems(run, free), None)
     if problem is None:
         return run
     design = msgspec.structs.replace(run.design, weave=None, unwoven=problem)
     return replace(run, design=design)
 
 
-def _problems(run: ResolvedRun, where: Where, free_bytes: int) -> Iterator[str]:
-    if where.nodes:
-        yield "on a cluster servers take no turns"
+def _problems(run: ResolvedRun, free_bytes: int) -> Iterator[str]:
     lanes = run.taking_turns
     if len(lanes) < 2:
         yield "there are no two closed loops for a set time, and other loads take no turns"

@@ -10,16 +10,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay import engine
 from assay.design import Due, DueSitting
 from assay.design.lengths import lengths_for, warming_ns
 from assay.errors import EnvironmentLacks, ServerFailed
-from assay.host import Watch
+from assay.generator import GoingTurns, lane_generators_of
+from assay.looks import Looks
 from assay.resolved import ResolvedCase
 from assay.sut import probe
 from assay.sut.build import Prepared
-from assay.sut.sampler import TreeClock
-from assay.sut.server import RunningServer
 from assay.sut.standing import Standing, StandingServer
 from assay.trial.bench import Bench
 from assay.trial.one_trial import (
@@ -35,8 +33,8 @@ from assay.trial.one_trial import (
 )
 from assay.trial.turns import LaneWatched, Turns
 from assay.values.plan import LoadPlan, StopAfter
-from assay.values.sitting import Lengths, Sitting
-from assay.values.trial import Lane, Phase, ServiceSeen, Trial
+from assay.values.sitting import Lengths, Sitting, TurnSeen
+from assay.values.trial import Failure, GeneratorSeen, HostSeen, Lane, Phase, ServiceSeen, Trial
 from assay.values.weave import LaneMeasurement, Slice, WovenMeasurement, WovenPlan, WovenSnapshot
 
 _HOUR_NS = 3_600_000_000_000
@@ -62,7 +60,6 @@ class _Lane:
     running: Running
     plan: LoadPlan
     before: int
-    clock: TreeClock | None
     failed: ServerFailed | None = None
 
     def died(self) -> bool:
@@ -71,23 +68,6 @@ class _Lane:
             self.failed = self.running.died()
         return self.failed is not None
 
-    def watched(self, bench: Bench) -> LaneWatched:
-        """As the turns look at it."""
-        clock = self.clock
-        return LaneWatched(
-            case=self.asked.trial.case,
-            warm_up=self.asked.due.warm_up,
-            cpu_ns=clock.read_ns if clock else _no_clock,
-            host=Watch(bench.split, begins=False),
-            died=self.died,
-        )
-
-    def sample(self) -> None:
-        """Memory, threads, and which processes there are."""
-        self.running.sampler.sample()
-        if self.clock:
-            self.clock.look()
-
 
 @dataclass(frozen=True)
 class _Offered:
@@ -95,7 +75,9 @@ class _Offered:
 
     turns: Turns
     measured: WovenMeasurement
-    hosts: tuple[Watch, ...]
+    seen: tuple[TurnSeen, ...]
+    hosts: tuple[HostSeen, ...]
+    generators: tuple[tuple[GeneratorSeen, ...], ...]
     services: tuple[ServiceSeen, ...]
     cut: bool
 
@@ -129,7 +111,7 @@ def run_sitting(due: DueSitting, asked: Sequence[Asked], bench: Bench) -> Sittin
         started_at_unix_ns=began_ns,
         lengths=lengths,
         trials=tuple(done[case] for case in order),
-        turns=tuple(offered.turns.seen) if offered else (),
+        turns=offered.seen if offered else (),
         pilot=offered.turns.pilot if offered else None,
         cut=offered.cut if offered else False,
     )
@@ -146,6 +128,9 @@ def _started(asked: Sequence[Asked], failed: dict[str, Trial], bench: Bench) -> 
                 lanes.append(_start(one, bench))
             except ServerFailed as problem:
                 failed[one.trial.case] = msgspec.structs.replace(one.trial, failure=failure_of(problem))
+            except EnvironmentLacks as lacking:  # the machine that it is on is lost, or lacks something
+                why = Failure(stage=lacking.stage, reason=str(lacking))
+                failed[one.trial.case] = msgspec.structs.replace(one.trial, failure=why)
         yield lanes
     finally:
         for lane in lanes:
@@ -166,8 +151,7 @@ def _start(asked: Asked, bench: Bench) -> _Lane:
         before, wrong = probe.test(case.contract, tested_routes(case), running.host, running.port)
         if wrong:
             raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
-        clock = TreeClock(running.kept.keeper_pid) if isinstance(running, RunningServer) else None
-        return _Lane(asked, running, planned(asked.due, bench, running.url), before, clock)
+        return _Lane(asked, running, planned(asked.due, bench, running.url), before)
     except BaseException:
         running.stop()
         raise
@@ -185,22 +169,34 @@ def _offer(due: DueSitting, lanes: Sequence[_Lane], bench: Bench) -> _Offered:
     def looked(snapshot: WovenSnapshot) -> None:
         bench.observer.turns(slots, snapshot)
         for lane in lanes:
-            lane.sample()
+            lane.running.sampler.sample()
+        looks.refresh()
         gone = bench.services.died()
         if gone:
             raise ServerFailed("service", f"{gone} under load")
 
     _tell(bench, lanes, "warm-up")
-    run = engine.start_woven(_woven_plan(due, lanes))
-    watched = [lane.watched(bench) for lane in lanes]
-    turns = Turns(run, due, watched, begins, looked)
+    run = bench.where.generator.start_woven(_woven_plan(due, lanes))
+    looks = _looks_at(run, lanes, bench)
+    watched = [LaneWatched(lane.asked.trial.case, lane.asked.due.warm_up) for lane in lanes]
+    turns = Turns(run, due, watched, looks, begins, looked)
     cut = _gone_through(turns, lanes)
-    measured = run.result()
+    measured, hosts = run.result(), looks.hosts()
     for lane in lanes:
         lane.running.sampler.sample()
     time_ns = max((one.measurement.measured_ns for one in measured.lanes), default=0)
     services = bench.services.seen(services_ns, bench.services.cpu_ns(), time_ns) if services_ns else ()
-    return _Offered(turns, measured, tuple(lane.host for lane in watched), services, cut)
+    generators = tuple(lane_generators_of(run, place) for place in range(len(lanes)))
+    return _Offered(turns, measured, tuple(looks.seen), hosts, generators, services, cut)
+
+
+def _looks_at(run: GoingTurns, lanes: Sequence[_Lane], bench: Bench) -> Looks:
+    """Who looks at the servers; the run is stopped where nobody can."""
+    try:
+        return bench.where.site.looks(run, lanes, bench.split)
+    except BaseException:
+        run.stop()
+        raise
 
 
 def _gone_through(turns: Turns, lanes: Sequence[_Lane]) -> bool:
@@ -258,17 +254,20 @@ def _trial_of(due: DueSitting, lane: _Lane, place: int, offered: _Offered | None
         _check(lane, seen)
     except ServerFailed as failed:
         return msgspec.structs.replace(trial, failure=failure_of(failed))
+    except EnvironmentLacks as lacking:
+        return msgspec.structs.replace(trial, failure=Failure(stage=lacking.stage, reason=str(lacking)))
     measured = seen.measurement
-    cpu_ns = sum(one.cpu_ns[place] or 0 for one in offered.turns.seen if one.lane == place)
+    cpu_ns = sum(one.cpu_ns[place] or 0 for one in offered.seen if one.lane == place)
     return msgspec.structs.replace(
         trial,
         measurement=measured,
         server=server_seen(lane.running, measured, cpu_ns, bench.split),
         contract=contract_seen(lane.before, measured, after, wrong),
-        host=offered.hosts[place].seen(),
+        host=offered.hosts[place],
         services=offered.services,
         warm_up=offered.turns.warm.get(place),
         link=link_to(lane.running, bench),
+        generators=offered.generators[place],
     )
 
 
@@ -293,7 +292,3 @@ def _check(lane: _Lane, seen: LaneMeasurement) -> None:
 def _tell(bench: Bench, lanes: Iterable[_Lane], phase: Phase) -> None:
     for lane in lanes:
         bench.observer.phase(lane.asked.due.slot, phase)
-
-
-def _no_clock() -> None:
-    """Nothing can be seen of a process that may run anywhere."""

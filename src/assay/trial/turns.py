@@ -1,8 +1,8 @@
 """The turns of a sitting while they go on: warming up, a pilot, measuring. What is to be done is asked of
 pure functions; here it is done.
 
-Only what has to be known at once is looked at in the midst: each server's CPU clock and the host at both ends
-of a slice, and whether its process lives. All else waits for the end of a cycle.
+Only what has to be known at once is looked at in the midst, by whoever is where the servers are (`looks`).
+All else waits for the end of a cycle.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+
+import msgspec
 
 from assay.design.lengths import (
     PILOT_CYCLES,
@@ -21,14 +23,14 @@ from assay.design.lengths import (
     warming_ns,
 )
 from assay.design.sitting import DueSitting
-from assay.engine import WovenRun
-from assay.host import Watch
+from assay.generator import GoingTurns
+from assay.looks import Looks
 from assay.stats.woven import FEWEST_CYCLES
 from assay.trial.warmup import NO_WARM_UP, warmed_up
 from assay.values.design import WarmUp
 from assay.values.measurement import Window
 from assay.values.plan import StopAfter
-from assay.values.sitting import Lengths, Pilot, TurnSeen
+from assay.values.sitting import Lengths, Pilot
 from assay.values.trial import WarmUpSeen
 from assay.values.weave import (
     End,
@@ -47,13 +49,10 @@ _EVERY_S = 0.5
 
 @dataclass(frozen=True)
 class LaneWatched:
-    """A lane as it is watched: its server's CPU clock, its death, and the host in its slices."""
+    """A lane as it is steered: whose it is, and until when it warms up."""
 
     case: str
     warm_up: WarmUp
-    cpu_ns: Callable[[], int | None]
-    host: Watch
-    died: Callable[[], bool]
 
 
 @dataclass
@@ -63,14 +62,14 @@ class Turns:
     `begins` is called when measuring does, `looked` with the live view about twice a second.
     """
 
-    run: WovenRun
+    run: GoingTurns
     due: DueSitting
     lanes: Sequence[LaneWatched]
+    looks: Looks
     begins: Callable[[], None]
     looked: Callable[[WovenSnapshot], None]
     lengths: Lengths = field(init=False)
     pilot: Pilot | None = None
-    seen: list[TurnSeen] = field(default_factory=list)
     warm: dict[int, WarmUpSeen] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     measured_cycles: int = 0
@@ -78,7 +77,9 @@ class Turns:
     _measures_from: int | None = None
     _warming_ns: int = field(init=False)
     _lent: bool = False
+    _all_take: int = 0
     _rejoins: int | None = None
+    _pilots: int = 0
     _pilot_from: int | None = None
     _longer: bool = True
     _looked_s: float = 0.0
@@ -86,7 +87,7 @@ class Turns:
     def __post_init__(self) -> None:
         """The lengths that are known before the warm-up."""
         due = self.due
-        self.lengths = due.lengths or lengths_for(due.weave, {})
+        self._use(due.lengths or lengths_for(due.weave, {}))
         self._warming_ns = warming_ns(due.lengths)
         for place, lane in enumerate(self.lanes):
             if lane.warm_up.max_ns == 0:
@@ -113,26 +114,13 @@ class Turns:
         return turn
 
     def _slice(self, turn: Turn) -> None:
-        """One slice: CPU clocks at both ends, and whether somebody died in it."""
-        before, began_ns = [lane.cpu_ns() for lane in self.lanes], time.monotonic_ns()
-        host = self.lanes[turn.lane].host
-        if turn.phase == "measured":
-            host.resume()
+        """One slice, looked at at both ends; the lane of a server that died in it ends."""
+        self.looks.begins(turn)
         if self._wait(self.run.wait_end, turn.number) is None:
             return
-        after, ended_ns = [lane.cpu_ns() for lane in self.lanes], time.monotonic_ns()
-        host.pause()
-        end_ns = self.run.started_at_monotonic_ns() + turn.end_ns
-        if turn.phase == "measured" and began_ns < end_ns and ended_ns < end_ns + self.lengths.settle_ns:
-            used = tuple(
-                None if late is None or early is None else late - early
-                for early, late in zip(before, after, strict=True)
-            )
-            self.seen.append(
-                TurnSeen(turn=turn.number, lane=turn.lane, length_ns=ended_ns - began_ns, cpu_ns=used)
-            )
-        for place, lane in enumerate(self.lanes):
-            if place not in self.gone and lane.died():
+        self.looks.ends(turn)
+        for place in self.looks.dead():
+            if place not in self.gone:
                 self.gone.add(place)
                 self.run.change(EndLane(lane=place))
 
@@ -198,34 +186,34 @@ class Turns:
         ]
         if fresh:
             alive = [place for place in range(len(self.lanes)) if place not in self.gone]
-            self.run.change(GiveTurns(lanes=tuple(cold or alive)))
+            self._all_take = self.run.change(GiveTurns(lanes=tuple(cold or alive)))
             self._lent = self._lent or bool(cold)
         return not cold
 
     def _settled_lengths(self, slices: Mapping[int, Sequence[Slice]], cycle: int) -> bool:
         """Whether the lengths are found: all take turns again for a cycle, then a pilot may look."""
         if self._rejoins is None:
-            self._rejoins = cycle + 2 if self._lent else cycle
+            self._rejoins = self._all_take + 1 if self._lent else cycle
             if self.due.lengths is None:
-                self.lengths = lengths_for(self.due.weave, self._named(slices), self.due.names)
-            self._set(self.lengths.slice_ns)
+                self._use(lengths_for(self.due.weave, self._named(slices), self.due.names))
+            self._pilots = self._set(self.lengths.slice_ns)
         if cycle < self._rejoins:
             return False
         if self.due.lengths is not None or not self._needs_pilot:
             return True
         if self._pilot_from is None:
-            self._pilot_from, self._longer = cycle + 1, False
+            self._pilot_from, self._longer = max(cycle + 1, self._pilots), False
             return False
         done = cycle - self._pilot_from
         if not self._longer and done >= PILOT_CYCLES:
-            self._longer, self._pilot_from = True, cycle + 1
-            self._set(2 * self.lengths.slice_ns)
+            self._longer, self._pilot_from = True, self._set(2 * self.lengths.slice_ns)
             return False
         if done < PILOT_CYCLES:
             return False
         found = piloted(self.lengths, 2 * self.lengths.slice_ns, self._named(slices), self.due.names)
         if found is not None:
-            self.lengths, self.pilot = found
+            self._use(found.lengths)
+            self.pilot = found.pilot
         self._set(self.lengths.slice_ns)
         return True
 
@@ -240,8 +228,14 @@ class Turns:
         by_hand = weave.alike or weave.given_slice_ns is not None
         return not by_hand and alive > 1 and 2 * self.lengths.slice_ns <= weave.most_slice_ns
 
-    def _set(self, slice_ns: int) -> None:
-        self.run.change(SetLengths(slice_ns=slice_ns, settle_ns=self.lengths.settle_ns))
+    def _use(self, lengths: Lengths) -> None:
+        """The lengths, with a settle time in which nobody works in another's slice for sure."""
+        settle_ns = max(lengths.settle_ns, self.run.least_settle_ns)
+        self.lengths = msgspec.structs.replace(lengths, settle_ns=settle_ns)
+
+    def _set(self, slice_ns: int) -> int:
+        """Set the length of slices; the cycle from which it holds."""
+        return self.run.change(SetLengths(slice_ns=slice_ns, settle_ns=self.lengths.settle_ns))
 
     def _named(self, slices: Mapping[int, Sequence[Slice]]) -> dict[str, Sequence[Slice]]:
         return {self.lanes[place].case: each for place, each in slices.items() if place not in self.gone}

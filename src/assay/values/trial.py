@@ -257,6 +257,11 @@ class Lane(Value, frozen=True, kw_only=True):
         return sum(known) if len(known) == len(edges) else None
 
     @property
+    def settle_ns(self) -> int | None:
+        """The shortest settle time before a measured slice; None where it has none."""
+        return min((one.settle_ns for one in self.slices if one.phase == "measured"), default=None)
+
+    @property
     def load_ns(self) -> int:
         """For how long load was offered to it, warm-up included."""
         return sum(one.length_ns for one in self.slices)

@@ -213,6 +213,8 @@ class Load:
     edges_ns: int | None = None
     """What the edges of those pieces cut off of service times, less what was brought into them; None where
     nobody looked."""
+    settle_ns: int | None = None
+    """The shortest settle time between those pieces; None where it took no turns."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""

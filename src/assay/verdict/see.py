@@ -89,6 +89,7 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         generators=trial.generators,
         slices=len(trial.lane.cycles) if trial.lane else 1,
         edges_ns=trial.lane.edges_ns if trial.lane else None,
+        settle_ns=trial.lane.settle_ns if trial.lane else None,
         parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assay.values.trial import GeneratorSeen
 from assay.verdict.load import Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, Threshold
@@ -76,9 +78,11 @@ def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
     """G11: instants that may be so far off say nothing of times as short as the measured ones."""
     if not load.generators:
         return None
+    limit = max(limits["apart"], limits["share"] * load.counts.duration_ns)
+    if load.settle_ns is not None:
+        return _turns_apart(load.generators, load.settle_ns, limit)
     worst = max(load.generators, key=lambda one: _unsure_ns(one) + max(0, one.started_late_ns))
     unsure, late = _unsure_ns(worst), max(0, worst.started_late_ns)
-    limit = max(limits["apart"], limits["share"] * load.counts.duration_ns)
     if unsure + late <= limit:
         return None
     evidence = (
@@ -88,12 +92,37 @@ def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
     return Hit("withheld", evidence, {"uncertainty_ns": float(unsure), "late_ns": float(late)}, unsure + late)
 
 
+def _turns_apart(generators: Sequence[GeneratorSeen], settle_ns: int, limit: float) -> Hit | None:
+    """Of a load in turns two of them must not load two servers at once; slices count from the agreed instant,
+    so that a late start spoils those alone that it reaches into."""
+    worst = max(generators, key=lambda one: 2 * one.clock.uncertainty_ns + _moved_ns(one))
+    apart, moved = 2 * worst.clock.uncertainty_ns + _moved_ns(worst), _moved_ns(worst)
+    if apart > settle_ns:
+        evidence = (
+            f"generator {worst.node}'s clock is known to {duration(worst.clock.uncertainty_ns)} and moved by "
+            f"{duration(moved)}: its slices may reach into others, {duration(settle_ns)} away"
+        )
+        return Hit("withheld", evidence, {"apart_ns": float(apart), "settle_ns": float(settle_ns)}, apart)
+    last = max(generators, key=lambda one: one.started_late_ns - one.measurement.warmup_ns)
+    late = last.started_late_ns - last.measurement.warmup_ns
+    if late <= limit:
+        return None
+    evidence = f"generator {last.node} began {duration(late)} after its measured time"
+    return Hit("withheld", evidence, {"late_ns": float(late)}, late)
+
+
+def _moved_ns(one: GeneratorSeen) -> int:
+    """By how far its clock has moved under load, beyond what the two looks at it leave open."""
+    before, after = one.clock, one.clock_after or one.clock
+    moved = abs(after.offset_ns - before.offset_ns) - before.uncertainty_ns - after.uncertainty_ns
+    return max(0, moved)
+
+
 def _unsure_ns(one: GeneratorSeen) -> int:
     """How well its clock is known over the whole load: as at its worse end, and by how far it has moved
     beyond that."""
-    before, after = one.clock, one.clock_after or one.clock
-    moved = abs(after.offset_ns - before.offset_ns) - before.uncertainty_ns - after.uncertainty_ns
-    return max(before.uncertainty_ns, after.uncertainty_ns) + max(0, moved)
+    after = one.clock_after or one.clock
+    return max(one.clock.uncertainty_ns, after.uncertainty_ns) + _moved_ns(one)
 
 
 G11 = LoadRule(

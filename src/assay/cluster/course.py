@@ -1,0 +1,56 @@
+"""The agreed turns by this machine's clock, for who offers none of them and has to know whose turn it is."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from assay.engine import AgreedTurns
+from assay.values.weave import Turn, WovenPlan
+
+_LATER_S = 0.005
+
+
+class Course:
+    """Turns from an instant on, waited for until they are over or `end` is called."""
+
+    def __init__(self, plan: WovenPlan, starts_at_unix_ns: int) -> None:
+        """`starts_at_unix_ns` is by this machine's calendar. PlanRefused where the plan is wrong."""
+        self.agreed = AgreedTurns(plan)
+        before_ns, calendar_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        self.zero_ns = (before_ns + after_ns) // 2 - (calendar_ns - starts_at_unix_ns)
+        self._ended = threading.Event()
+
+    def now_ns(self) -> int:
+        """Time since the start."""
+        return time.monotonic_ns() - self.zero_ns
+
+    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
+        """The turn, once its slice begins; None where the time passed or the turns ended before."""
+        return self._wait_for(turn, lambda one: one.start_ns, timeout_s)
+
+    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
+        """The turn, once its slice is over; None where the time passed or the turns ended before."""
+        return self._wait_for(turn, lambda one: one.end_ns, timeout_s)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether they are over, for good; waits for somebody to `end` them for at most so long."""
+        return self._ended.wait(timeout_s) or self.agreed.is_over()
+
+    def end(self) -> None:
+        """Nobody waits any more."""
+        self._ended.set()
+
+    def _wait_for(self, number: int, point: Callable[[Turn], int], timeout_s: float) -> Turn | None:
+        give_up_ns = self.now_ns() + round(timeout_s * 1e9)
+        while not self._ended.is_set():
+            now_ns = self.now_ns()
+            turn = self.agreed.turn(number, now_ns)
+            if turn is not None and point(turn) <= now_ns:
+                return turn
+            if now_ns >= give_up_ns or (turn is None and self.agreed.is_over()):
+                return None
+            look_again_ns = point(turn) if turn is not None else now_ns + round(_LATER_S * 1e9)
+            self._ended.wait((min(look_again_ns, give_up_ns) - now_ns) / 1e9)
+        return None

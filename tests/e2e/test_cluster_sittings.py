@@ -1,0 +1,112 @@
+"""Sittings over generators and a server node, all of them in this process: real servers, real turns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import fake_ray
+import made_servers
+import made_studies
+import psutil
+import pytest
+from fake_ray import ADDRESS, FakeRay
+
+from assay import trial
+from assay.cluster import session
+from assay.design import Slot
+from assay.trial import Silent
+from assay.values.run import Run
+from assay.values.sitting import Sitting
+from assay.values.weave import WovenSnapshot
+
+FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRay]:
+    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
+    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+        yield running
+
+
+class Told(Silent):
+    """What was noted; and what is done the first time that lanes measure."""
+
+    def __init__(self, once: Callable[[], None] = lambda: None) -> None:
+        self.notes: list[str] = []
+        self._once: Callable[[], None] | None = once
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+    def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
+        if self._once is not None and snapshot.lanes[0].snapshot.phase == "measured":
+            once, self._once = self._once, None
+            once()
+
+
+def sat(folder: Path, observer: Told) -> Run:
+    """The study of the folder, over the generators, to its end."""
+    settings, made = made_servers.settings(folder), made_studies.study(folder)
+    with trial.machine_lock(settings), session.whereabouts(ADDRESS, None, settings) as (where, split):
+        return trial.begin(
+            dataclasses.replace(made, split=split), settings, observer, command=["test"], where=where
+        )
+
+
+def check(sitting: Sitting) -> None:
+    whole = [one for one in sitting.trials if one.measurement]
+    assert {one.case for one in whole} == {"greeting/right", "greeting/slow"}
+    for place, one in enumerate(sitting.trials):
+        if one not in whole:
+            continue
+        assert one.lane and one.measurement and one.server and one.host
+        assert one.plan.url.startswith(f"http://{THIRD}:")
+        assert [seen.node for seen in one.generators] == [FIRST, SECOND]
+        parts = [seen.measurement for seen in one.generators]
+        assert one.measurement.books.started == sum(part.books.started for part in parts)
+        assert one.measurement.completed == sum(part.completed for part in parts) > 0
+        measured = [part for part in one.lane.slices if part.phase == "measured"]
+        assert sum(part.completed for part in measured) == one.measurement.completed
+        assert {part.settle_ns for part in measured} == {sitting.lengths.settle_ns}
+        own = [turn.cpu_ns[place] or 0 for turn in sitting.turns if turn.lane == place]
+        assert one.server.cpu_ns == sum(own) > 0
+        assert one.contract and one.contract.after == 1
+        assert one.warm_up is not None
+    cycles = [set(one.lane.cycles) for one in whole if one.lane]
+    assert cycles[0] == cycles[1] and len(cycles[0]) % 2 == 0
+    [died] = [one for one in sitting.trials if one not in whole]
+    assert died.failure is not None and "exit code 3" in died.failure.reason
+    assert died.lane is not None and died.lane.slices
+
+
+def test_servers_on_the_node_take_turns_under_all_generators(ray: FakeRay, tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "slow", "dies"], blocks=2, woven=True, measure_s=0.6)
+    told = Told()
+    run = sat(tmp_path, told)
+    assert told.notes == []
+    assert run.header.design.weave is not None and run.header.design.unwoven == ""
+    assert len(run.sittings) == 2
+    for sitting in run.sittings:
+        check(sitting)
+    assert run.judgement is not None and run.judgement.comparisons[0].ratio is not None
+    assert "neighbouring slices" in run.judgement.comparisons[0].ratio.method
+    assert psutil.Process().children(recursive=True) == []
+
+
+def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
+    ray: FakeRay, tmp_path: Path
+) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=2, woven=True, measure_s=0.4)
+    run = sat(tmp_path, Told(lambda: ray.kill(ray.of(SECOND))))
+    lost, whole = run.sittings
+    for one in lost.trials:
+        assert one.measurement is None and one.failure is not None  # nothing is merged from a part
+        assert one.failure.stage == "cluster"
+        assert "node 127.0.0.2 is lost: Assay's process there is gone" in one.failure.reason
+    assert all(one.measurement and len(one.generators) == 2 for one in whole.trials)
+    assert run.judgement is not None
+    assert "G9" in {finding.code for finding in run.judgement.findings}
+    assert psutil.Process().children(recursive=True) == []

@@ -1,0 +1,298 @@
+"""Generators that take turns together, without a cluster: one course for all, and what leads away from it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import fake_ray
+import msgspec
+import pytest
+from fake_ray import ADDRESS, FakeRay
+from msgspec.structs import replace
+
+from assay.cluster import session
+from assay.cluster.agent import GeneratorAgent
+from assay.cluster.calls import NodeFailed, NodeLost, Wrapped
+from assay.cluster.course import Course
+from assay.cluster.fleet_turns import FleetTurns
+from assay.cluster.server_agent import ServerAgent
+from assay.engine import AgreedTurns, PlanRefused
+from assay.sut.cores import CoreSplit
+from assay.values.plan import Closed, LoadPlan, Request, StopAfter
+from assay.values.weave import End, EndLane, GiveTurns, Measure, SetLengths, WovenMeasurement, WovenPlan
+
+FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+MS = 1_000_000
+HOUR_NS = 3_600_000 * MS
+PATIENCE_S = 60.0
+
+
+class Hello(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_GET(self) -> None:
+        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextmanager
+def standing() -> Iterator[str]:
+    with ThreadingHTTPServer((FIRST, 0), Hello) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://{FIRST}:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def urls() -> Iterator[tuple[str, str]]:
+    with standing() as one, standing() as other:
+        yield one, other
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
+    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+        yield running
+
+
+def lane(url: str, warmup_max_ns: int = HOUR_NS) -> LoadPlan:
+    return LoadPlan(
+        url=url,
+        requests=(Request(target="/"),),
+        load=Closed(connections=4),
+        stop=StopAfter(ns=HOUR_NS),
+        warmup_max_ns=warmup_max_ns,
+    )
+
+
+@contextmanager
+def taking_turns(
+    urls: tuple[str, ...], *, slice_ns: int = 50 * MS, warms: bool = True
+) -> Iterator[FleetTurns]:
+    """Two generators that load these in turns."""
+    with session.fleet(ADDRESS, None, lane(urls[0])) as (made, whole):
+        lanes = tuple(
+            replace(whole, url=url, warmup_max_ns=HOUR_NS if warms else 0, threads=2) for url in urls
+        )
+        turns = made.start_woven(WovenPlan(lanes=lanes, slice_ns=slice_ns, settle_ns=2 * MS, seed=3))
+        try:
+            yield turns
+        finally:
+            turns.stop()
+
+
+def finished(turns: FleetTurns) -> WovenMeasurement:
+    measured = turns.result()
+    for place, lane in enumerate(measured.lanes):
+        seen = turns.generators(place)
+        assert [one.node for one in seen] == [FIRST, SECOND]
+        assert [one.first_worker for one in seen] == [0, 1]
+        books = [one.measurement.books for one in seen]
+        assert lane.measurement.books.started == sum(one.started for one in books)
+        assert lane.measurement.connections.asked == 4
+        assert sum(one.completed for one in lane.slices) >= lane.measurement.completed
+    return measured
+
+
+def test_generators_take_the_same_turns_and_their_slices_are_added(
+    ray: FakeRay, urls: tuple[str, str]
+) -> None:
+    with taking_turns(urls) as turns:
+        begun = turns.wait_begin(0, PATIENCE_S)
+        assert begun is not None
+        assert time.monotonic_ns() >= turns.started_at_monotonic_ns() + begun.start_ns
+        turns.change(SetLengths(slice_ns=20 * MS, settle_ns=3 * MS))
+        measures = turns.change(Measure())
+        ends = turns.change(End(), measures + 6)
+        assert ends == measures + 6
+        measured = finished(turns)
+    assert not measured.interrupted
+    for one in measured.lanes:
+        slices = [each for each in one.slices if each.phase == "measured"]
+        assert [each.cycle for each in slices] == list(range(measures, ends))
+        assert {(each.length_ns, each.settle_ns) for each in slices} == {(20 * MS, 3 * MS)}
+        assert one.measurement.measured_ns == 6 * 20 * MS
+        assert one.measurement.completed > 0
+    assert turns.plan.settle_ns >= turns.least_settle_ns > 0
+
+
+def test_lanes_lend_their_turns_on_all_generators_from_one_cycle_on(
+    ray: FakeRay, urls: tuple[str, str]
+) -> None:
+    with taking_turns(urls, slice_ns=20 * MS) as turns:
+        lent = turns.change(GiveTurns(lanes=(1,)))
+        back = turns.change(GiveTurns(lanes=(0, 1)), lent + 3)
+        turns.change(EndLane(lane=1), back + 1)
+        turns.change(End(), back + 2)
+        measured = finished(turns)
+    cycles = [[one.cycle for one in lane.slices] for lane in measured.lanes]
+    assert cycles[0] == [*range(lent), back, back + 1]
+    assert cycles[1] == list(range(back + 1))
+    assert [one.ended for one in measured.lanes] == [None, "asked"]
+
+
+def test_a_generator_that_is_lost_is_told_while_turns_are_waited_for(
+    ray: FakeRay, urls: tuple[str, str]
+) -> None:
+    with taking_turns(urls, slice_ns=HOUR_NS // 60) as turns:
+        ray.kill(ray.of(SECOND))
+        with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 is lost"):
+            while True:
+                turns.wait_end(0, 0.1)
+        with pytest.raises(NodeLost):
+            turns.result()
+
+
+def test_a_change_that_one_hears_of_too_late_spoils_the_sitting(
+    ray: FakeRay, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = GeneratorAgent.change
+
+    def late(self: GeneratorAgent, change_json: bytes, from_cycle: int) -> Wrapped:
+        return heard(self, change_json, from_cycle + (self is ray.of(SECOND).agent))
+
+    monkeypatch.setattr(GeneratorAgent, "change", late)
+    said = r"node 127\.0\.0\.2 heard of a change of the turns after"
+    with taking_turns(urls) as turns, pytest.raises(NodeFailed, match=said):
+        turns.change(Measure())
+
+
+def test_a_lane_ends_where_no_generator_finds_anybody(ray: FakeRay, urls: tuple[str, str]) -> None:
+    with standing() as gone:
+        pass
+    with taking_turns((urls[0], gone), slice_ns=20 * MS) as turns:
+        deadline = time.monotonic() + PATIENCE_S
+        while turns.snapshot().lanes[1].ended is None:
+            assert time.monotonic() < deadline
+        turns.change(End())
+        measured = finished(turns)
+    assert [one.ended for one in measured.lanes] == [None, "unreachable"]
+
+
+def test_what_one_generator_alone_does_not_reach_goes_on(
+    ray: FakeRay, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = GeneratorAgent.look_at_turns
+
+    def blind(self: GeneratorAgent) -> Wrapped:
+        kind, told = heard(self)
+        if self is not ray.of(SECOND).agent:
+            return kind, told
+        seen = msgspec.json.decode(told)
+        seen["lanes"][1]["found"] = "unreachable"
+        return kind, msgspec.json.encode(seen)
+
+    monkeypatch.setattr(GeneratorAgent, "look_at_turns", blind)
+    with taking_turns(urls, slice_ns=20 * MS) as turns:
+        for _ in range(3):
+            assert turns.snapshot().lanes[1].ended is None
+        turns.change(End())
+        assert finished(turns).lanes[1].ended is None
+
+
+def test_a_failure_that_one_generator_sees_ends_the_lane_on_all(
+    ray: FakeRay, urls: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard = GeneratorAgent.look_at_turns
+
+    def failing(self: GeneratorAgent) -> Wrapped:
+        kind, told = heard(self)
+        seen = msgspec.json.decode(told)
+        if self is ray.of(SECOND).agent:
+            seen["lanes"][0]["found"] = "failure"
+        return kind, msgspec.json.encode(seen)
+
+    monkeypatch.setattr(GeneratorAgent, "look_at_turns", failing)
+    with taking_turns(urls, slice_ns=20 * MS) as turns:
+        turns.snapshot()
+        turns.change(End())
+        assert [one.ended for one in finished(turns).lanes] == ["failure", None]
+
+
+def test_a_stop_is_one_instant_for_all(ray: FakeRay, urls: tuple[str, str]) -> None:
+    with taking_turns(urls, slice_ns=HOUR_NS // 60) as turns:
+        turns.wait_begin(0, PATIENCE_S)
+        turns.stop()
+        measured = finished(turns)
+    assert measured.interrupted
+    assert sum(len(one.slices) for one in measured.lanes) == 1
+
+
+def test_a_plan_that_is_wrong_starts_nothing(ray: FakeRay, urls: tuple[str, str]) -> None:
+    with pytest.raises(PlanRefused, match="slice_ns: must be between"), taking_turns(urls, slice_ns=1):
+        pass
+
+
+def course(starts_in_ns: int, urls: tuple[str, str]) -> Course:
+    plan = WovenPlan(lanes=tuple(map(lane, urls)), slice_ns=20 * MS, settle_ns=2 * MS)
+    return Course(plan, time.time_ns() + starts_in_ns)
+
+
+def test_a_course_is_waited_for_by_the_clock(urls: tuple[str, str]) -> None:
+    turns = course(30 * MS, urls)
+    assert turns.wait_begin(0, 0.0) is None
+    begun = turns.wait_begin(0, PATIENCE_S)
+    assert begun is not None and turns.now_ns() >= begun.start_ns
+    assert turns.wait_end(0, PATIENCE_S) == begun and turns.now_ns() >= begun.end_ns
+    ends = turns.agreed.change(End(), 0)
+    assert not turns.wait(0.0)
+    last = turns.wait_end(2 * ends - 1, PATIENCE_S)
+    assert last is not None and last.cycle == ends - 1
+    assert turns.wait_begin(2 * ends, PATIENCE_S) is None
+    assert turns.wait(0.0)
+
+
+def test_nobody_waits_for_a_course_that_was_ended(urls: tuple[str, str]) -> None:
+    turns = course(HOUR_NS, urls)
+    threading.Timer(0.05, turns.end).start()
+    assert turns.wait_begin(0, PATIENCE_S) is None
+    assert turns.wait(0.0)
+
+
+def test_agreed_turns_are_those_of_the_plan_and_its_changes(urls: tuple[str, str]) -> None:
+    plan = WovenPlan(lanes=tuple(map(lane, urls)), slice_ns=20 * MS, settle_ns=2 * MS)
+    turns = AgreedTurns(plan)
+    assert turns.turn(2, 0) is None  # its cycle has not begun
+    assert turns.next_cycle(0) == 1
+    assert turns.change(End(), 3) == 3
+    assert turns.change(Measure(), 0) == 1
+    assert turns.next_cycle(HOUR_NS) == 3
+    assert turns.is_over() and turns.turn(6, HOUR_NS) is None
+    last = turns.turn(5, HOUR_NS)
+    assert last is not None and (last.cycle, last.phase, last.end_ns) == (2, "measured", 6 * 22 * MS)
+    assert turns.change(Measure(), 1) == 3  # too late for that cycle
+    with pytest.raises(PlanRefused, match="slice_ns"):
+        turns.change(SetLengths(slice_ns=0, settle_ns=0))
+
+
+def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, str]) -> None:
+    """Of servers that stand elsewhere it sees nothing, and knows no less of the host."""
+    agent = ServerAgent("127.0.0.1")
+    plan = WovenPlan(
+        lanes=tuple(lane(url, warmup_max_ns=0) for url in urls), slice_ns=20 * MS, settle_ns=5 * MS
+    )
+    assert agent.follow(plan, time.time_ns(), (None, None), CoreSplit((), (), 1))[0] == "ok"
+    assert agent.change(msgspec.json.encode(GiveTurns(lanes=(1,))), 2) == ("ok", 2)
+    deadline = time.monotonic() + PATIENCE_S
+    while (seen := msgspec.json.decode(agent.slices_seen(0)[1][0])) == [] or seen[-1]["turn"] < 9:
+        assert time.monotonic() < deadline
+    assert {tuple(one["cpu_ns"]) for one in seen} == {(None, None)}
+    assert [one["turn"] for one in seen] == sorted({one["turn"] for one in seen})
+    assert seen[-1]["lane"] == 1  # it heard of the change
+    assert agent.slices_seen(len(seen))[1][1] == ()
+    hosts = msgspec.json.decode(agent.followed()[1])
+    assert [host["busy_cores"] is not None for host in hosts] == [True, True]
+    assert msgspec.json.decode(agent.slices_seen(0)[1][0]) == []
