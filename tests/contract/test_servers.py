@@ -14,13 +14,14 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from serving import ALL, PATIENCE_S, Serving, load_plan, serving
+from serving import ALL, PATIENCE_S, TRUSTING, Serving, load_plan, serving
 
 from assay import engine
 from assay.sut import probe
+from assay.sut.contract import Spoken
 from assay.sut.server import HOST
 from assay.values.measurement import Measurement
-from assay.values.plan import Closed, LoadPlan, StopAfter, StopAtCount
+from assay.values.plan import Closed, Http, LoadPlan, StopAfter, StopAtCount
 
 pytestmark = [pytest.mark.contract, pytest.mark.timeout(900)]
 
@@ -58,13 +59,16 @@ def test_it_keeps_its_contract(served: Serving) -> None:
     assert asked == len(served.routes)
 
 
-def test_behind_tls_it_keeps_its_contract_over_http2_too(served: Serving) -> None:
+def test_behind_tls_it_keeps_its_contract_over_every_http(served: Serving) -> None:
     if served.running.scheme == "http":
         pytest.skip("it speaks HTTP/1.1 alone")
-    over_2 = replace(served.contract, spoken=replace(served.contract.spoken, http="2"))
-    asked, problems = probe.test(over_2, served.routes, HOST, served.running.port)
-    assert problems == ()
-    assert asked == len(served.routes)
+    versions: tuple[Http, ...] = ("2", "3") if served.running.prepared.spec.facts.get("http3") else ("2",)
+    for spoken_http in versions:
+        spoken = Spoken(scheme="https", http=spoken_http, tls=TRUSTING)
+        over_it = replace(served.contract, spoken=spoken)
+        asked, problems = probe.test(over_it, served.routes, HOST, served.running.port)
+        assert problems == (), f"HTTP/{spoken_http}"
+        assert asked == len(served.routes)
 
 
 def test_it_answers_every_route_on_one_connection(served: Serving) -> None:

@@ -11,9 +11,13 @@ from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCo
 
 
 def plan_of(*flags: str) -> LoadPlan:
+    return plan_at("http://127.0.0.1:8080/a/b?c=d", *flags)
+
+
+def plan_at(url: str, *flags: str) -> LoadPlan:
     parser = Parser("assay load", "test")
     load_flags.add_to(parser)
-    return load_flags.plan_from(parser.read(["http://127.0.0.1:8080/a/b?c=d", *flags]))
+    return load_flags.plan_from(parser.read([url, *flags]))
 
 
 def test_without_flags_a_closed_loop_for_ten_seconds_that_wants_success() -> None:
@@ -62,6 +66,28 @@ def test_http2_has_streams_and_ends_where_it_is_not_spoken() -> None:
     assert (plan.http, plan.streams, plan.ends_on) == ("2", 10, ("wrong_protocol",))
     assert plan_of("--http", "auto").http == "auto"
     assert plan_of("--http", "1").http == "1"
+
+
+def test_http3_is_a_plan_of_an_https_url() -> None:
+    plan = plan_at("https://127.0.0.1:8443/", "--http3", "--streams", "10", "-k")
+    assert (plan.http, plan.streams, plan.ends_on) == ("3", 10, ("wrong_protocol",))
+    assert plan_at("https://127.0.0.1:8443/", "--http", "3").http == "3"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--proxy", "127.0.0.1:3128"), "--proxy and HTTP/3 exclude each other"),
+        (("--tls-max", "1.2"), "--tls-max 1.2 and HTTP/3 exclude each other"),
+        (("--alpn", "h2"), "--alpn and HTTP/3 exclude each other"),
+        (("--pipeline", "2"), "--pipeline and HTTP/3 exclude each other"),
+        (("--http1.0",), "--http1.0 and HTTP/3 exclude each other"),
+    ],
+)
+def test_what_http3_cannot_be_had_with_is_refused(flags: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        plan_at("https://127.0.0.1:8443/", "--http3", *flags)
+    assert refusal.value.message == said and refusal.value.remedy
 
 
 def test_any_status_expects_nothing() -> None:
@@ -143,6 +169,8 @@ def test_addresses_may_be_written_with_brackets_and_ports() -> None:
         ("--http2", "--pipeline", "2"),
         ("--http2", "--http1.0"),
         ("--http2", "--proxy", "127.0.0.1:3128"),
+        ("--http2", "--http3"),
+        ("--http3",),  # the URL is http
         ("--streams", "2"),
         ("--insecure",),  # the URL is http
         ("--cacert", "/dev/null"),

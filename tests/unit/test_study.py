@@ -196,11 +196,13 @@ def design(study: ResolvedRun) -> StudyDesign:
     return study.design
 
 
-def test_a_load_may_be_of_http2(tmp_path: Path) -> None:
-    old = "connections = 100\n"
-    study = resolved(tmp_path, STUDY.replace(old, f'{old}http = "2"\nstreams = 8\n', 1), profile="published")
-    spoken = {(case.plan.http, case.plan.streams) for case in study.cases}
-    assert spoken == {("1", 1), ("2", 8)}
+@pytest.mark.parametrize(("http", "url"), [("2", "http://127.0.0.1/"), ("3", "https://127.0.0.1/")])
+def test_a_load_may_be_of_another_http(tmp_path: Path, http: str, url: str) -> None:
+    old, more = "connections = 100\n", f'http = "{http}"\nstreams = 8\n'
+    cases = resolved(tmp_path, STUDY.replace(old, old + more, 1), profile="published").cases
+    spoken = {(case.plan.http, case.plan.streams, case.plan.url) for case in cases}
+    assert spoken == {("1", 1, "http://127.0.0.1/"), (http, 8, url)}
+    assert {case.contract.spoken.http for case in cases} == {"1", http}
 
 
 def test_claims_are_about_cases(tmp_path: Path) -> None:
@@ -296,7 +298,7 @@ def test_the_time_it_takes_is_told(tmp_path: Path) -> None:
         (
             "connections = 100\n",
             "connections = 100\nstreams = 2\n",
-            "loads[1]: streams belong to HTTP/2: add http",
+            "loads[1]: streams belong to HTTP/2 and HTTP/3: add http",
         ),
         ("connections = 100\n", "connections = 0\n", "loads[1]: connections must be above 0"),
         ("blocks = 8", "block = 8", ":31: profiles.fair.block: unknown key; did you mean 'blocks'?"),

@@ -45,6 +45,10 @@ def configure(parser: Parser) -> None:
         ),
         ("assay load http://127.0.0.1:8080/ --requests mix.jsonl --order weighted", "a mix of requests"),
         (
+            "assay load https://127.0.0.1:8443/ --insecure --http3 -c 8 --streams 10",
+            "HTTP/3, eighty requests at once on eight connections",
+        ),
+        (
             "assay load https://app.test/ --resolve app.test:443:127.0.0.1 --cacert ca.pem",
             "TLS with an authority of your own, to a server that DNS does not know yet",
         ),

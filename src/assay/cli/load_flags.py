@@ -274,20 +274,36 @@ def _check_connections(tree: Tree) -> None:
 
 def _http(http: Tree, tree: Tree) -> Tree:
     """Which HTTP is spoken. A server that does not speak the one that was asked for ends the load."""
-    _exclude(http, {"asked": "--http2", "said": "--http"})
-    chosen = http.get("asked") or http.get("said", "1")
+    _exclude(http, {"two": "--http2", "three": "--http3", "said": "--http"})
+    chosen = http.get("two") or http.get("three") or http.get("said", "1")
     if chosen == "1" and "streams" in tree:
-        raise InputError("--streams belongs to HTTP/2", "add --http2, or --http auto")
+        raise InputError("--streams belongs to HTTP/2 and HTTP/3", "add --http2, --http3 or --http auto")
     if chosen == "1":
         return {}
+    name, offered = ("HTTP/3", "h3") if chosen == "3" else ("HTTP/2", "h2")
     for key, flag in (("pipeline", "--pipeline"), ("http_version", "--http1.0")):
         if key in tree:
-            raise InputError(f"{flag} and HTTP/2 exclude each other", "leave one of them out")
+            raise InputError(f"{flag} and {name} exclude each other", "leave one of them out")
     if "alpn" in tree["tls"]:
-        raise InputError("--alpn and HTTP/2 exclude each other", "HTTP/2 is offered as h2")
-    if "proxy" in tree and not tree["url"].lower().startswith("https://"):
+        raise InputError(f"--alpn and {name} exclude each other", f"{name} is offered as {offered}")
+    over_tls = tree["url"].lower().startswith("https://")
+    if chosen == "3":
+        _check_over_udp(tree, over_tls=over_tls)
+    elif "proxy" in tree and not over_tls:
         raise InputError("--proxy and HTTP/2 without TLS exclude each other", "write https://…")
     return {"http": chosen, "ends_on": ["wrong_protocol"]}
+
+
+def _check_over_udp(tree: Tree, *, over_tls: bool) -> None:
+    """What HTTP/3 cannot be had with."""
+    if not over_tls:
+        raise InputError("--http3 needs an https URL: HTTP/3 is never without TLS", "write https://…")
+    if "proxy" in tree:
+        raise InputError("--proxy and HTTP/3 exclude each other", "proxies carry TCP, HTTP/3 goes over UDP")
+    if "1.3" not in tree["tls"]["versions"]:
+        raise InputError("--tls-max 1.2 and HTTP/3 exclude each other", "HTTP/3 knows TLS 1.3 alone")
+    if any(address.startswith("unix:") for address in tree["addresses"]):
+        raise InputError("--unix-socket and HTTP/3 exclude each other", "HTTP/3 goes over UDP")
 
 
 def _threads(tree: Tree) -> int:

@@ -87,12 +87,13 @@ WHAT = (
          "their order: as in the file, each as often in a row as its weight says; drawn by weight; "
          "drawn evenly [weighted where the file has weights, else sequential]"),
     Flag(("--http1.0",), "http_version", None, "", "speak HTTP/1.0", switch="1.0"),
-    Flag(("--http2",), "http.asked", None, "",
+    Flag(("--http2",), "http.two", None, "",
          "speak HTTP/2: by ALPN over TLS, without TLS unasked (prior knowledge)", switch="2"),
-    Flag(("--http",), "http.said", str, "{1,2,auto}",
-         "HTTP/1.1, HTTP/2, or what a server behind TLS picks [1]"),
+    Flag(("--http3",), "http.three", None, "", "speak HTTP/3: over QUIC on UDP, to an https URL", switch="3"),
+    Flag(("--http",), "http.said", str, "{1,2,3,auto}",
+         "HTTP/1.1, HTTP/2, HTTP/3, or which of the first two a server behind TLS picks [1]"),
     Flag(("--streams",), "streams", words.whole, "N",
-         "HTTP/2: requests under way at once on each connection [1]"),
+         "HTTP/2 and 3: requests under way at once on each connection [1]"),
     Flag(("--seed",), "seed", words.natural, "N", "seed of everything random [0]"),
 )  # fmt: skip
 

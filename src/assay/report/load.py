@@ -112,8 +112,7 @@ def _http2(seen: Http2) -> str:
 
 def _http3(seen: Http3) -> str:
     """What of HTTP/3 a reader should know: datagrams, how many were lost, who waited, what was refused."""
-    sent, received = fmt.count(seen.udp_sent), fmt.count(seen.udp_received)
-    said = [f"{sent} datagrams sent, {received} received"]
+    said = [f"{fmt.counted(seen.udp_sent, 'datagram')} sent, {fmt.count(seen.udp_received)} received"]
     if seen.lost_packets:
         said.append(f"{fmt.count(seen.lost_packets)} lost on the way")
     said += _waits("a stream", seen.stream_limit_waits, seen.stream_limit_ns)

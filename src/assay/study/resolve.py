@@ -218,9 +218,10 @@ class _Matrix:
         requests = [contract.request(route, weight) for route, weight in zip(routes, weights, strict=True)]
         added = tuple(load.headers.items())
         stop = self._stop(load, ceiling=spec.role == "ceiling")
+        scheme = "https" if load.http == "3" else spec.scheme  # HTTP/3 is never without TLS
         return LoadPlan(
-            url=f"{spec.scheme}://127.0.0.1/",
-            tls=Tls(insecure=spec.scheme == "https"),
+            url=f"{scheme}://127.0.0.1/",
+            tls=Tls(insecure=scheme == "https"),
             requests=tuple(
                 msgspec.structs.replace(request, headers=(*request.headers, *added)) for request in requests
             ),

@@ -69,9 +69,9 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     With `rate_per_s` an open loop on at most `connections`, else a closed loop of `connections`.
     Measured for `measure_s` or until `requests` are answered. The warm-up lasts until the
     throughput is level, `warm_up_max_s` at most; 0 measures from the first request.
-    `http` is which HTTP is spoken ("auto": what a server behind TLS picks); with "2" each connection has
-    `streams` requests under way at once. `threads`: one for each core of the client unless given. `latency`
-    follows each closed loop with open
+    `http` is which HTTP is spoken ("auto": "1" or "2", as a server behind TLS picks); with "2" and "3" each
+    connection has `streams` requests under way at once, and "3" asks every server behind TLS. `threads`: one
+    for each core of the client unless given. `latency` follows each closed loop with open
     ones at 25, 50, 75 and 90 % of that server's throughput and at one rate common to all. `objective`
     ("p99<50ms,errors<0.1%") searches for the highest rate at which each server holds it: its capacity.
     """
@@ -106,7 +106,7 @@ class LoadSetting(Value, frozen=True, kw_only=True):
             if not values or any(value is not None and value <= 0 for value in values):
                 raise ValueError(f"{name} must be above 0")
         if self.streams > 1 and self.http == "1":
-            raise ValueError('streams belong to HTTP/2: add http = "2"')
+            raise ValueError('streams belong to HTTP/2 and HTTP/3: add http = "2"')
         if self.http != "1" and self.http_version != "1.1":
             raise ValueError("http_version is of HTTP/1: leave it or http out")
         if self.latency and self.rate_per_s is not None:

@@ -150,7 +150,8 @@ def _wait_until_ready(
     problem, listening = "it does not listen", False
     while True:
         try:
-            if not (listening or contract.spoken.is_plain or _listens(host, port)):
+            spoken = contract.spoken
+            if not (listening or spoken.is_plain or spoken.http == "3" or _listens(host, port)):
                 raise probe.NoAnswer("", listening=False)  # the engine takes longer to find that out
             response = probe.ask(contract, route, host, port, timeout_s=max(1.0, timeout_s))
             problem, listening = probe.wrong(contract, route, response), True
@@ -204,14 +205,20 @@ def _check_owner(kept: Kept, port: int) -> None:
 
 
 def _listened_on(kept: Kept) -> set[str]:
-    """Every address that the server's processes listen on. AccessDenied where they are another user's."""
+    """Every address that the server's processes listen on, or take datagrams at. AccessDenied where they are
+    another user's."""
     found: set[str] = set()
     for process in kept.tree():
         try:
-            sockets = process.net_connections(kind="tcp")
+            sockets = process.net_connections(kind="inet")
         except psutil.NoSuchProcess:
             continue
-        found |= {f"{one.laddr.ip}:{one.laddr.port}" for one in sockets if one.status == psutil.CONN_LISTEN}
+        open_ones = (
+            one.laddr
+            for one in sockets
+            if one.status == psutil.CONN_LISTEN or (one.type == socket.SOCK_DGRAM and not one.raddr)
+        )
+        found |= {f"{address.ip}:{address.port}" for address in open_ones if address}
     return found
 
 

@@ -80,8 +80,8 @@ def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
         classes=_classes(statuses),
         bytes_read=measured.bytes_read,
         head_bytes=max(0, measured.bytes_read - measured.body_bytes),
-        # How long the heads of HTTP/2 were before they were shortened is not kept.
-        saved="0.00%" if measured.http2 is None else "-",
+        # How long heads were before HTTP/2 and HTTP/3 shortened them is not kept.
+        saved="-" if measured.http2 or measured.http3 else "0.00%",
         body_bytes=measured.body_bytes,
         request_time=_row(times),
         connect_time=_row(measured.connect_time),

@@ -17,6 +17,8 @@ VERSION = "1.52.0"
 """The version of nghttp2 whose h2load this is."""
 CLEAR = ("h2c", "http/1.1")
 SPOKEN = ("h2", "h2c", "http/1.1")
+_OVER_QUIC = {"h3", "h3-29"}
+"""Offered first, either means that QUIC is spoken and nothing else: what comes after it goes unheard."""
 _DEFAULT_ALPN = "h2,h2-16,h2-14,http/1.1"
 _UNIX = "unix:"
 _MOST_BITS = 30
@@ -42,6 +44,7 @@ _LONG = {
     "connection-inactivity-timeout": ("N", True),
     "duration": ("D", True),
     "base-uri": ("B", True),
+    "alpn-list": ("npn-list", True),
     **{name: (name, False) for name in ("version", "h1", "no-udp-gso", "ktls")},
     **{
         name: (name, True)
@@ -102,6 +105,8 @@ class Flags:
     @property
     def protocols(self) -> tuple[str, ...]:
         """The protocols that may be spoken, by their names in ALPN, the best first."""
+        if set(self.alpn[:1]) & _OVER_QUIC:
+            return ("h3",)
         offered = self.alpn if self.where.scheme == "https" else (self.clear,)
         return tuple(name for name in offered if name in SPOKEN)
 
@@ -219,7 +224,7 @@ def _checked(given: _Given) -> Flags:
         raise Ended(f"h2load: -r: {_NEVER['r']}")
     if "d" in texts and not os.access(texts["d"], os.R_OK):
         raise Ended(f"-d: Could not open file {texts['d']}")
-    if "qlog-file-base" in texts:
+    if "qlog-file-base" in texts and texts.get("npn-list", "").split(",")[0] not in _OVER_QUIC:
         warnings += ("Warning: --qlog-file-base: only effective in quic, ignoring.",)
     flags = Flags(
         where=where,
@@ -248,15 +253,28 @@ def _checked(given: _Given) -> Flags:
 def _refuse(flags: Flags, given: Mapping[str, object]) -> None:
     """Refuse protocols that are not spoken, and what of HTTP/2 cannot be chosen."""
     if not flags.protocols:
-        raise Ended(f"h2load: --npn-list {','.join(flags.alpn)}: h2 and http/1.1 are spoken here")
+        raise Ended(f"h2load: --npn-list {','.join(flags.alpn)}: h3, h2 and http/1.1 are spoken here")
+    if flags.protocols == ("h3",):
+        _refuse_over_quic(flags, given)
     if flags.protocols == ("http/1.1",):
         return
     for letter, usual in _DEFAULTS.items():
         if given.get(letter, usual) != usual:
             flag = f"{'-' if len(letter) == 1 else '--'}{letter}"
             raise Ended(
-                f"h2load: {flag}: windows, frames and tables of HTTP/2 have one size here; leave it out"
+                f"h2load: {flag}: windows, frames and tables of streams have one size here; leave it out"
             )
+
+
+def _refuse_over_quic(flags: Flags, given: Mapping[str, object]) -> None:
+    """Refuse what HTTP/3 is not spoken without, and what of QUIC cannot be chosen."""
+    if flags.where.scheme != "https":
+        raise Ended("h2load: --npn-list h3: HTTP/3 is never without TLS: write https://")
+    if flags.socket:
+        raise Ended("h2load: --npn-list h3: HTTP/3 goes over UDP, and not through a unix socket")
+    for name in ("max-udp-payload-size", "no-udp-gso", "qlog-file-base"):
+        if name in given:
+            raise Ended(f"h2load: --{name}: how QUIC sends cannot be chosen here; leave it out")
 
 
 def _numbers_fit(counts: dict[str, int]) -> Iterator[str]:

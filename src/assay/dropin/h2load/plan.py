@@ -5,7 +5,7 @@ from __future__ import annotations
 from assay import reach
 from assay.dropin.h2load.flags import VERSION, Flags
 from assay.dropin.h2load.numbers import NS_PER_S
-from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
+from assay.values.plan import Closed, Http, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
 
 LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
 _MOST_LOGGED = 1_000_000
@@ -32,13 +32,21 @@ def plan(flags: Flags) -> LoadPlan:
         warmup_max_ns=flags.warmup_ns if timed else 0,
         threads=flags.threads,
         timeout_ns=min(flags.timeout_ns or LONGEST_TIMEOUT_NS, LONGEST_TIMEOUT_NS),
-        http="1" if over_one else "auto" if "http/1.1" in flags.protocols else "2",
+        http=_http(flags),
         pipeline=flags.streams if over_one and not one_at_a_time else 1,
         streams=1 if over_one else flags.streams,
         addresses=(_address(flags),),
         tls=Tls(insecure=True, alpn=("http/1.1",)),
         request_log="times" if not timed and (over_tls or flags.log_file) else "off",
     )
+
+
+def _http(flags: Flags) -> Http:
+    if flags.protocols == ("http/1.1",):
+        return "1"
+    if flags.protocols == ("h3",):
+        return "3"
+    return "auto" if "http/1.1" in flags.protocols else "2"
 
 
 def _request(flags: Flags, target: str) -> Request:
