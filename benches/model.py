@@ -129,7 +129,7 @@ class Effort:
 class Benchmark:
     """One entry of the catalogue: its name on the command line, its title, and what runs it.
 
-    A `long` one takes half an hour or more, with its `family` if it has one: it runs when one of these is
+    A `long` one takes minutes, some half an hour or more; it runs when it, or its `family` if it has one, is
     named, and in a full run.
     """
 

@@ -6,6 +6,7 @@ Examples:
     python benches/run.py --full --only null    as many requests as the published figures were taken with
     python benches/run.py --only http2          HTTP/2 beside h2load and a floor, in ten shapes
     python benches/run.py --only answer-time --tries 1    the shortest look at how soon versus answers
+    python benches/run.py --only cluster        what many machines cost, on three hosts of namespaces (root)
     python benches/run.py --only answers --tries 5      how often five runs of franklin give an answer
     python benches/run.py --json                the outcomes as JSON on standard output
     python benches/run.py --markdown FILE       also write the tables to a file
@@ -23,6 +24,7 @@ import answer_time
 import answers
 import burden
 import cluster
+import cluster_hosts
 import contests
 import costs
 import http2
@@ -44,6 +46,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     + report_time.BENCHMARKS
     + woven.BENCHMARKS
     + cluster.BENCHMARKS
+    + cluster_hosts.BENCHMARKS
 )
 
 
@@ -85,7 +88,8 @@ def _arguments() -> argparse.Namespace:
         "--tries",
         type=int,
         metavar="N",
-        help="of answer-time: N tries of each question [10]; of answers [20]; of woven: blocks [12]",
+        help="of answer-time: N tries of each question [10]; of answers [20]; of woven: blocks [12]; "
+        "of cluster-hosts: rounds [6; 12 with --full]",
     )
     parser.add_argument(
         "--minutes",
