@@ -85,5 +85,8 @@ fn a_request_that_differs_each_time_is_refused() {
         json!({"requests": [{"target": "/{counter}", "templated": true}]}),
     );
     let said = ask(&differing).unwrap_err().to_string();
-    assert_eq!(said, "requests: must be the same each time to be asked once");
+    assert_eq!(
+        said,
+        "requests: must be the same each time to be asked once"
+    );
 }
