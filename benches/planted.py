@@ -54,6 +54,9 @@ def main() -> int:
     except (KeyboardInterrupt, Interrupted):
         _tell("\ninterrupted: what was measured is kept\n")
         return EXIT_INTERRUPTED
+    except AssayError as problem:
+        _tell(f"\n{problem}; what was measured before is kept\n")
+        return problem.exit_code
     finally:
         sys.stdout.write(found.page())
     return 0 if fine else 1

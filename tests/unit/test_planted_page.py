@@ -66,6 +66,15 @@ def test_the_page_that_is_kept_loses_no_row_of_a_flaw_that_is_still_planted() ->
             )
 
 
+def test_clean_runs_of_an_earlier_look_keep_the_words_about_them() -> None:
+    before = Found(caught={"G1": "withheld"}, head="# Planted flaws\n\nClean runs of another kind.\n\n")
+    before.clean = {"G1": "3 of 5"}
+    again = kept(before.page())
+    assert again.page() == before.page()
+    again.silent(20, [], whole=True)
+    assert "another kind" not in again.page() and "every second in turns" in again.page()
+
+
 def test_what_was_said_of_another_flaw_is_not_kept() -> None:
     text = Found(caught={"T1": "flagged"}).page()
     [plant] = [plant for plant in plants.ALL if plant.code == "T1"]

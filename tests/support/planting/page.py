@@ -18,6 +18,7 @@ they speak in clean runs too, and are right. Flaws of several machines (G9 to G1
 `tests/e2e/test_cluster*.py`, on a cluster of network namespaces.
 
 """
+_TABLE = "| rule | planted flaw |"
 _BOUNDS = """
 ## Bounds hold the truth
 
@@ -36,11 +37,12 @@ _HELD = re.compile(r"\| (?P<code>[A-Z]\d+) \| (?P<inside>\d+) of (?P<of>\d+) \|"
 @dataclass
 class Found:
     """By rule: how its flaw was `caught`, in how many `clean` runs it was silent, and how many figures `held`
-    what clean runs found, of how many."""
+    what clean runs found, of how many. `head` says which clean runs those were."""
 
     caught: dict[str, str] = field(default_factory=dict)
     clean: dict[str, str] = field(default_factory=dict)
     held: dict[str, tuple[int, int]] = field(default_factory=dict)
+    head: str = _HEAD
 
     def silent(self, runs: int, spoke: Iterable[str], *, whole: bool) -> None:
         """After so many clean runs; `spoke` names a rule once for each in which it did. Until they are whole
@@ -48,11 +50,12 @@ class Found:
         if not whole and any(int(kept.rpartition(" ")[2]) > runs for kept in self.clean.values()):
             return
         named = list(spoke)
+        self.head = _HEAD
         self.clean = {code: f"{runs - named.count(code)} of {runs}" for code in RULES}
 
     def page(self) -> str:
         """All of it."""
-        text = _HEAD + table(self.caught, lambda code: self.clean.get(code, "")) + "\n"
+        text = self.head + table(self.caught, lambda code: self.clean.get(code, "")) + "\n"
         if not self.held:
             return text
         rows = "".join(f"| {code} | {inside} of {of} |\n" for code, (inside, of) in self.held.items())
@@ -63,7 +66,7 @@ class Found:
 def kept(page: str) -> Found:
     """What an earlier page says. How a flaw was caught is kept only where it is still the same flaw."""
     flaws = {plant.code: plant.flaw for plant in plants.ALL}
-    found = Found()
+    found = Found(head=page[: page.index(_TABLE)]) if _TABLE in page else Found()
     for line in page.splitlines():
         if row := _ROW.fullmatch(line):
             code, clean = row["code"], row["clean"]
