@@ -2,9 +2,9 @@
 
 mod support;
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -13,22 +13,64 @@ use serde_json::json;
 use support::woven::{MS, lane, run, woven};
 use support::{HELLO, Peer, Server, outcomes};
 
+const CONNECTIONS: u32 = 2;
+const QUICK_LANES: u64 = 2;
+
+/// How many requests some servers have had, for others to wait for.
+#[derive(Default)]
+struct Asked {
+    number: Mutex<u64>,
+    more: Condvar,
+}
+
+impl Asked {
+    fn count(&self) {
+        *self.number.lock().unwrap() += 1;
+        self.more.notify_all();
+    }
+
+    /// Until so many more have come, or it is over.
+    fn wait_for(&self, further: u64) {
+        let number = self.number.lock().unwrap();
+        let enough = number.saturating_add(further);
+        drop(
+            self.more
+                .wait_while(number, |number| *number < enough)
+                .unwrap(),
+        );
+    }
+
+    fn end(&self) {
+        *self.number.lock().unwrap() = u64::MAX / 2;
+        self.more.notify_all();
+    }
+}
+
 #[test]
 fn an_answer_that_comes_while_the_lane_rests_counts_for_nobody() {
-    // Each answer takes longer than a slice, so none comes within one of its own.
-    let slow = Server::start(|peer| {
+    // Each answer waits until others were asked more often than they can have been under way before: it comes
+    // in one of their slices, however slow the machine is.
+    let asked = Arc::new(Asked::default());
+    let (counted, awaited) = (Arc::clone(&asked), Arc::clone(&asked));
+    let slow = Server::start(move |peer| {
         while peer.request().is_some() {
-            thread::sleep(Duration::from_millis(15));
+            awaited.wait_for(2 * QUICK_LANES * u64::from(CONNECTIONS) + 1);
             peer.send(HELLO);
         }
     });
-    let quick = Server::answering(HELLO);
+    let quick = Server::start(move |peer| {
+        while peer.request().is_some() {
+            counted.count();
+            peer.send(HELLO);
+        }
+    });
     let lanes = vec![
-        lane(&slow, 2, 50, &json!({})),
-        lane(&quick, 2, 50, &json!({})),
-        lane(&quick, 2, 50, &json!({})),
+        lane(&slow, CONNECTIONS, 50, &json!({})),
+        lane(&quick, CONNECTIONS, 50, &json!({})),
+        lane(&quick, CONNECTIONS, 50, &json!({})),
     ];
     let measured = run(&woven(lanes, 10, 10));
+    asked.end();
     let slow = &measured.lanes[0];
     assert_eq!(slow.measurement.completed, 0);
     assert_eq!(slow.measurement.failed, 0);
