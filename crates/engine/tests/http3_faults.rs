@@ -24,6 +24,7 @@ fn what_is_not_answered_is_given_up_and_its_connection_goes_on() {
         measured.connections.reopened, 0,
         "the server has acknowledged it"
     );
+    wait_until("the server is told", || peer.given_up() == 1);
 }
 
 #[test]

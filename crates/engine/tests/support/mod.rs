@@ -6,6 +6,7 @@
 pub mod http2;
 pub mod http3;
 pub mod quic;
+pub mod quic_config;
 pub mod woven;
 
 use std::io::{Read, Write};

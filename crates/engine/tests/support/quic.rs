@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -11,36 +11,18 @@ use assay_http3::frame::{self, kind};
 use assay_http3::message::{Event, Reader, Side};
 use assay_http3::{Fields, Heads, qpack};
 use bytes::{Bytes, BytesMut};
-use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{
-    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig, IdleTimeout,
-    RandomConnectionIdGenerator, ReadError, ServerConfig, StreamEvent, StreamId, Transmit,
-    TransportConfig, VarInt, WriteError,
+    Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
+    RandomConnectionIdGenerator, ReadError, ServerConfig, StreamEvent, StreamId, Transmit, VarInt,
+    WriteError,
 };
-use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
-use rustls::pki_types::PrivateKeyDer;
+use rcgen::generate_simple_self_signed;
+
+pub use super::quic_config::Allows;
+use super::quic_config::server_config;
 
 /// The datagrams of a test are no longer.
 const DATAGRAM_BYTES: usize = 2048;
-
-/// What a peer allows.
-pub struct Allows {
-    pub alpn: &'static str,
-    pub streams: u32,
-    pub idle: Option<Duration>,
-    pub window: u32,
-}
-
-impl Default for Allows {
-    fn default() -> Self {
-        Self {
-            alpn: "h3",
-            streams: 100,
-            idle: None,
-            window: 1 << 20,
-        }
-    }
-}
 
 /// A request that has come in whole.
 pub struct Asked<'a> {
@@ -119,6 +101,7 @@ pub struct Peer {
     pub address: SocketAddr,
     /// Its certificate, which is good for "localhost".
     pub pem: String,
+    given_up: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -136,7 +119,8 @@ impl Peer {
         let made = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
         let pem = made.cert.pem();
         let server = Arc::new(server_config(&allows, &made));
-        let mut serving = Serving::new(socket, server, Box::new(react));
+        let given_up = Arc::default();
+        let mut serving = Serving::new(socket, server, Box::new(react), Arc::clone(&given_up));
         let thread = thread::spawn(move || {
             while !stops.load(SeqCst) {
                 serving.turn();
@@ -145,9 +129,15 @@ impl Peer {
         Self {
             address,
             pem,
+            given_up,
             stop,
             thread: Some(thread),
         }
+    }
+
+    /// How many answers its clients have told it that they want no more.
+    pub fn given_up(&self) -> u64 {
+        self.given_up.load(SeqCst)
     }
 
     pub fn url(&self) -> String {
@@ -172,6 +162,7 @@ struct Serving {
     endpoint: Endpoint,
     guests: HashMap<ConnectionHandle, Guest>,
     react: React,
+    given_up: Arc<AtomicU64>,
 }
 
 struct Guest {
@@ -181,30 +172,13 @@ struct Guest {
     unsent: HashMap<StreamId, Bytes>,
 }
 
-fn server_config(allows: &Allows, made: &CertifiedKey<KeyPair>) -> ServerConfig {
-    let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut tls = rustls::ServerConfig::builder_with_provider(provider)
-        .with_protocol_versions(&[&rustls::version::TLS13])
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![made.cert.der().clone()], key)
-        .unwrap();
-    tls.alpn_protocols = vec![allows.alpn.into()];
-    let mut transport = TransportConfig::default();
-    transport
-        .max_concurrent_bidi_streams(VarInt::from_u32(allows.streams))
-        .stream_receive_window(VarInt::from_u32(allows.window))
-        .receive_window(VarInt::from_u32(allows.window))
-        .max_idle_timeout(allows.idle.map(|idle| IdleTimeout::try_from(idle).unwrap()));
-    let crypto = QuicServerConfig::try_from(tls).unwrap();
-    let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.transport_config(Arc::new(transport));
-    config
-}
-
 impl Serving {
-    fn new(socket: UdpSocket, server: Arc<ServerConfig>, react: React) -> Self {
+    fn new(
+        socket: UdpSocket,
+        server: Arc<ServerConfig>,
+        react: React,
+        given_up: Arc<AtomicU64>,
+    ) -> Self {
         let mut config = EndpointConfig::default();
         // So that a peer that has forgotten its connections still knows the numbers for its own.
         config.cid_generator(|| Box::new(RandomConnectionIdGenerator::new(8)));
@@ -216,6 +190,7 @@ impl Serving {
             server,
             guests: HashMap::new(),
             react,
+            given_up,
         }
     }
 
@@ -236,7 +211,8 @@ impl Serving {
             {
                 guest.connection.handle_timeout(now);
             }
-            guest.serve(&mut self.react, &mut is_forgotten);
+            let given_up = guest.serve(&mut self.react, &mut is_forgotten);
+            self.given_up.fetch_add(given_up, SeqCst);
             while let Some(event) = guest.connection.poll_endpoint_events() {
                 if let Some(event) = self.endpoint.handle_event(handle, event) {
                     guest.connection.handle_event(event);
@@ -305,7 +281,9 @@ impl Guest {
         }
     }
 
-    fn serve(&mut self, react: &mut React, is_forgotten: &mut bool) {
+    /// Does what happened asks for; how many answers are wanted no more.
+    fn serve(&mut self, react: &mut React, is_forgotten: &mut bool) -> u64 {
+        let mut given_up = 0;
         while let Some(event) = self.connection.poll() {
             match event {
                 quinn_proto::Event::Connected => {
@@ -333,9 +311,11 @@ impl Guest {
                         self.unsent.extend(rest.map(|rest| (id, rest)));
                     }
                 }
+                quinn_proto::Event::Stream(StreamEvent::Stopped { .. }) => given_up += 1,
                 _ => {}
             }
         }
+        given_up
     }
 
     fn read(&mut self, id: StreamId, react: &mut React, is_forgotten: &mut bool) {
