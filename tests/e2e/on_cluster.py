@@ -7,12 +7,13 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import made_studies
 from three_hosts import BIN, Cluster
 
 ASSAY = str(BIN / "assay")
+T = TypeVar("T")
 
 
 def assay(cluster: Cluster, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
@@ -40,12 +41,14 @@ def going(cluster: Cluster, url: str, *more: str) -> subprocess.Popen[str]:
     return begun
 
 
-def until(condition: Callable[[], object], within_s: float = 40) -> None:
-    """Wait for it."""
+def until(condition: Callable[[], T], within_s: float = 40) -> T:
+    """Wait for it; what it then was. Ray names a process after what it was asked last: a moment later that
+    may be something else."""
     deadline = time.monotonic() + within_s
-    while not condition():
+    while not (found := condition()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+    return found
 
 
 def agents(cluster: Cluster) -> list[int]:

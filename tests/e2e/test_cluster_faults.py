@@ -48,8 +48,7 @@ def test_a_study_goes_on_after_a_lost_generator_and_a_cut_link_and_tells_of_a_fu
     begun = studied(cluster, env)
     far, server = cluster.hosts[1:]
     loading = partial(far.processes, "GeneratorAgent.finish")
-    until(loading)
-    [victim] = loading()
+    [victim] = until(loading)
     os.kill(victim, 9)
     until(lambda: set(loading()) - {victim})
     until(lambda: finished(tmp_path) == 2 and loading())
