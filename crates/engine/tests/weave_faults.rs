@@ -65,11 +65,11 @@ fn an_answer_that_comes_while_the_lane_rests_counts_for_nobody() {
         }
     });
     let lanes = vec![
-        lane(&slow, CONNECTIONS, 50, &json!({})),
-        lane(&quick, CONNECTIONS, 50, &json!({})),
-        lane(&quick, CONNECTIONS, 50, &json!({})),
+        lane(&slow, CONNECTIONS, 200, &json!({})),
+        lane(&quick, CONNECTIONS, 200, &json!({})),
+        lane(&quick, CONNECTIONS, 200, &json!({})),
     ];
-    let measured = run(&woven(lanes, 10, 10));
+    let measured = run(&woven(lanes, 40, 10));
     asked.end();
     let slow = &measured.lanes[0];
     assert_eq!(slow.measurement.completed, 0);
@@ -159,7 +159,7 @@ fn when_all_lanes_have_ended_the_run_has() {
     let server = Server::answering(HELLO);
     let mut nobody = lane(&server, 1, 60_000, &json!({}));
     nobody["url"] = json!(format!("http://{address}"));
-    let measured = run(&woven(vec![nobody.clone(), nobody], 5, 0));
+    let measured = run(&woven(vec![nobody.clone(), nobody], 50, 0));
     for lane in &measured.lanes {
         assert_eq!(lane.ended, Some(Ended::Unreachable));
         assert_eq!(lane.slices.len(), 1);
@@ -174,11 +174,11 @@ fn a_failure_on_which_a_plan_ends_ends_its_lane_alone() {
     let ends = json!({"ends_on": ["bad_answer"]});
     let bad = Server::answering(b"nonsense\r\n\r\n");
     let lanes = vec![
-        lane(&bad, 1, 50, &ends),
-        lane(&quick, 1, 50, &json!({})),
-        lane(&wrong, 1, 50, &json!({})),
+        lane(&bad, 1, 200, &ends),
+        lane(&quick, 1, 200, &json!({})),
+        lane(&wrong, 1, 200, &json!({})),
     ];
-    let measured = run(&woven(lanes, 10, 1));
+    let measured = run(&woven(lanes, 40, 1));
     assert_eq!(measured.lanes[0].ended, Some(Ended::Failure));
     assert_eq!(measured.lanes[0].slices.len(), 1);
     assert_eq!(measured.lanes[1].slices.len(), 5);
