@@ -177,7 +177,6 @@ def test_a_command_that_never_listens_and_a_url_where_nobody_does(tmp_path: Path
         (("./a", "./b", "--within", "0"), "is not above zero"),
         (("./a", "./b", "--fail-if-slower", "2x"), "--fail-if-slower: '2x' is not a share such as 5%"),
         (("./a", "./b", "./c", "--fail-if-slower", "2%"), "and 3 were given; give BASE and HEAD alone"),
-        (("https://127.0.0.1:1/", "./b"), "is not an http:// URL"),
         (("http://192.0.2.1/", "./b"), "neither loopback nor private"),
     ],
 )
