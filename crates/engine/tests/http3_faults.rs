@@ -232,6 +232,7 @@ fn a_server_that_goes_and_comes_back_is_found_again() {
     let _server = null_at(UdpSocket::bind(address).unwrap(), BODY);
     let before = run.snapshot().completed;
     wait_until("more answers", || run.snapshot().completed > before + 100);
+    wait_until("both connections", || run.snapshot().open_connections == 2);
     run.stop(0);
     let measured = run.result().unwrap();
     let kinds: Vec<&str> = measured
@@ -243,7 +244,6 @@ fn a_server_that_goes_and_comes_back_is_found_again() {
         kinds.contains(&"connect_refused") && kinds.contains(&"reset"),
         "{kinds:?}"
     );
-    // Of the two connections the second may not have found it again when the answers of the first end the run.
-    assert!((1..=2).contains(&measured.connections.reopened));
-    assert!((1..=2).contains(&measured.http3.unwrap().lost["open: port closed"]));
+    assert_eq!(measured.connections.reopened, 2);
+    assert_eq!(measured.http3.unwrap().lost["open: port closed"], 2);
 }
