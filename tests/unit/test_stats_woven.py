@@ -161,14 +161,6 @@ def test_batches_use_all_cycles_but_a_few_and_tell_their_correlation() -> None:
     assert len(climbing.means) == woven.FEWEST_BATCHES
 
 
-def test_a_pilot_agrees_within_its_errors_only() -> None:
-    draw = random.Random(6)
-    short = [draw.gauss(0.05, 0.02) for _ in range(30)]
-    assert woven.agree(short, [draw.gauss(0.05, 0.02) for _ in range(30)])
-    assert not woven.agree(short, [draw.gauss(0.10, 0.02) for _ in range(30)])
-    assert not woven.agree(short, short[:3])
-
-
 @pytest.mark.parametrize("manner", ["paired", "looked at"])
 def test_the_reach_is_that_of_the_interval(manner: str) -> None:
     logs = [0.01, 0.03, -0.01, 0.02, 0.015]

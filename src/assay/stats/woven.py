@@ -191,18 +191,6 @@ def _first(holds: Callable[[int], bool], least: int, most: int) -> int | None:
     return high
 
 
-def agree(short: Sequence[float], long: Sequence[float], errors: float = 2.0) -> bool:
-    """Whether two pilots' cycles tell the same ratio within their errors: the shorter slices show no bias.
-
-    A bias that a pilot of this length cannot see is possible; it is looked for again in every sitting
-    (the first fifth of slices against the rest). False with too few cycles to have an error.
-    """
-    if min(len(short), len(long)) < FEWEST_CYCLES:
-        return False
-    apart = abs(statistics.fmean(short) - statistics.fmean(long))
-    return apart <= errors * math.hypot(error_of_mean(short), error_of_mean(long))
-
-
 def error_of_mean(logs: Sequence[float]) -> float:
     """Standard error of the mean of successive cycles, with what neighbours share."""
     return math.sqrt(_inflated_variance(logs) / len(logs)) if len(logs) > 1 else math.inf
