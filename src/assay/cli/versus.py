@@ -53,7 +53,7 @@ def configure(parser: Parser) -> None:
     adhoc_flags.add_to(
         parser,
         duration="2s",
-        duration_depends="; 1s of turns between builds of one program",
+        duration_depends="; 0.6s of turns between builds of one program",
         warm_up="10s",
         warm_up_help="warm a rival's first trial up until throughput is steady, at most so long, and the "
         "others as long as that one needed; 0: never",
