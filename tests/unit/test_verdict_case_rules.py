@@ -197,6 +197,20 @@ class TestSamples:
         assert steady is not None and steady.severity == "note" and "halves differ" in steady.evidence
         assert told(level, WarmUpSeen(steady=True, bound_ns=5 * SECOND)) is None
 
+    def test_a_warm_up_as_long_as_earlier_ones_showed_is_no_bound_that_was_reached(self) -> None:
+        level = self.steps(1000, 1000, 1000, 1000)
+        watched = WarmUpSeen(steady=True, bound_ns=5 * SECOND)
+        shown = WarmUpSeen(steady=False, bound_ns=SECOND, reason="its halves differ by 9.0%")
+
+        def told(first: WarmUpSeen) -> Finding | None:
+            ups = [first, first, *[shown] * 4]
+            trials = [trial("a", block, level, warm_up=one) for block, one in enumerate(ups)]
+            return findings_of(run([case("a")], trials)).get("S2")
+
+        assert told(watched) is None
+        reached = told(WarmUpSeen(steady=False, bound_ns=5 * SECOND))
+        assert reached is not None and "5.00 s in 2 of 2 trials" in reached.evidence
+
     @pytest.mark.parametrize(("deviation", "severity"), [(0.03, None), (0.07, "note"), (0.2, "flagged")])
     def test_trials_that_differ(self, deviation: float, severity: str | None) -> None:
         rates = [10_000 * (1 + deviation * sign) for sign in (1, -1, 1, -1, 1, -1)]

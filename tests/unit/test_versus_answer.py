@@ -6,14 +6,12 @@ import msgspec
 import pytest
 from made_runs import WOBBLE, case, measurement, run, trial
 
-from assay.design.warming import LEAST_NS, warm_up_for
 from assay.report.model import contest
 from assay.report.model.answer import standing
 from assay.stats.sequential import always_valid_ratio
-from assay.values.design import WarmUp
 from assay.values.measurement import Measurement, Outcome
 from assay.values.run import Run
-from assay.values.trial import Failure, Trial, WarmUpSeen
+from assay.values.trial import Failure
 from assay.verdict import judge
 from assay.versus.answer import answer
 
@@ -189,27 +187,3 @@ def test_a_record_without_a_trial_has_an_answer_too() -> None:
 def test_nothing_is_settled_early(blocks: int) -> None:
     found = answer(compared({"A": 20_000, "B": 10_000}, blocks))
     assert not found.settled
-
-
-def warmed(case_id: str, block: int, *changes_ns: int, bound_ns: int = 10_000_000_000) -> Trial:
-    seen = WarmUpSeen(steady=True, bound_ns=bound_ns, changes_ns=changes_ns)
-    return trial(case_id, block, measurement(1000), warm_up=seen)
-
-
-WHOLE = WarmUp(min_ns=500_000_000, max_ns=10_000_000_000)
-SERVERS = {"A": "A", "A (again)": "A", "B": "B"}
-
-
-def test_the_first_trial_shows_how_long_the_others_are_warmed_up() -> None:
-    assert warm_up_for("A", SERVERS, [], WHOLE) == WHOLE
-    first = warmed("A", 0, 800_000_000, 2_000_000_000)
-    assert warm_up_for("A", SERVERS, [first], WHOLE) == WarmUp(min_ns=3_000_000_000, max_ns=3_000_000_000)
-    assert warm_up_for("B", SERVERS, [first], WHOLE) == WHOLE  # another server's warm-up says nothing
-    shorter = warmed("A", 1, 200_000_000, bound_ns=3_000_000_000)
-    assert warm_up_for("A", SERVERS, [first, shorter], WHOLE).max_ns == 3_000_000_000
-    again = warmed("A (again)", 0)
-    assert warm_up_for("A", SERVERS, [first, again], WHOLE).max_ns == LEAST_NS  # warm from the begin
-    late = warmed("A", 0, 9_000_000_000)
-    assert warm_up_for("A", SERVERS, [late], WHOLE).max_ns == WHOLE.max_ns
-    none = WarmUp(min_ns=0, max_ns=0)
-    assert warm_up_for("A", SERVERS, [first], none) == none

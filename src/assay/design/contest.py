@@ -15,6 +15,9 @@ from assay.values.run import Run
 from assay.values.trial import Case, Trial
 from assay.versus.answer import answer, load_ns
 
+WATCHED = 1
+"""Warm-ups of a rival that are watched: its budget is short."""
+
 
 def next_trial(run: Run) -> Due | None:
     """The next of the block that has begun, or the first of another one where that is due."""
@@ -98,7 +101,5 @@ def _next_ns(run: Run) -> int:
 
 
 def _due(run: Run, slot: Slot) -> Due:
-    design = run.header.design
-    servers = {case.id: case.server for case in run.header.cases}
-    warm_up = warm_up_for(servers[slot.case], servers, run.trials, design.warm_ups[slot.case])
-    return Due(slot, bounded(design.plans[slot.case], warm_up), warm_up)
+    warm_up = warm_up_for(run, slot.case, WATCHED)
+    return Due(slot, bounded(run.header.design.plans[slot.case], warm_up), warm_up)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from assay.design.due import Due, given_up
+from assay.design.due import Due, bounded, given_up
 from assay.design.rates import settled
 from assay.design.schedule import Slot, order, remaining
+from assay.design.warming import warm_up_for
 from assay.errors import ServerFailed
 from assay.values.run import Header, Run
 from assay.values.trial import Failure
 from assay.verdict.search import answers_of
+
+WATCHED = 2
+"""Warm-ups of a case that are watched: a change that a restless machine made is seldom in both."""
 
 
 def next_trial(run: Run) -> Due | None:
@@ -47,7 +51,8 @@ def slots_of(header: Header) -> tuple[Slot, ...]:
 def _due(run: Run, slot: Slot) -> Due:
     """The trial of that slot; with why it cannot be where its case is given up, or has no rate to offer."""
     design = run.header.design
-    due = Due(slot, design.plans[slot.case], design.warm_ups[slot.case])
+    warm_up = warm_up_for(run, slot.case, WATCHED)
+    due = Due(slot, bounded(design.plans[slot.case], warm_up), warm_up)
     case = next(case for case in run.header.cases if case.id == slot.case)
     hopeless = given_up(run.trials, slot.case, death_is_answer=case.search is not None)
     if hopeless is not None:

@@ -1,16 +1,15 @@
-"""How long a rival is warmed up: its first trial shows it, the others go by that. Pure.
+"""How long a server is warmed up: its first trials show it, the others go by those. Pure.
 
-A fresh process of the same program under the same load warms up as the one before did, so only the first
-is watched until its throughput is steady. That leaves more of the budget for what is compared; should a
-later one not be warm, rule S2 sees it in the measured windows.
+A fresh process of the same program under the same load warms up as the ones before did, so only the first are
+watched until their throughput is steady. That leaves more of the time for what is compared, and more than a
+little of it on a restless machine, where few looks are steady and a watched warm-up runs to its bound. Should
+a later one not be warm, rule S2 sees it in the measured windows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from assay.values.design import WarmUp
-from assay.values.trial import Trial
+from assay.values.run import Run
 
 LEAST_NS = 300_000_000
 """Three slices of a warm-up in turns: a compiled server is at its level in the first."""
@@ -18,18 +17,20 @@ _MARGIN = 1.5
 """The last change of level lay within the first third of what was watched; half as much again is safe."""
 
 
-def warm_up_for(server: str, servers: dict[str, str], trials: Iterable[Trial], whole: WarmUp) -> WarmUp:
-    """The warm-up of the next trial of `server`. `servers` names each case's server: a control's trials are
-    its original's, too. `whole` is the rule for the first trial."""
+def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
+    """The warm-up of the next trial of `case`, once `watched` trials of its server under its load were
+    watched until they were steady: a control's trials are its original's, too."""
+    whole = run.header.design.warm_ups[case]
     if whole.max_ns == 0:
         return whole
+    alike = {one.id: (one.server, one.workload, one.load) for one in run.header.cases}
     shown = [
         trial.warm_up.changes_ns[-1] if trial.warm_up.changes_ns else 0
-        for trial in trials
-        if servers.get(trial.case) == server and trial.warm_up and trial.warm_up.bound_ns == whole.max_ns
+        for trial in run.trials
+        if alike[trial.case] == alike[case] and trial.warm_up and trial.warm_up.bound_ns == whole.max_ns
     ]
-    if not shown:
+    if len(shown) < watched:
         return whole
-    # Of two that were watched (the rival and its control) the shorter: the machine's own noise only adds.
-    needed_ns = min(max(LEAST_NS, round(_MARGIN * min(shown))), whole.max_ns)
+    # Of several that were watched the shortest: the machine's own noise only adds.
+    needed_ns = min(max(whole.min_ns, round(_MARGIN * min(shown))), whole.max_ns)
     return WarmUp(min_ns=needed_ns, max_ns=needed_ns)

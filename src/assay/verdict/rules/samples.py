@@ -58,7 +58,8 @@ def unsteady(loads: Sequence[Load], limits: Limits) -> Hit | None:
     if found is not None and found.shared:
         hit = _shared(found, limits["included"])
         if hit is not None:
-            at_bound = sum(_at_bound(load) for load, _ in alone) * 2 > len(alone)
+            watched = _watched([load for load, _ in alone])
+            at_bound = sum(map(_at_bound, watched)) * 2 > len(watched)
             bound = "; the warm-up had reached its bound in most trials" if at_bound else ""
             return replace(hit, evidence=hit.evidence + bound)
     odd = [state for load, state in alone if not state.steady or state.from_ns > load.windows[0].start_ns]
@@ -97,18 +98,25 @@ def _alone(odd: Sequence[SteadyState], trials: int) -> Hit:
 
 def _bounds_reached(loads: Sequence[Load]) -> Hit | None:
     """What was measured is steady, so this is a note; but nobody has seen the warm-up end."""
-    reached = [load.warm_up for load in loads if load.warm_up is not None and _at_bound(load)]
+    watched = _watched(loads)
+    reached = [load.warm_up for load in watched if load.warm_up is not None and _at_bound(load)]
     if not reached:
         return None
-    most = len(reached) * 2 > len(loads) > 1
+    most, trials = len(reached) * 2 > len(watched) > 1, counted(len(watched), "trial")
     fault = "; that bound is too short for this server" if most else ""
     return Hit(
         "note",
         f"the warm-up was ended at its bound of {duration(reached[0].bound_ns)} in {len(reached)} of "
-        f"{counted(len(loads), 'trial')} ({reached[0].reason}); what was measured after it is steady{fault}",
+        f"{trials} ({reached[0].reason}); what was measured after it is steady{fault}",
         {"trials": float(len(reached))},
         remedy="raise the study's warm_up_max_s" if most else "",
     )
+
+
+def _watched(loads: Sequence[Load]) -> Sequence[Load]:
+    """Those whose warm-up was watched as long as the study lets; the others' was as long as those showed."""
+    longest_ns = max(load.warm_up.bound_ns if load.warm_up else 0 for load in loads)
+    return [load for load in loads if load.warm_up and load.warm_up.bound_ns == longest_ns]
 
 
 def _at_bound(load: Load) -> bool:
