@@ -46,10 +46,10 @@ def test_both_profiles_end_side_by_side(tmp_path: Path) -> None:
     assert ended.returncode == 1  # one of the two servers does not start
     assert "Traceback" not in ended.stderr
     estimate = ended.stderr.index("2 runs, about ")
-    assert estimate < ended.stderr.index("[1/2] small, profile published")
+    assert estimate < ended.stderr.index("[2/2] small, profile published")
     assert "Small servers: published against fair" in ended.stdout
     assert "1.00 k/s" in ended.stdout
-    assert states(tmp_path) == [("small", "published", "ended"), ("small", "fair", "ended")]
+    assert states(tmp_path) == [("small", "fair", "ended"), ("small", "published", "ended")]
     folder = tmp_path / "results" / the_series(tmp_path)["series_id"]
     assert "## Published against fair" in (folder / "small.md").read_text()
     assert 'id="beside"' in (folder / "small.html").read_text()
@@ -65,11 +65,11 @@ def test_of_all_studies_one_that_was_never_published_has_its_fair_profile_alone(
     path = tmp_path / "studies" / "other.toml"
     text = path.read_text()
     path.write_text(text[: text.index("[profiles.published]")])
-    parts = parts_of(["other", "small"], ("published", "fair"), made_servers.settings(tmp_path))
+    parts = parts_of(["other", "small"], ("fair", "published"), made_servers.settings(tmp_path))
     assert [(part.study, part.profile) for part in parts] == [
         ("other", "fair"),
-        ("small", "published"),
         ("small", "fair"),
+        ("small", "published"),
     ]
 
 
@@ -116,11 +116,11 @@ def test_ctrl_c_keeps_what_is_measured_and_the_series_goes_on(tmp_path: Path) ->
     assert stopped.returncode == 130
     assert "go on with: assay run --resume" in stopped.stderr
     assert "greeting/right" in stopped.stdout
-    assert states(tmp_path) == [("small", "published", "begun"), ("small", "fair", "to do")]
+    assert states(tmp_path) == [("small", "fair", "begun"), ("small", "published", "to do")]
     ended = assay(tmp_path, "run", "--resume", "latest")
     assert ended.returncode in (0, 1)
-    assert "[1/2] block 1" in ended.stderr.split("[2/2] small, profile fair")[1]
-    assert "[1/2] block 1" not in ended.stderr.split("[2/2] small, profile fair")[0]
+    assert "[1/2] block 1" in ended.stderr.split("[2/2] small, profile published")[1]
+    assert "[1/2] block 1" not in ended.stderr.split("[2/2] small, profile published")[0]
     assert [state for *_, state in states(tmp_path)] == ["ended", "ended"]
     assert "published against fair" in ended.stdout
     for part in the_series(tmp_path)["parts"]:

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("--ray takes one study under one profile", "run them one after the other")
     if args.server and len(names) > 1:
         raise InputError("--server names servers of one study", "name one study, or leave --server out")
-    profiles = ("published", "fair") if args.profile == "both" else (args.profile or "fair",)
+    profiles = ("fair", "published") if args.profile == "both" else (args.profile or "fair",)
     return run_series.start(names, profiles, _choices(args), settings, _shown(args))
 
 

@@ -72,16 +72,18 @@ def start(
 
 
 def parts_of(names: Sequence[str], profiles: Sequence[str], settings: Settings) -> Iterator[SeriesPart]:
-    """Each study under each of the profiles; of several studies under those that it has."""
+    """Each study under the first of the profiles, then each under the next: what is worth most comes first
+    where a series is cut off. Of several studies under those that it has."""
     from assay.study import load_study
     from assay.values.series import SeriesPart
 
-    for name in names:
-        there: Collection[str] = profiles
-        if len(names) > 1:
+    there: dict[str, Collection[str]] = dict.fromkeys(names, profiles)
+    if len(names) > 1:
+        for name in names:
             with contextlib.suppress(InputError):  # its part says so
-                there = load_study(name, settings).file.profiles
-        yield from (SeriesPart(study=name, profile=profile) for profile in profiles if profile in there)
+                there[name] = load_study(name, settings).file.profiles
+    for profile in profiles:
+        yield from (SeriesPart(study=name, profile=profile) for name in names if profile in there[name])
 
 
 def go_on(series: Series, settings: Settings, shown: Shown) -> int:
