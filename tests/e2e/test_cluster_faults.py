@@ -73,11 +73,39 @@ def test_a_study_goes_on_after_a_lost_generator_and_a_cut_link_and_tells_of_a_fu
     until(lambda: not agents(cluster) and not server.processes("keeper.py"))
 
 
-def finished(folder: Path) -> int:
-    """How many trials the record of the run has."""
+def finished(folder: Path, what: str = "trial") -> int:
+    """How many trials, or sittings, the record of the run has."""
     return sum(
-        path.read_text().count('"record":"trial"') for path in (folder / "results").glob("*/run.jsonl")
+        path.read_text().count(f'"record":"{what}"') for path in (folder / "results").glob("*/run.jsonl")
     )
+
+
+def test_a_generator_killed_in_mid_sitting_fails_it_within_ten_seconds_and_the_next_is_whole(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    begun = studied(cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=4, woven=True))
+    turns = partial(cluster.hosts[1].processes, "GeneratorAgent.finish_turns")
+    [victim] = until(turns)
+    os.kill(victim, 9)
+    until(lambda: finished(tmp_path, "sitting") == 1, within_s=10)
+    assert not set(turns()) & {victim}
+    _, err = begun.communicate(timeout=60)
+    run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
+    lost, whole = run.sittings
+    for one in lost.trials:
+        assert one.measurement is None and "node 10.231.7.2 is lost" in str(one.failure), err
+    assert all(one.measurement and len(one.generators) == 2 for one in whole.trials), err
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+
+
+def test_a_driver_killed_in_mid_sitting_leaves_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    begun = studied(cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=30, woven=True))
+    until(lambda: cluster.hosts[1].processes("GeneratorAgent.finish_turns"))
+    for driver in drivers(cluster, "small"):
+        os.kill(driver, 9)
+    begun.communicate(timeout=10)
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"), within_s=10)
+    assert not cluster.hosts[2].processes("greeting")
 
 
 def test_a_lost_server_agent_fails_its_trial_and_the_record_stands(cluster: Cluster, tmp_path: Path) -> None:

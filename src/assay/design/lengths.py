@@ -132,9 +132,9 @@ def _slow_to_begin(sitting: Sitting) -> tuple[str, float] | None:
 
 
 def cycles_of(measure_ns: int, lengths: Lengths) -> int:
-    """How many cycles a sitting has in which each server is measured for so long: an even number, as every
-    second one is the one before it backwards."""
-    wanted = max(FEWEST_CYCLES, round(measure_ns / lengths.slice_ns))
+    """How many cycles a sitting has in which each server is measured for so long or longer: an even number, as
+    every second one is the one before it backwards."""
+    wanted = max(FEWEST_CYCLES, math.ceil(measure_ns / lengths.slice_ns))
     return wanted + wanted % 2
 
 
