@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from cluster_rounds import HERE, MEASURED_NS, ONE, RATE, TWO
+from cluster_rounds import ALIKE, HERE, MEASURED_NS, ONE, RATE, TWO
 from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import ROOT, Cores, Unavailable, need, need_assay
 
@@ -108,10 +108,11 @@ def _of_rounds(told: Rounds) -> Iterator[Figure]:
         yield Figure(f"{load} loop, {name}: two generators merged / one", ratio, "×")
     yield Figure("of these intervals (95 % together) without 1", Spread.of([outside]), "", 0)
     for name in ("lag_p50", "lag_p99"):
-        for way in (HERE, ONE, TWO):
+        for way in (HERE, ALIKE, ONE, TWO):
             yield Figure(f"send lag, {name[4:]}: {way}", _spread(told["open", way], name), "ms")
-        ratio = _ratio(told["open", TWO], told["open", HERE], name, SURE)
-        yield Figure(f"send lag, {name[4:]}: two generators / this process", ratio, "×")
+        for way, other in ((ONE, HERE), (TWO, ALIKE)):
+            ratio = _ratio(told["open", way], told["open", other], name, SURE)
+            yield Figure(f"send lag, {name[4:]}: {way} / {other}", ratio, "×")
         least = Spread.of([ratio.low])
         yield Figure(f"send lag, {name[4:]}: the least of that interval", least, "×", 1.0)
 

@@ -28,7 +28,10 @@ RATE = 400.0
 CONNECTIONS = 8
 MEASURED_NS = 1_000_000_000
 WARM_UP_NS = 200_000_000
+WORKERS = 2
 HERE, ONE, TWO = "this process", "one generator", "two generators"
+ALIKE = "this process, with the workers of two"
+"""The floor: as many threads that share the core, and no cluster."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -40,27 +43,31 @@ def main(words: Sequence[str]) -> int:
         members = tuple(
             dataclasses.replace(one, about=replace(one.about, cpus=(core,))) for one in fleet.members
         )
-        ways: Mapping[str, Generator] = {HERE: ThisProcess(), ONE: Fleet(members[:1]), TWO: Fleet(members)}
+        ways: Mapping[str, tuple[Generator, int]] = {
+            HERE: (ThisProcess(), WORKERS),
+            ALIKE: (ThisProcess(), 2 * WORKERS),
+            ONE: (Fleet(members[:1]), WORKERS),
+            TWO: (Fleet(members), WORKERS),
+        }
         each = [(way, load) for way in ways for load in loads]
         for way, load in each:  # the first of all meets cold processes
-            told(ways[way], loads[load])
+            told(*ways[way], loads[load])
         for number in range(rounds):
             for way, load in order.sample(each, len(each)):
-                one = {"round": number, "way": way, "load": load, **told(ways[way], loads[load])}
+                one = {"round": number, "way": way, "load": load, **told(*ways[way], loads[load])}
                 sys.stdout.write(json.dumps(one) + "\n")
                 sys.stdout.flush()
     return 0
 
 
 def plans(url: str, core: int) -> dict[str, LoadPlan]:
-    """The loads: two workers each, wherever they run, on that core."""
+    """The loads: on that core, wherever they run."""
     common = LoadPlan(
         url=url,
         requests=(Request(target="/"),),
         load=Closed(connections=CONNECTIONS),
         stop=StopAfter(ns=MEASURED_NS),
         warmup_max_ns=WARM_UP_NS,
-        threads=2,
         cpus=(core,),
     )
     stage = Stage(duration_ns=MEASURED_NS, from_per_s=RATE, to_per_s=RATE)
@@ -68,9 +75,9 @@ def plans(url: str, core: int) -> dict[str, LoadPlan]:
     return {"open": replace(common, load=paced), "closed": common}
 
 
-def told(generator: Generator, plan: LoadPlan) -> dict[str, float]:
-    """One load: its figures, and where several offered it, how far apart they began."""
-    load = generator.start(plan)
+def told(generator: Generator, workers: int, plan: LoadPlan) -> dict[str, float]:
+    """One load by so many workers each: its figures, and of several generators how far apart they began."""
+    load = generator.start(replace(plan, threads=workers))
     measured = load.result()
     return figures(measured) | (apart(load) if isinstance(load, FleetRun) else {})
 

@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable
 
+import pytest
 import sample_run
 from made_runs import WOBBLE, case, run, woven
 from msgspec.structs import replace
@@ -207,3 +208,18 @@ def test_a_log_tells_a_contest_s_sittings_as_such() -> None:
         )
         view.sitting_finished(woven(rates, number, number))
     assert said[-1].startswith("2 sittings, 3 s of load: one / two 1.10")
+
+
+def test_the_time_left_counts_a_sitting_once_not_for_each_of_its_lanes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    view = RunView(said.append, judging())
+    made = run([case("one"), case("two")], (), blocks=4)
+    view.run_started(made, {})
+    now_s = 100.0
+    monkeypatch.setattr("assay.report.run_live.time.monotonic", lambda: now_s)
+    view.sitting_started([Slot(place, 0, place, name) for place, name in enumerate(RATES)])
+    now_s = 160.0
+    view.sitting_finished(woven({name: [rate] * 8 for name, rate in RATES.items()}))
+    assert "3 min 00 s left" in said[-1]  # three more sittings

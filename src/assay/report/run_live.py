@@ -126,9 +126,12 @@ class RunView:
 
     def trial_finished(self, trial: Trial) -> None:
         """Keep its figures and look for findings, between trials and so in nobody's way."""
+        self._ended(trial, time.monotonic() - self._began_s)
+
+    def _ended(self, trial: Trial, trial_s: float) -> None:
         assert self._seen is not None  # `run_started` comes first
         run = msgspec.structs.replace(self._seen.run, trials=(*self._seen.run.trials, trial))
-        took_s = {**self._seen.took_s, trial.case: time.monotonic() - self._began_s}
+        took_s = {**self._seen.took_s, trial.case: trial_s}
         before = self._seen.findings
         findings = self._findings(run) if self._words.judges else before
         new = findings.plain != before.plain
@@ -155,8 +158,9 @@ class RunView:
         assert self._seen is not None  # `run_started` comes first
         sittings = (*self._seen.run.sittings, sitting)
         self._seen = replace(self._seen, run=msgspec.structs.replace(self._seen.run, sittings=sittings))
+        each_s = (time.monotonic() - self._began_s) / len(sitting.trials)
         for trial in sitting.trials:
-            self.trial_finished(trial)
+            self._ended(trial, each_s)
 
     def note(self, text: str) -> None:
         """Say it."""
