@@ -18,7 +18,13 @@ from typing import NamedTuple
 
 from assay.quantities import share, time
 from assay.stats.special import student_t_quantile
-from assay.stats.woven import FEWEST_CYCLES, cycle_log_ratios, early_excess, error_of_mean
+from assay.stats.woven import (
+    FEWEST_CYCLES,
+    beyond_chance,
+    cycle_log_ratios,
+    early_excess,
+    error_of_mean,
+)
 from assay.values.sitting import Lengths, Pilot, Sitting, Weave
 from assay.values.weave import Slice
 
@@ -31,7 +37,7 @@ SETTLES_IN = 1.5
 PILOT_CYCLES = FEWEST_CYCLES
 EARLY_DIFFERS = 0.01
 STANDARD_ERRORS = 3
-"""What noise explains: every server of every sitting is looked at, and a restless machine is no reason."""
+"""What noise explains in one look: a restless machine is no reason."""
 WARMING_NS = 100_000_000
 _SHORTER = 6
 """A sixth of 25 service times is four of them."""
@@ -126,14 +132,17 @@ def _slow_to_begin(sitting: Sitting) -> tuple[str, float] | None:
     found = []
     for trial in sitting.trials:
         excess = early_excess(trial.lane.slices) if trial.lane and trial.measurement else None
-        if excess and abs(excess.mean) > max(EARLY_DIFFERS, STANDARD_ERRORS * excess.error):
+        if excess is None:
+            continue
+        errors = beyond_chance(STANDARD_ERRORS, excess.slices - 1, len(sitting.trials))
+        if abs(excess.mean) > max(EARLY_DIFFERS, errors * excess.error):
             found.append((trial.case, excess.mean))
     return max(found, key=lambda one: abs(one[1]), default=None)
 
 
 def cycles_of(measure_ns: int, lengths: Lengths) -> int:
-    """How many cycles a sitting has in which each server is measured for so long or longer: an even number, as
-    every second one is the one before it backwards."""
+    """How many cycles a sitting has in which each server is measured for so long or longer: an even number,
+    as every second one is the one before it backwards."""
     wanted = max(FEWEST_CYCLES, math.ceil(measure_ns / lengths.slice_ns))
     return wanted + wanted % 2
 

@@ -22,8 +22,10 @@ import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from statistics import NormalDist
 from typing import NamedTuple
 
+from assay.stats.special import student_t_quantile
 from assay.values.weave import Slice
 
 Cycles = Mapping[int, float]
@@ -95,11 +97,22 @@ def lag_one(values: Sequence[float]) -> float:
     return math.fsum(x * y for x, y in pairwise(about)) / power if power > 0 else 0.0
 
 
+def beyond_chance(errors: float, degrees: float, looks: int) -> float:
+    """How many standard errors from nought are as unlikely in any of so many looks as `errors` are in a
+    single one at a deviation that is well known.
+
+    A deviation known from few values has Student's t distribution, whose tails are long: 3 becomes 4.5 with
+    seven degrees of freedom, and 6.7 where the largest of twelve is looked for (Bonferroni).
+    """
+    return student_t_quantile(degrees, 1 - NormalDist().cdf(-errors) / looks)
+
+
 class Excess(NamedTuple):
-    """By how much (a log ratio) slices begin faster than they go on, and its standard error."""
+    """By how much (a log ratio) slices begin faster than they go on, its standard error, and their number."""
 
     mean: float
     error: float
+    slices: int
 
 
 def early_excess(slices: Sequence[Slice]) -> Excess | None:
@@ -115,7 +128,7 @@ def early_excess(slices: Sequence[Slice]) -> Excess | None:
             logs.append(math.log(4 * one.early_completed / rest))
     if len(logs) < FEWEST_CYCLES:
         return None
-    return Excess(statistics.fmean(logs), error_of_mean(logs))
+    return Excess(statistics.fmean(logs), error_of_mean(logs), len(logs))
 
 
 class Spread(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from assay.stats.woven import FEWEST_CYCLES, error_of_mean
+from assay.stats.woven import FEWEST_CYCLES, beyond_chance, error_of_mean
 from assay.values.finding import Subject
 from assay.values.trial import Lane
 from assay.values.weave import Slice
@@ -18,19 +18,21 @@ from assay.verdict.words import counted, exact_percent, percent
 
 
 class _Shift(NamedTuple):
-    """A mean of log ratios and its standard error."""
+    """A mean of log ratios, its standard error, and the degrees of freedom by which that is known."""
 
     mean: float
     error: float
+    degrees: float = math.inf
 
     def __str__(self) -> str:
         """By how much more or less it is: "9.8 % (± 0.6 %) less"."""
         much = percent(abs(math.expm1(self.mean)))
         return f"{much} (± {percent(self.error)}) {'less' if self.mean < 0 else 'more'}"
 
-    def beyond(self, limits: Limits) -> bool:
-        """Whether it is larger than is let pass, and than chance."""
-        return abs(self.mean) > max(math.log1p(limits["differs"]), limits["errors"] * self.error)
+    def beyond(self, limits: Limits, looks: int) -> bool:
+        """Whether it is larger than is let pass, and than chance makes the largest of so many."""
+        errors = beyond_chance(limits["errors"], self.degrees, looks)
+        return abs(self.mean) > max(math.log1p(limits["differs"]), errors * self.error)
 
     def widens(self, a: CaseSeen, b: CaseSeen, evidence: str, by: float) -> tuple[Subject, Hit]:
         """What is said of `a` beside `b`: their comparison is wider by so much."""
@@ -94,13 +96,14 @@ T1 = RunRule(
 
 def cold_after_switch(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """T2: the ratio in the first fifth of the slices against that in the rest of the same slices."""
-    for a, b in _pairs(run):
+    pairs = list(_pairs(run))
+    for a, b in pairs:
         cycles = _paired_slices(a, b)
         early = [log for one, two in cycles if (log := _early_shift(one, two)) is not None]
         if len(early) < FEWEST_CYCLES:
             continue
-        shift = _Shift(statistics.fmean(early), error_of_mean(early))
-        if shift.beyond(limits):
+        shift = _Shift(statistics.fmean(early), error_of_mean(early), len(early) - 1)
+        if shift.beyond(limits, len(pairs)):
             colder, other = (a, b) if shift.mean < 0 else (b, a)
             slower = _Shift(-abs(shift.mean), shift.error)
             moved = abs(statistics.fmean(_whole_shift(one, two) for one, two in cycles))
@@ -130,7 +133,7 @@ def _whole_shift(a: Slice, b: Slice) -> float:
 
 _DIFFERS = (
     Threshold("differs", 0.01, "share", "how far the two may lie apart"),
-    Threshold("errors", 3.0, "count", "how many standard errors they must lie apart at least"),
+    Threshold("errors", 3.0, "count", "how many standard errors apart they must lie, in a single look"),
 )
 T2 = RunRule(
     code="T2",
@@ -241,22 +244,29 @@ T5 = RunRule(
 
 def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """T6: the slices of a that follow one of its own, against those that follow one of b."""
-    for a, b in _pairs(run):
+    pairs = list(_pairs(run))
+    for a, b in pairs:
         for seen, before in ((a, b), (b, a)):
             own, others = _by_neighbour(run, seen.case.id, before.case.id)
             if min(len(own), len(others)) < FEWEST_CYCLES:
                 continue
-            shift = _Shift(
-                statistics.fmean(others) - statistics.fmean(own),
-                math.hypot(error_of_mean(own), error_of_mean(others)),
-            )
-            if shift.beyond(limits):
+            shift = _difference(others, own)
+            if shift.beyond(limits, 2 * len(pairs)):
                 evidence = (
                     f"{seen.name} serves {shift} in slices right after those of {before.name} than in slices "
                     "right after its own"
                 )
                 share = len(others) / (len(own) + len(others))
                 yield shift.widens(seen, before, evidence, abs(shift.mean) * share)
+
+
+def _difference(a: Sequence[float], b: Sequence[float]) -> _Shift:
+    """The mean of a without that of b (Welch's test, whose degrees of freedom are Satterthwaite's)."""
+    errors = [(error_of_mean(each) ** 2, len(each) - 1) for each in (a, b)]
+    square = sum(error for error, _ in errors)
+    known_by = sum(error**2 / degrees for error, degrees in errors)
+    degrees = square**2 / known_by if known_by else min(degrees for _, degrees in errors)
+    return _Shift(statistics.fmean(a) - statistics.fmean(b), math.sqrt(square), degrees)
 
 
 def _by_neighbour(run: RunSeen, case: str, other: str) -> tuple[list[float], list[float]]:
