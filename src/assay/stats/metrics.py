@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from assay.stats.estimates import rate_per_s
 from assay.stats.quantiles import quantiles
 from assay.values.claim import Metric
-from assay.values.measurement import Histogram
+from assay.values.measurement import Histogram, Measurement
 from assay.values.trial import Trial
 
 UNITS = {"throughput": "req/s", "peak_memory": "bytes"}
@@ -27,6 +27,8 @@ def value_of(trial: Trial, metric: Metric) -> float | None:
         return None
     if metric == "throughput":
         return rate_per_s(trial.measurement)
+    if metric in ("server_cpu", "client_cpu"):
+        return _cpu_ns_an_answer(trial, trial.measurement, metric)
     clock, _, figure = metric.rpartition("_")
     times = trial.measurement.service_time if clock == "service_time" else trial.measurement.response_time
     return None if times is None or not times.count else _figure_of(times, figure)
@@ -36,6 +38,14 @@ def by_block(trials: Iterable[Trial], metric: Metric = "throughput") -> dict[int
     """One value a block, for pairing; blocks without a value are left out."""
     values = {trial.block: value_of(trial, metric) for trial in trials}
     return {block: value for block, value in values.items() if value is not None}
+
+
+def _cpu_ns_an_answer(trial: Trial, measured: Measurement, metric: Metric) -> float | None:
+    if metric == "client_cpu":
+        cpu_ns = sum(worker.cpu_ns for worker in measured.workers)
+    else:
+        cpu_ns = trial.server.cpu_ns if trial.server is not None else 0
+    return cpu_ns / measured.completed if cpu_ns and measured.completed else None
 
 
 def _figure_of(times: Histogram, figure: str) -> float | None:

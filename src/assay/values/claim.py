@@ -17,10 +17,13 @@ Metric = Literal[
     "response_time_p99",
     "start_time",
     "peak_memory",
+    "server_cpu",
+    "client_cpu",
     "capacity",
 ]
 """A figure that each trial has one of, but for `capacity`, which a whole search finds. Times are in ns,
-memory in bytes, throughput and capacity in answers/s."""
+memory in bytes, throughput and capacity in answers/s; CPU is the time of all of a side's processes, kernel
+and all, in ns a right answer."""
 
 
 class Comparison(Value, frozen=True, kw_only=True):

@@ -70,7 +70,8 @@ def _part(claim: Claim, pair: Comparison, run: RunSeen, findings: Sequence[Findi
 def _statement(pair: Comparison, run: RunSeen) -> str:
     """Which two cases a comparison sets against each other, and by what where it is not throughput."""
     names = f"{_name(run, pair.a)} / {_name(run, pair.b)}"
-    return names if pair.metric == "throughput" else f"{pair.metric.replace('_', ' ')}, {names}"
+    metric = pair.metric.replace("_", " ").replace("cpu", "CPU time an answer")
+    return names if pair.metric == "throughput" else f"{metric}, {names}"
 
 
 def _counted(verdicts: Sequence[Verdict]) -> str:
