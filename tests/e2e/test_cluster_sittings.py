@@ -110,3 +110,16 @@ def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
     assert run.judgement is not None
     assert "G9" in {finding.code for finding in run.judgement.findings}
     assert psutil.Process().children(recursive=True) == []
+
+
+@pytest.mark.parametrize("woven", [True, False])
+def test_a_study_of_one_connection_runs_from_one_generator(
+    ray: FakeRay, tmp_path: Path, woven: bool
+) -> None:
+    modes = ["right", "slow"] if woven else ["right"]
+    made_studies.write(tmp_path, modes, blocks=1, woven=woven, measure_s=0.3, connections=1)
+    run = sat(tmp_path, Told())
+    assert len(run.trials) == len(modes)
+    for one in run.trials:
+        assert one.failure is None and one.measurement is not None and one.measurement.completed > 0
+        assert [seen.node for seen in one.generators] == [FIRST]

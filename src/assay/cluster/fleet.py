@@ -23,10 +23,10 @@ from assay.cluster.fleet_turns import FleetTurns
 from assay.cluster.live import together
 from assay.cluster.merge import NotOneLoad, merged
 from assay.engine import AgreedTurns, check
-from assay.errors import AssayError, EnvironmentLacks, InputError
+from assay.errors import AssayError, EnvironmentLacks
 from assay.values.cluster import About
 from assay.values.measurement import Measurement, Snapshot
-from assay.values.plan import LoadPlan, Part
+from assay.values.plan import Closed, LoadPlan, Part
 from assay.values.trial import ClockSeen, GeneratorSeen, HostSeen
 from assay.values.weave import LaneMeasurement, WovenPlan
 
@@ -73,16 +73,17 @@ def dealt(threads: int, members: int) -> tuple[Part, ...]:
 def dealt_out(plan: LoadPlan, members: Sequence[Member]) -> LoadPlan:
     """The plan with workers for all generators: as many on each as the smallest has cores.
 
-    Where the plan names cores, it means the threads of one machine, and each generator has as many.
+    No more than connections, each of which is one worker's: with fewer than there are generators, the last
+    of them have no part.
     """
     each = min(len(member.cpus) or member.about.cores for member in members)
-    connections = getattr(plan.load, "connections", 0) or getattr(plan.load, "max_connections", 0)
-    if connections < len(members):
-        raise InputError(
-            f"{connections} connections cannot be dealt to {len(members)} generators",
-            "ask for more connections, or fewer generators",
-        )
-    return replace(plan, threads=min(connections, each * len(members)), cpus=())
+    return replace(plan, threads=min(connections_of(plan), each * len(members)), cpus=())
+
+
+def connections_of(plan: LoadPlan) -> int:
+    """How many connections a load has, or may have."""
+    load = plan.load
+    return load.connections if isinstance(load, Closed) else load.max_connections
 
 
 _PartOf: TypeAlias = "Callable[[_Dealt, int], LoadPlan | WovenPlan]"

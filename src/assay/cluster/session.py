@@ -14,7 +14,7 @@ from assay import engine
 from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent, NodeAgent, first_hops
 from assay.cluster.calls import Agent, Node
-from assay.cluster.fleet import Fleet, Member
+from assay.cluster.fleet import Fleet, Member, connections_of
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite
 from assay.doctor import Fitness, Need
@@ -79,12 +79,14 @@ def with_role(address: str, role: Role, count: int | None) -> tuple[Node, ...]:
 def fleet(address: str, count: int | None, plan: LoadPlan) -> Iterator[tuple[Fleet, LoadPlan]]:
     """Generators for a load on a server that stands somewhere, and the plan with their workers.
 
-    `plan` is settled: where it leads beyond private networks, the driver has leave.
+    `plan` is settled: where it leads beyond private networks, the driver has leave. InputError where it has
+    not something for each of them to do.
     """
-    with (
-        calls.joined(address),
-        agents(GeneratorAgent, "generator", with_role(address, "generator", count)) as chosen,
-    ):
+    with contextlib.ExitStack() as opened:
+        opened.enter_context(calls.joined(address))
+        nodes = with_role(address, "generator", count)
+        _refuse_idlers(connections_of(plan), "connections", nodes)
+        chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
         members = tuple(Member(one.agent, one.about) for one in chosen)
         _reachable(members, plan)
         made = Fleet(members, allowed=bool(outsiders(first_hops(plan))))
@@ -182,6 +184,15 @@ def kept_in_mind(agent: Agent) -> Iterator[None]:
     finally:
         done.set()
         asking.join()
+
+
+def _refuse_idlers(of_load: int, what: str, nodes: Sequence[Node]) -> None:
+    """InputError where there are fewer of these than generators: somebody asked for them all."""
+    if of_load < len(nodes):
+        raise InputError(
+            f"{of_load} {what} cannot be dealt to {len(nodes)} generators",
+            f"ask for more {what}, or fewer generators",
+        )
 
 
 def refuse_other_versions(one: Chosen) -> None:
