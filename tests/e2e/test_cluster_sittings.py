@@ -13,11 +13,13 @@ import psutil
 import pytest
 from fake_ray import ADDRESS, FakeRay
 
-from assay import trial
+from assay import store, trial
 from assay.cluster import session
 from assay.design import Slot
+from assay.errors import EnvironmentLacks, InputError
+from assay.store import RunFile
 from assay.trial import Silent
-from assay.values.run import Run
+from assay.values.run import Run, TrialDone
 from assay.values.sitting import Sitting
 from assay.values.weave import WovenSnapshot
 
@@ -123,3 +125,40 @@ def test_a_study_of_one_connection_runs_from_one_generator(
     for one in run.trials:
         assert one.failure is None and one.measurement is not None and one.measurement.completed > 0
         assert [seen.node for seen in one.generators] == [FIRST]
+
+
+def test_what_is_said_after_ctrl_c_can_be_done(ray: FakeRay, tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=2, woven=True, measure_s=0.4)
+
+    def ctrl_c() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(trial.Interrupted) as cut:
+        sat(tmp_path, Told(ctrl_c))
+    assert cut.value.remedy == (
+        "what was measured is kept; a run on a cluster cannot be gone on with: make a new one"
+    )
+    settings = made_servers.settings(tmp_path)
+    with pytest.raises(InputError, match="a run on a cluster cannot be gone on with"):
+        trial.resume(store.find(settings.results, "latest"), settings)
+    assert psutil.Process().children(recursive=True) == []
+
+
+def test_what_is_said_where_a_trial_cannot_be_stored_can_be_done(
+    ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_studies.write(tmp_path, ["right"], blocks=1, measure_s=0.3)
+
+    append = RunFile.append
+
+    def full(self: RunFile, record: object, *more: object) -> None:
+        if isinstance(record, TrialDone):
+            raise EnvironmentLacks("cannot write run.jsonl: no space left on device", "make room")
+        append(self, record, *more)  # type: ignore[arg-type]  # as it was given
+
+    monkeypatch.setattr(RunFile, "append", full)
+    with pytest.raises(trial.CutShort) as cut:
+        sat(tmp_path, Told())
+    assert cut.value.remedy == (
+        "make room; what is stored stands; a run on a cluster cannot be gone on with: make a new one"
+    )

@@ -37,7 +37,8 @@ def run(args: argparse.Namespace) -> int:
     path = store.find(settings.results, args.run, console.note)
     before = stored.read(path)
     if not before.trials:
-        raise InputError(f"{path}: there is no whole trial to judge", "run it again, or --resume it")
+        again = "make a new run" if before.header.nodes else "run it again, or --resume it"
+        raise InputError(f"{path}: there is no whole trial to judge", again)
     judgement = judge(before)
     if not args.dry_run:
         run_file, _ = store.reopen(path)

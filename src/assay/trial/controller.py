@@ -26,7 +26,7 @@ from assay.trial.bench import Bench, open_bench
 from assay.trial.early import early_look
 from assay.trial.first_look import first_look
 from assay.trial.header import Resumed, header_for
-from assay.trial.observer import CutShort, Interrupted, Observer, Silent
+from assay.trial.observer import CutShort, Interrupted, Observer, Silent, how_to_go_on
 from assay.trial.one_trial import failure_of, run_trial
 from assay.trial.prepare import prepare_all
 from assay.trial.side_by_side import settled
@@ -132,8 +132,9 @@ def _raise(ending: BaseException | None, run: Run) -> None:
     if isinstance(ending, KeyboardInterrupt):
         raise Interrupted(run)
     if isinstance(ending, AssayError):
-        again = f"go on with: assay run --resume {run.header.run_id}"
-        raise CutShort(run, ending.message, f"{ending.remedy}; {again}") from ending
+        kept = "what is stored stands" if run.header.nodes else ""
+        told = (ending.remedy, kept, how_to_go_on(run))
+        raise CutShort(run, ending.message, "; ".join(filter(None, told))) from ending
 
 
 def _prepared(resolved: ResolvedRun, bench: Bench) -> Mapping[str, Ready]:

@@ -104,6 +104,13 @@ class CutShort(AssayError):
         self.run = run
 
 
+def how_to_go_on(run: Run) -> str:
+    """What to do with a run that ended before its time, as its end says."""
+    if run.header.nodes:
+        return "a run on a cluster cannot be gone on with: make a new one"
+    return f"go on with: assay run --resume {run.header.run_id}"
+
+
 class Interrupted(CutShort):
     """Ctrl-C."""
 
@@ -117,5 +124,5 @@ class Interrupted(CutShort):
             f"interrupted after {done} trials"
             if planned is None
             else f"interrupted after {done} of {planned} trials",
-            f"what was measured is kept; go on with: assay run --resume {run.header.run_id}",
+            f"what was measured is kept; {how_to_go_on(run)}",
         )
