@@ -14,11 +14,11 @@ from assay import host
 from assay.generator import GoingTurns
 from assay.looks import Lives, Looks, LooksHere, looked_at
 from assay.settings import Settings
-from assay.sut import build, server
+from assay.sut import build, requires, server
 from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
-from assay.sut.manifest import ServerSpec
+from assay.sut.manifest import Requirement, ServerSpec
 from assay.sut.server import RunningServer
 from assay.sut.services import Services
 from assay.values.run import Environment
@@ -35,9 +35,9 @@ class Watched(Protocol):
 class Site:
     """A machine that servers are built, started and looked at on: this one; a kind of it may be another."""
 
-    def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
-        """What the figures of its servers belong to."""
-        return host.environment(split, tool_versions)
+    def environment(self, split: CoreSplit, tools: Sequence[Requirement]) -> Environment:
+        """What the figures of its servers belong to, with the versions that these tools have there."""
+        return host.environment(split, requires.versions(tools))
 
     def prepare(
         self,

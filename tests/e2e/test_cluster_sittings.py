@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from assay.cluster import session
 from assay.design import Slot
 from assay.errors import EnvironmentLacks, InputError
 from assay.store import RunFile
+from assay.sut import requires
+from assay.sut.manifest import Requirement
+from assay.sut.requires import Checked
 from assay.trial import Silent
 from assay.values.run import Run, TrialDone
 from assay.values.sitting import Sitting
@@ -162,3 +166,19 @@ def test_what_is_said_where_a_trial_cannot_be_stored_can_be_done(
     assert cut.value.remedy == (
         "make room; what is stored stands; a run on a cluster cannot be gone on with: make a new one"
     )
+
+
+def test_the_record_has_the_tools_of_the_server_node(
+    ray: FakeRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_studies.write(tmp_path, ["right"], blocks=1, measure_s=0.3)
+    with (tmp_path / "servers/greeting/right/server.toml").open("a") as manifest:
+        manifest.write('[[requires]]\ncommand = "tool"\n')
+    driver = threading.current_thread()
+
+    def looked_up(requirement: Requirement, environ: object = None) -> Checked:
+        here = threading.current_thread() is driver
+        return Checked(requirement, version="1.0" if here else "2.0")
+
+    monkeypatch.setattr(requires, "check", looked_up)
+    assert sat(tmp_path, Told()).header.environment.tool_versions["tool"] == "2.0"

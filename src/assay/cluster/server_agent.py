@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,12 +20,12 @@ from assay.host import Watch
 from assay.looks import LaneLooked, Looking, LooksHere
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
-from assay.sut import build, leftovers, server
+from assay.sut import build, leftovers, requires, server
 from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
 from assay.sut.kept import stop_all
-from assay.sut.manifest import ServerSpec
+from assay.sut.manifest import Requirement, ServerSpec
 from assay.sut.sampler import TreeClock
 from assay.sut.server import RunningServer
 from assay.sut.services import Services
@@ -50,10 +50,10 @@ class ServerAgent(NodeAgent):
         self._course: Course | None = None
         self._looking: Looking | None = None
 
-    def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Wrapped:
-        """This machine's, as JSON."""
+    def environment(self, split: CoreSplit, tools: Sequence[Requirement]) -> Wrapped:
+        """This machine's, with the versions that these tools have here, as JSON."""
         self._hear()
-        return told(lambda: msgspec.json.encode(host.environment(split, tool_versions)))
+        return told(lambda: msgspec.json.encode(host.environment(split, requires.versions(tools))))
 
     def receive(self, folders: tuple[Path, ...], content: bytes, digest: str) -> Wrapped:
         """Take the sources of servers."""

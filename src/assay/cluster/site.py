@@ -24,7 +24,7 @@ from assay.site import Site
 from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
-from assay.sut.manifest import ServerSpec
+from assay.sut.manifest import Requirement, ServerSpec
 from assay.sut.server import RunningServer
 from assay.sut.services import Services
 from assay.values.run import Environment
@@ -195,9 +195,9 @@ class FarSite(Site):
 
     agent: Agent
 
-    def environment(self, split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
-        """The node's."""
-        answer = calls.ask(self.agent, "environment", split, dict(tool_versions))
+    def environment(self, split: CoreSplit, tools: Sequence[Requirement]) -> Environment:
+        """The node's, with the tools that are there: each is asked for its version, which takes a while."""
+        answer = patiently(self.agent, "environment", split, tuple(tools))
         return msgspec.json.decode(answer, type=Environment)
 
     def send(self, settings: Settings) -> None:

@@ -64,6 +64,11 @@ def check_all(requirements: Sequence[Requirement]) -> tuple[Checked, ...]:
     return tuple(check(requirement) for requirement in requirements)
 
 
+def versions(requirements: Sequence[Requirement]) -> dict[str, str]:
+    """Of each tool that is there its version, by its name."""
+    return {one.requirement.name: one.version for one in check_all(requirements) if one.version}
+
+
 def debian_packages(checked: Sequence[Checked]) -> tuple[str, ...]:
     """The packages that would install what is missing."""
     wanted = (tool.install.removeprefix(_INSTALL) for tool in checked if tool.install)

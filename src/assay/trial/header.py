@@ -19,7 +19,7 @@ from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.store import RunFile
 from assay.study import load_study, resolve
-from assay.sut.requires import check_all
+from assay.sut.manifest import Requirement
 from assay.trial.where import HERE, Where
 from assay.values.design import Design, RivalsDesign, StudyDesign
 from assay.values.run import FORMAT, Header, Run
@@ -32,7 +32,7 @@ def header_for(run: ResolvedRun, command: Sequence[str], series: str = "", where
     """
     for case in run.cases:
         engine.check(case.plan)
-    environment = where.site.environment(run.split, _tool_versions(run))
+    environment = where.site.environment(run.split, _tools(run))
     if not where.nodes:
         carried = loopback.bytes_per_s(run.split)
         environment = msgspec.structs.replace(environment, loopback_bytes_per_s=carried)
@@ -52,10 +52,9 @@ def header_for(run: ResolvedRun, command: Sequence[str], series: str = "", where
     )
 
 
-def _tool_versions(run: ResolvedRun) -> dict[str, str]:
-    """Of every tool that a server of the run is built or run with."""
-    wanted = dict.fromkeys(requirement for server in run.servers for requirement in server.requires)
-    return {one.requirement.name: one.version for one in check_all(tuple(wanted)) if one.version}
+def _tools(run: ResolvedRun) -> tuple[Requirement, ...]:
+    """All that a server of the run is built or run with; where servers run, their versions are looked up."""
+    return tuple(dict.fromkeys(one for server in run.servers for one in server.requires))
 
 
 @dataclass
