@@ -38,11 +38,11 @@ def test_nodes_are_listed_with_roles_clocks_and_links(cluster: Cluster) -> None:
 
 
 def test_two_generators_offer_one_load(cluster: Cluster, url: str) -> None:
-    result = load(cluster, url, "-c", "10", "-n", "1003", "--threads", "4")
+    result = load(cluster, url, "-c", "10", "-n", "1003", "--threads", "3")
     measured, generators = result["measurement"], result["generators"]
     assert [one["node"] for one in generators] == [host.address for host in cluster.hosts[:2]]
     assert measured["completed"] + measured["failed"] == 1003
-    assert [one["measurement"]["connections"]["asked"] for one in generators] == [6, 4]
+    assert [one["measurement"]["connections"]["asked"] for one in generators] == [7, 3]
     assert [one["first_worker"] for one in generators] == [0, 2]
     books = measured["books"]
     assert books["started"] == books["completed"] + books["failed"] + books["in_flight"]

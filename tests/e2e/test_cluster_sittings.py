@@ -119,9 +119,7 @@ def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
 
 
 @pytest.mark.parametrize("woven", [True, False])
-def test_a_study_of_one_connection_runs_from_one_generator(
-    ray: FakeRay, tmp_path: Path, woven: bool
-) -> None:
+def test_a_study_of_one_connection_runs_from_one_generator(ray: FakeRay, tmp_path: Path, woven: bool) -> None:
     modes = ["right", "slow"] if woven else ["right"]
     made_studies.write(tmp_path, modes, blocks=1, woven=woven, measure_s=0.3, connections=1)
     run = sat(tmp_path, Told())

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import fake_ray
 import hello_server
@@ -12,8 +16,11 @@ import pytest
 from fake_ray import ADDRESS, FakeRay
 from msgspec.structs import replace
 
+from assay.cli import ray_flags
+from assay.cli.main import main
 from assay.cluster import session
 from assay.generator import generators_of
+from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
 
@@ -56,3 +63,65 @@ def test_a_load_of_a_run_with_fewer_connections_comes_from_fewer_generators(
         load = where.generator.start(whole)
         assert load.result().completed == 100
         assert [one.node for one in generators_of(load)] == [FIRST]
+
+
+def loaded(plan: LoadPlan, *words: str) -> list[str]:
+    """The words of such a load of a command line."""
+    return ["load", plan.url, "--ray", ADDRESS, "-n", "100", "--json", "-q", *words]
+
+
+def test_threads_are_those_of_all_generators(
+    ray: FakeRay, plan: LoadPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(loaded(plan, "-c", "10", "--threads", "3")) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    assert [one["first_worker"] for one in told["generators"]] == [0, 2]
+    assert [one["measurement"]["connections"]["asked"] for one in told["generators"]] == [7, 3]
+
+
+def test_cores_are_those_of_each_generator(
+    ray: FakeRay, plan: LoadPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    core = min(os.sched_getaffinity(0))
+    assert main(loaded(plan, "-c", "10", "--cpus", str(core))) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    assert [one["cpus"] for one in told["generators"]] == [[core], [core]]
+    workers = [[one["cpu"] for one in each["measurement"]["workers"]] for each in told["generators"]]
+    assert workers == [[core], [core]]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["-c", "10", "--threads", "1"],
+            "1 threads cannot be dealt to 2 generators; ask for more threads, or fewer generators",
+        ),
+        (
+            ["-c", "10", "--cpus", "4095"],
+            "generator 127.0.0.1 has no core 4095; --cpus names cores that each generator has",
+        ),
+    ],
+)
+def test_what_cannot_be_dealt_is_refused(
+    ray: FakeRay, plan: LoadPlan, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    assert main(loaded(plan, *words)) == 2
+    assert capsys.readouterr().err == f"assay: {said}\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class Search:
+    """As much of a run as its place is chosen by."""
+
+    cases: tuple[()] = ()
+    split: object = None
+
+
+def test_threads_of_a_search_are_those_of_all_generators(
+    ray: FakeRay, plan: LoadPlan, settings: Settings
+) -> None:
+    args = argparse.Namespace(ray=ADDRESS, generators=None, threads=3)
+    with ray_flags.somewhere(args, cast(ResolvedRun, Search()), settings) as (_, where):
+        assert where.generator.planned(plan).threads == 3
+        assert where.generator.planned(replace(plan, load=Closed(connections=2))).threads == 2

@@ -86,7 +86,8 @@ def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
     """The same load, from several machines."""
     from assay.cluster import session
 
-    with session.fleet(args.ray, args.generators, plan) as (fleet, plan):
+    threads = getattr(args, "threads", None)  # the plan's own are those of this machine unless it is given
+    with session.fleet(args.ray, args.generators, plan, threads) as (fleet, plan):
         running = fleet.start(plan)
         interrupted = not _watch(running, plan, quiet=args.quiet)
         loaded = Loaded(plan, running.result(), generators=running.generators(), same_machine=False)

@@ -49,5 +49,6 @@ def somewhere(
 
     met = [case.ready for case in run.cases if isinstance(case.ready, Standing)]
     standing = dict.fromkeys((one.host, one.port) for one in met)
-    with session.whereabouts(args.ray, args.generators, settings, tuple(standing)) as (where, split):
+    threads = getattr(args, "threads", None)
+    with session.whereabouts(args.ray, args.generators, settings, tuple(standing), threads) as (where, split):
         yield dataclasses.replace(run, split=split), where

@@ -53,10 +53,14 @@ class Member:
     server_too: bool = False
     same_machine: bool = False
     link_bytes_per_s: float | None = None
+    chosen_cpus: tuple[int, ...] = ()
+    """The cores that somebody has named for it."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
         """The cores that its workers may use."""
+        if self.chosen_cpus:
+            return self.chosen_cpus
         return self.about.client_cpus if self.server_too else self.about.cpus
 
 
@@ -70,14 +74,16 @@ def dealt(threads: int, members: int) -> tuple[Part, ...]:
     return tuple(part for part in parts if part.workers)
 
 
-def dealt_out(plan: LoadPlan, members: Sequence[Member]) -> LoadPlan:
-    """The plan with workers for all generators: as many on each as the smallest has cores.
+def dealt_out(plan: LoadPlan, members: Sequence[Member], threads: int | None = None) -> LoadPlan:
+    """The plan with workers for all generators: `threads` in all, or as many on each as the smallest has
+    cores. What the plan itself says of threads and cores is of one machine.
 
     No more than connections, each of which is one worker's: with fewer than there are generators, the last
     of them have no part.
     """
     each = min(len(member.cpus) or member.about.cores for member in members)
-    return replace(plan, threads=min(connections_of(plan), each * len(members)), cpus=())
+    wanted = threads or each * len(members)
+    return replace(plan, threads=min(connections_of(plan), wanted), cpus=())
 
 
 def connections_of(plan: LoadPlan) -> int:
@@ -97,12 +103,14 @@ class Fleet:
     members: tuple[Member, ...]
     allowed: bool = False
     """Whether the driver has leave to load what is not on a private network."""
+    threads: int | None = None
+    """How many workers somebody has asked for, on all of them together."""
     _again: dict[str, Agent] = field(default_factory=dict)
     """Agents in place of those that were lost, by node."""
 
     def planned(self, plan: LoadPlan) -> LoadPlan:
         """The plan with workers for all of them."""
-        return dealt_out(plan, self.members)
+        return dealt_out(plan, self.members, self.threads)
 
     def start(self, plan: LoadPlan) -> FleetRun:
         """Start a load on all of them. Nothing goes on where one cannot."""

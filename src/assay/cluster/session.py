@@ -76,30 +76,39 @@ def with_role(address: str, role: Role, count: int | None) -> tuple[Node, ...]:
 
 
 @contextlib.contextmanager
-def fleet(address: str, count: int | None, plan: LoadPlan) -> Iterator[tuple[Fleet, LoadPlan]]:
-    """Generators for a load on a server that stands somewhere, and the plan with their workers.
+def fleet(
+    address: str, count: int | None, plan: LoadPlan, threads: int | None = None
+) -> Iterator[tuple[Fleet, LoadPlan]]:
+    """Generators for a load on a server that stands somewhere, and the plan with their workers: `threads` in
+    all, where that is given.
 
-    `plan` is settled: where it leads beyond private networks, the driver has leave. InputError where it has
-    not something for each of them to do.
+    `plan` is settled: where it leads beyond private networks, the driver has leave; the cores that it names
+    are those of each generator. InputError where it has not something for each of them to do.
     """
     with contextlib.ExitStack() as opened:
         opened.enter_context(calls.joined(address))
         nodes = with_role(address, "generator", count)
         _refuse_idlers(connections_of(plan), "connections", nodes)
+        _refuse_idlers(threads, "threads", nodes)
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
-        members = tuple(Member(one.agent, one.about) for one in chosen)
+        _refuse_cores(plan.cpus, chosen)
+        members = tuple(Member(one.agent, one.about, chosen_cpus=plan.cpus) for one in chosen)
         _reachable(members, plan)
-        made = Fleet(members, allowed=bool(outsiders(first_hops(plan))))
+        made = Fleet(members, allowed=bool(outsiders(first_hops(plan))), threads=threads)
         yield made, made.planned(plan)
 
 
 @contextlib.contextmanager
 def whereabouts(
-    address: str, count: int | None, settings: Settings, standing: Sequence[tuple[str, int]] = ()
+    address: str,
+    count: int | None,
+    settings: Settings,
+    standing: Sequence[tuple[str, int]] = (),
+    threads: int | None = None,
 ) -> Iterator[tuple[Where, CoreSplit]]:
     """Where a run with servers of its own takes place: a server node and generators, and its cores.
 
-    `standing` are hosts and ports of servers that nobody starts: EnvironmentLacks where a generator does not
+    Each load has `threads` workers in all, where that is given. `standing` are hosts and ports of servers that nobody starts: EnvironmentLacks where a generator does not
     get to one.
     """
     with contextlib.ExitStack() as opened:
@@ -107,6 +116,7 @@ def whereabouts(
         [node] = with_role(address, "server", 1)
         [server] = opened.enter_context(agents(ServerAgent, "server", [node]))
         nodes = with_role(address, "generator", count)
+        _refuse_idlers(threads, "threads", nodes)
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
         opened.enter_context(kept_in_mind(server.agent))
         members = with_links([Member(one.agent, one.about) for one in chosen], server)
@@ -118,7 +128,7 @@ def whereabouts(
         cpus = server.about.server_cpus if both else server.about.cpus
         rates = [member.link_bytes_per_s or 0.0 for member in members]
         where = Where(
-            generator=Fleet(members),
+            generator=Fleet(members, threads=threads),
             site=site,
             same_machine=any(member.same_machine for member in members),
             link_bytes_per_s=sum(rates),
@@ -186,9 +196,20 @@ def kept_in_mind(agent: Agent) -> Iterator[None]:
         asking.join()
 
 
-def _refuse_idlers(of_load: int, what: str, nodes: Sequence[Node]) -> None:
+def _refuse_cores(cpus: Sequence[int], chosen: Sequence[Chosen]) -> None:
+    """InputError names the first generator that lacks one of the cores."""
+    for one in chosen:
+        lacking = sorted(set(cpus) - set(one.about.cpus)) if one.about.cpus else []
+        if lacking:
+            raise InputError(
+                f"generator {one.agent.node.address} has no core {lacking[0]}",
+                "--cpus names cores that each generator has",
+            )
+
+
+def _refuse_idlers(of_load: int | None, what: str, nodes: Sequence[Node]) -> None:
     """InputError where there are fewer of these than generators: somebody asked for them all."""
-    if of_load < len(nodes):
+    if of_load is not None and of_load < len(nodes):
         raise InputError(
             f"{of_load} {what} cannot be dealt to {len(nodes)} generators",
             f"ask for more {what}, or fewer generators",
