@@ -81,6 +81,8 @@ class FakeRay:
 
     roles: Mapping[str, Sequence[Role]]
     handles: list[Handle] = field(default_factory=list)
+    away: set[str] = field(default_factory=set)
+    """The nodes on which nothing can be placed: they are cut off."""
 
     def of(self, node: str) -> Handle:
         """The agent that was placed there last."""
@@ -111,7 +113,7 @@ class FakeRay:
     def _placed(self, kind: type[NodeAgent], node: str, wanted: Mapping[str, float], address: str) -> Handle:
         held = next(iter(wanted), "")
         taken = any(one.held == held != "" and one.node == node and not one.gone for one in self.handles)
-        made = Handle(node, held, None if taken else kind(address))
+        made = Handle(node, held, None if taken or node in self.away else kind(address))
         self.handles.append(made)
         return made
 

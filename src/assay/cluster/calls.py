@@ -35,7 +35,6 @@ Answer: TypeAlias = Any
 
 _KNOCK_S = 3.0
 _PLACE_S = 30.0
-_NOT_PLACED = f"did not answer within {_PLACE_S:g} s: another run uses it, or Ray cannot start a process"
 _THREADS = 16
 _START = "`ray start --head` starts one; docs/many-machines.md says how"
 
@@ -128,15 +127,21 @@ def nodes() -> tuple[Node, ...]:
     return tuple(sorted(found, key=lambda node: socket.inet_aton(node.address) if _is_v4(node) else b""))
 
 
-def place(kind: type, role: Role | None, chosen: Sequence[Node]) -> tuple[Agent, ...]:
+def place(
+    kind: type, role: Role | None, chosen: Sequence[Node], within_s: float = _PLACE_S
+) -> tuple[Agent, ...]:
     """An agent on each of these nodes, told its address, there and answering; it holds the node's `role`, if
     that is given.
 
-    NodeLost where one cannot be had.
+    NodeLost where one cannot be had: the others are dismissed, and whoever is still on its way.
     """
     agents = tuple(send(kind, role, node) for node in chosen)
-    for problem in filter(None, arrived(agents)):
-        raise problem
+    try:
+        for problem in filter(None, arrived(agents, within_s)):
+            raise problem
+    except BaseException:
+        dismiss(agents)
+        raise
     return agents
 
 
@@ -156,15 +161,16 @@ def send(kind: type, role: Role | None, node: Node) -> Agent:
     return Agent(node, handle)
 
 
-def arrived(agents: Sequence[Agent]) -> list[AssayError | None]:
+def arrived(agents: Sequence[Agent], within_s: float = _PLACE_S) -> list[AssayError | None]:
     """Wait until all of them are there and answer; of each that does not in time, why."""
     asked = [begin(agent, "hello") for agent in agents]
-    until_s = time.monotonic() + _PLACE_S
+    until_s = time.monotonic() + within_s
+    late = f"did not answer within {within_s:g} s: another run uses it, or Ray cannot start a process"
     problems: list[AssayError | None] = []
     for agent, reference in zip(agents, asked, strict=True):
         left_s = max(0.0, until_s - time.monotonic())
         try:
-            collect(agent, reference, within_s=left_s, late=_NOT_PLACED)
+            collect(agent, reference, within_s=left_s, late=late)
         except AssayError as problem:
             problems.append(problem)
         else:

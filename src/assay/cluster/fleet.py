@@ -38,6 +38,9 @@ _LANE_LEAD_NS = 5_000_000
 _AHEAD_NS = 60_000_000
 """How far ahead of now a change under load is agreed: sixty round trips on a quiet network."""
 _LOOK_EVERY_S = 0.25
+_BACK_S = 8.0
+"""How long a load waits for a node that was lost in this run, asking it included."""
+_LEAST_BACK_S = 2.0
 _STOP_S = 2.0
 """How long those that still answer may take to stop, where one is lost."""
 ASKED_A_SECOND = 1_000
@@ -105,8 +108,8 @@ class Fleet:
     """Whether the driver has leave to load what is not on a private network."""
     threads: int | None = None
     """How many workers somebody has asked for, on all of them together."""
-    _again: dict[str, Agent] = field(default_factory=dict)
-    """Agents in place of those that were lost, by node."""
+    _again: dict[str, tuple[Agent, NodeLost | None]] = field(default_factory=dict)
+    """Agents in place of those that were lost, by node; where there is none, why the last one was lost."""
 
     def planned(self, plan: LoadPlan) -> LoadPlan:
         """The plan with workers for all of them."""
@@ -177,15 +180,26 @@ class Fleet:
         return starts_ns
 
     def _at_hand(self, member: Member) -> Member:
-        """The member, with a new agent where its own was lost. NodeLost where there can be none."""
-        node = member.agent.node
-        agent = self._again.get(node.id, member.agent)
+        """The member, with a new agent where its own was lost.
+
+        NodeLost, with why it was lost, where there can be none soon.
+        """
+        node, began_s = member.agent.node, time.monotonic()
+        agent, lost = self._again.get(node.id, (member.agent, None))
+        if lost is None:
+            try:
+                calls.ask(agent, "hello")
+                return dataclasses.replace(member, agent=agent)
+            except NodeLost as silent:
+                calls.dismiss([agent])  # it may only have been cut off: it would hold the node for ever
+                lost = silent
+        left_s = max(_LEAST_BACK_S, _BACK_S - (time.monotonic() - began_s))
         try:
-            calls.ask(agent, "hello")
+            [agent] = calls.place(GeneratorAgent, "generator", [node], left_s)
         except NodeLost:
-            calls.dismiss([agent])  # it may only have been cut off: it would hold the node for ever
-            [agent] = calls.place(GeneratorAgent, "generator", [node])
-            self._again[node.id] = agent
+            self._again[node.id] = (agent, lost)
+            raise NodeLost(f"{lost.message}, and it is not back", lost.remedy) from None
+        self._again[node.id] = (agent, None)
         return dataclasses.replace(member, agent=agent)
 
 

@@ -108,8 +108,8 @@ def whereabouts(
 ) -> Iterator[tuple[Where, CoreSplit]]:
     """Where a run with servers of its own takes place: a server node and generators, and its cores.
 
-    Each load has `threads` workers in all, where that is given. `standing` are hosts and ports of servers that nobody starts: EnvironmentLacks where a generator does not
-    get to one.
+    Each load has `threads` workers in all, where that is given. `standing` are hosts and ports of servers
+    that nobody starts: EnvironmentLacks where a generator does not get to one.
     """
     with contextlib.ExitStack() as opened:
         opened.enter_context(calls.joined(address))

@@ -1,0 +1,86 @@
+"""Nodes of a cluster that are lost, late or of another version, without a cluster."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import fake_ray
+import hello_server
+import pytest
+from fake_ray import ADDRESS, FakeRay
+
+from assay.cluster import calls, session
+from assay.cluster.agent import GeneratorAgent
+from assay.cluster.calls import NodeLost
+from assay.settings import Settings
+from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
+
+FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+
+
+@pytest.fixture(scope="module")
+def plan() -> Iterator[LoadPlan]:
+    """A hundred requests to a server that stands here."""
+    with hello_server.standing() as url:
+        yield LoadPlan(
+            url=url,
+            requests=(Request(target="/"),),
+            load=Closed(connections=12),
+            stop=StopAtCount(count=100),
+        )
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
+    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+        yield running
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return dataclasses.replace(Settings.resolve(here=tmp_path, environ={}), server_folders=())
+
+
+def test_a_node_that_stays_away_is_waited_for_shortly_and_told_by_why_it_was_lost(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    get = ray.get
+
+    def noted(reference: fake_ray.Answer, timeout: float) -> object:
+        waited.append(timeout)
+        return get(reference, timeout)
+
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        lost = ray.of(SECOND)
+        lost.cut = True
+        ray.away.add(SECOND)
+        monkeypatch.setattr(sys.modules["ray"], "get", noted)
+        for _ in range(2):
+            waited.clear()
+            with pytest.raises(NodeLost) as told:
+                made.start(whole)
+            assert str(told.value) == (
+                "node 127.0.0.2 did not answer within 6 s, and it is not back; "
+                "`assay nodes` looks at all of them"
+            )
+            assert max(waited) <= 8
+        assert len(waited) == 2  # the first generator was asked, and a new agent waited for, nobody else
+        ray.away.clear()
+        assert made.start(whole).result().completed == 100
+    assert lost.gone
+
+
+def test_agents_that_came_are_dismissed_where_one_does_not(ray: FakeRay) -> None:
+    nodes = calls.nodes()
+    [taken] = calls.place(GeneratorAgent, "generator", nodes[1:2])
+    with pytest.raises(NodeLost, match="another run uses it"):
+        calls.place(GeneratorAgent, "generator", nodes[:2])
+    assert [one.gone for one in ray.handles if one is not taken.handle] == [True, True]
+    assert not taken.handle.gone
+    calls.place(GeneratorAgent, "generator", nodes[:1])  # nobody holds it
