@@ -11,7 +11,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import fake_ray
-import msgspec
 import pytest
 from fake_ray import ADDRESS, FakeRay
 from msgspec.structs import replace
@@ -19,7 +18,7 @@ from msgspec.structs import replace
 import assay
 from assay import engine
 from assay.cli.main import main
-from assay.cluster import agent, calls, fleet, session, survey
+from assay.cluster import calls, fleet, session, survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
 from assay.cluster.merge import NotOneLoad
@@ -262,7 +261,7 @@ def test_an_agent_is_asked_while_the_driver_is_busy_elsewhere(
     class Heard(NodeAgent):
         def hello(self) -> Wrapped:
             heard.release()
-            return told(lambda: None)
+            return super().hello()
 
     [placed] = calls.place(Heard, None, calls.nodes()[:1])
     monkeypatch.setattr(session, "HEARTBEAT_S", 0.001)
@@ -275,23 +274,24 @@ def test_an_agent_is_asked_while_the_driver_is_busy_elsewhere(
 
 
 def test_what_is_wrong_with_a_cluster_is_a_line_each(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
-    ray.roles = {FIRST: ("generator",), SECOND: ("generator",)}
-    calls.place(NodeAgent, "generator", calls.nodes()[1:])  # another run's
-    ours = engine.version()
+    ray.roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("generator",)}
+    calls.place(NodeAgent, "generator", calls.nodes()[1:2])  # another run's
 
     class Other(NodeAgent):
+        def hello(self) -> Wrapped:
+            return told(lambda: ("9.9", "9.8")) if self._address == THIRD else super().hello()
+
         def about(self) -> Wrapped:
-            there = replace(agent.about_here(), engine_version="9.9")
-            return told(lambda: msgspec.json.encode(there))
+            return told(lambda: b'{"of another shape":1}') if self._address == THIRD else super().about()
 
     moved = ClockSeen(offset_ns=0, uncertainty_ns=12_300_000, round_trip_ns=24_600_000)
     monkeypatch.setattr(survey, "read_clocks", lambda agents: [moved for _ in agents])
     monkeypatch.setattr(survey, "NodeAgent", Other)
     assert survey.of(ADDRESS).problems == (
-        f"node 127.0.0.1 has Assay {assay.version()} (engine 9.9), "
-        f"this machine {assay.version()} (engine {ours})",
         "the clock of 127.0.0.1 is known to 12.3 ms only: its network is slow or busy",
         "node 127.0.0.2 did not answer within 30 s: another run uses it, or Ray cannot start a process; "
         "`assay nodes` looks at all of them",
+        f"node 127.0.0.3 has Assay 9.9 (engine 9.8), this machine {assay.version()} "
+        f"(engine {engine.version()}); install the same version on all machines",
         "no node is a server: ray start --resources='{\"assay_server\": 1}' makes one",
     )

@@ -14,7 +14,8 @@ from fake_ray import ADDRESS, FakeRay
 
 from assay.cluster import calls, session
 from assay.cluster.agent import GeneratorAgent
-from assay.cluster.calls import NodeLost
+from assay.cluster.calls import NodeLost, Wrapped, told
+from assay.errors import EnvironmentLacks
 from assay.settings import Settings
 from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
 
@@ -84,3 +85,27 @@ def test_agents_that_came_are_dismissed_where_one_does_not(ray: FakeRay) -> None
     assert [one.gone for one in ray.handles if one is not taken.handle] == [True, True]
     assert not taken.handle.gone
     calls.place(GeneratorAgent, "generator", nodes[:1])  # nobody holds it
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        (("9.9", "9.8"), "node 127.0.0.1 has Assay 9.9 (engine 9.8), this machine "),
+        (None, "node 127.0.0.1 has another Assay, this machine "),  # of before agents told it so
+    ],
+)
+def test_a_node_of_another_version_is_refused_before_anything_of_it_is_read(
+    ray: FakeRay, theirs: object, said: str
+) -> None:
+    class Other(GeneratorAgent):
+        def hello(self) -> Wrapped:
+            return told(lambda: theirs)
+
+        def about(self) -> Wrapped:
+            return told(lambda: b'{"of another shape":1}')
+
+    with pytest.raises(EnvironmentLacks) as refused, session.agents(Other, "generator", calls.nodes()[:2]):
+        pass
+    assert str(refused.value).startswith(said)
+    assert str(refused.value).endswith("; install the same version on all machines")
+    assert all(one.gone for one in ray.handles)

@@ -7,10 +7,8 @@ from judged import QUIET, changed, findings_of, found
 from made_runs import case, made_slice, measurement, plan, run, trial
 from msgspec.structs import replace
 
-from assay.cluster import session
-from assay.cluster.calls import Agent, Node
+from assay.cluster import versions
 from assay.errors import EnvironmentLacks
-from assay.values.cluster import About
 from assay.values.measurement import Measurement
 from assay.values.trial import ClockSeen, Failure, GeneratorSeen, HostSeen, Lane, Link
 
@@ -127,23 +125,8 @@ def test_a_trial_that_lost_a_machine_is_told() -> None:
 
 
 def test_a_node_of_another_version_is_refused() -> None:
-    about = About(
-        hostname="far",
-        os="",
-        kernel="",
-        cpu_model="",
-        cores=1,
-        cpus=(0,),
-        client_cpus=(0,),
-        server_cpus=(0,),
-        kernel_id="",
-        assay_version="0.0.1",
-        engine_version="0.0.1",
-        python="3.11",
-    )
-    node = Node("id", "10.0.0.9", ("generator",))
     with pytest.raises(EnvironmentLacks, match=r"node 10\.0\.0\.9 has Assay 0\.0\.1 .*same version"):
-        session.refuse_other_versions(session.Chosen(Agent(node, None), about))
+        versions.refuse_other("10.0.0.9", ("0.0.1", "0.0.1"))
 
 
 def test_the_link_takes_the_place_of_the_loopback() -> None:

@@ -18,7 +18,7 @@ import msgspec
 
 import assay
 from assay import engine, host
-from assay.cluster import link
+from assay.cluster import link, versions
 from assay.cluster.calls import Wrapped, told
 from assay.errors import InputError, reason_of
 from assay.host import Watch
@@ -47,9 +47,9 @@ class NodeAgent:
         threading.Thread(target=self._watch, name="driver-watch", daemon=True).start()
 
     def hello(self) -> Wrapped:
-        """Say that it is there."""
+        """Say that it is there, and of which Assay and engine: as they are where this process was started."""
         self._hear()
-        return told(lambda: None)
+        return told(lambda: versions.here())
 
     def now_ns(self) -> Wrapped:
         """The calendar's time here."""

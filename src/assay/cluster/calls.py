@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from assay import extras
+from assay.cluster import versions
 from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
 from assay.values.cluster import Role
 
@@ -133,7 +134,8 @@ def place(
     """An agent on each of these nodes, told its address, there and answering; it holds the node's `role`, if
     that is given.
 
-    NodeLost where one cannot be had: the others are dismissed, and whoever is still on its way.
+    NodeLost where one cannot be had, EnvironmentLacks where it is of another Assay: all are dismissed then, as
+    is whoever is still on its way.
     """
     agents = tuple(send(kind, role, node) for node in chosen)
     try:
@@ -162,7 +164,7 @@ def send(kind: type, role: Role | None, node: Node) -> Agent:
 
 
 def arrived(agents: Sequence[Agent], within_s: float = _PLACE_S) -> list[AssayError | None]:
-    """Wait until all of them are there and answer; of each that does not in time, why."""
+    """Wait until all of them are there and answer; why one does not in time, or may not be asked more."""
     asked = [begin(agent, "hello") for agent in agents]
     until_s = time.monotonic() + within_s
     late = f"did not answer within {within_s:g} s: another run uses it, or Ray cannot start a process"
@@ -170,7 +172,8 @@ def arrived(agents: Sequence[Agent], within_s: float = _PLACE_S) -> list[AssayEr
     for agent, reference in zip(agents, asked, strict=True):
         left_s = max(0.0, until_s - time.monotonic())
         try:
-            collect(agent, reference, within_s=left_s, late=late)
+            theirs = collect(agent, reference, within_s=left_s, late=late)
+            versions.refuse_other(agent.node.address, theirs)
         except AssayError as problem:
             problems.append(problem)
         else:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-import assay
-from assay import engine
 from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent, NodeAgent, first_hops
 from assay.cluster.calls import Agent, Node
@@ -54,8 +52,6 @@ def agents(kind: type[NodeAgent], role: Role, nodes: Sequence[Node]) -> Iterator
             Chosen(agent, msgspec.json.decode(answer, type=About))
             for agent, answer in zip(placed, told, strict=True)
         )
-        for one in chosen:
-            refuse_other_versions(one)
         yield chosen
     finally:
         calls.dismiss(placed)
@@ -214,21 +210,6 @@ def _refuse_idlers(of_load: int | None, what: str, nodes: Sequence[Node]) -> Non
             f"{of_load} {what} cannot be dealt to {len(nodes)} generators",
             f"ask for more {what}, or fewer generators",
         )
-
-
-def refuse_other_versions(one: Chosen) -> None:
-    """EnvironmentLacks where the node's Assay or engine is not ours."""
-    if other := other_version(one.agent.node.address, one.about):
-        raise EnvironmentLacks(other, "install the same version on all machines")
-
-
-def other_version(address: str, about: About) -> str:
-    """What is not ours of a node's Assay or engine; empty where both are."""
-    ours, theirs = (assay.version(), engine.version()), (about.assay_version, about.engine_version)
-    if ours == theirs:
-        return ""
-    here = f"this machine {ours[0]} (engine {ours[1]})"
-    return f"node {address} has Assay {theirs[0]} (engine {theirs[1]}), {here}"
 
 
 def _reachable(members: Sequence[Member], plan: LoadPlan) -> None:

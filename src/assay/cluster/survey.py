@@ -10,7 +10,7 @@ from assay.cluster import calls
 from assay.cluster.agent import NodeAgent
 from assay.cluster.calls import Agent
 from assay.cluster.fleet import read_clocks
-from assay.cluster.session import LINK_S, other_version
+from assay.cluster.session import LINK_S
 from assay.errors import AssayError
 from assay.values.cluster import About, LinkSeen, NodeSeen, Role, Survey
 
@@ -72,8 +72,6 @@ def _problems(seen: Sequence[NodeSeen]) -> Iterator[str]:
     for node in seen:
         if node.problem:
             yield node.problem
-        if node.about and (other := other_version(node.address, node.about)):
-            yield other
         if node.clock and node.clock.uncertainty_ns > _CLOCK_ALARM_NS:
             wide = node.clock.uncertainty_ns / 1e6
             yield f"the clock of {node.address} is known to {wide:.1f} ms only: its network is slow or busy"

@@ -1,0 +1,34 @@
+"""Whether a node has this machine's Assay.
+
+Compared by plain strings, before anything else of it is read: what another version says may have another shape.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import assay
+from assay import engine
+from assay.errors import EnvironmentLacks
+
+
+@functools.cache
+def here() -> tuple[str, str]:
+    """The versions of Assay and of its engine."""
+    return assay.version(), engine.version()
+
+
+def refuse_other(address: str, theirs: object) -> None:
+    """EnvironmentLacks where what a node's agent said of its versions is not ours."""
+    ours = here()
+    if theirs == ours:
+        return
+    match theirs:
+        case (str(version), str(of_engine)):
+            said = f"Assay {version} (engine {of_engine})"
+        case _:
+            said = "another Assay"
+    raise EnvironmentLacks(
+        f"node {address} has {said}, this machine {ours[0]} (engine {ours[1]})",
+        "install the same version on all machines",
+    )
