@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import fake_ray
 import hello_server
 import pytest
 from fake_ray import ADDRESS, FakeRay
 
-from assay.cluster import calls, session
-from assay.cluster.agent import GeneratorAgent
-from assay.cluster.calls import NodeLost, Wrapped, told
-from assay.errors import EnvironmentLacks
+from assay.cluster import calls, session, site
+from assay.cluster.agent import GeneratorAgent, NodeAgent
+from assay.cluster.calls import Agent, NodeLost, Wrapped, told
+from assay.cluster.site import FarSampler, FarServer, FarSite, Program
+from assay.errors import EnvironmentLacks, ServerFailed
 from assay.settings import Settings
+from assay.sut.build import Prepared
+from assay.sut.contract import Contract, Route
 from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
 
 FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
@@ -109,3 +115,79 @@ def test_a_node_of_another_version_is_refused_before_anything_of_it_is_read(
     assert str(refused.value).startswith(said)
     assert str(refused.value).endswith("; install the same version on all machines")
     assert all(one.gone for one in ray.handles)
+
+
+def far_server(agent: Agent, unended: set[int]) -> FarServer:
+    """A server on a node, as far as ending it goes."""
+    sampler, program = FarSampler(agent, 7), Program(1)
+    prepared = cast(Prepared, None)
+    return FarServer(agent, 7, prepared, 8080, (), program, sampler, 0, agent.node.address, "http", unended)
+
+
+def test_a_server_that_ends_slowly_is_waited_for(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as its node answers: another must not be started beside it."""
+    asked = threading.Semaphore(0)
+    ended: list[int] = []
+
+    class Slow(NodeAgent):
+        def hello(self) -> Wrapped:
+            asked.release()
+            return super().hello()
+
+        def stop_server(self, number: int) -> Wrapped:
+            for _ in range(5):
+                assert asked.acquire(timeout=20)
+            ended.append(number)
+            return told(lambda: None)
+
+    monkeypatch.setattr(site, "_GRACE_S", 0.01)
+    monkeypatch.setattr(site, "_LOOK_S", 0.01)
+    [agent] = calls.place(Slow, "server", calls.nodes()[2:])
+    unended: set[int] = set()
+    far_server(agent, unended).stop()
+    assert (ended, unended) == ([7], set())
+
+
+def test_a_server_that_does_not_end_is_told(ray: FakeRay, monkeypatch: pytest.MonkeyPatch) -> None:
+    enough = threading.Event()
+
+    class Never(NodeAgent):
+        def stop_server(self, number: int) -> Wrapped:
+            enough.wait(60)
+            return told(lambda: None)
+
+    monkeypatch.setattr(site, "_END_S", 0.05)
+    monkeypatch.setattr(site, "_LOOK_S", 0.01)
+    [agent] = calls.place(Never, "server", calls.nodes()[2:])
+    unended: set[int] = set()
+    with pytest.raises(ServerFailed) as failed:
+        far_server(agent, unended).stop()
+    enough.set()
+    assert (failed.value.stage, unended) == ("stop", {7})
+    assert str(failed.value) == "node 127.0.0.3: the server has not ended within 0.05 s"
+
+
+def test_a_server_that_may_still_run_is_ended_before_another_starts(ray: FakeRay) -> None:
+    done: list[str] = []
+
+    class Back(NodeAgent):
+        def stop_server(self, number: int) -> Wrapped:
+            done.append(f"stop {number}")
+            return told(lambda: None)
+
+        def start(self, *given: object) -> Wrapped:
+            done.append("start")
+            return told(lambda: (8, 8081, 1, 0))
+
+    [agent] = calls.place(Back, "server", calls.nodes()[2:])
+    there = FarSite(agent)
+    ray.of(THIRD).cut = True
+    far_server(agent, there.unended).stop()  # nobody hears of it
+    assert there.unended == {7}
+    ray.of(THIRD).cut = False
+    contract = cast(Contract, SimpleNamespace(spoken=SimpleNamespace(scheme="http")))
+    there.start(
+        cast(Prepared, None), contract, cast(Route, None), cpus=(), log=Path("a.log"), env={}
+    )  # fmt: skip
+    assert done[-2:] == ["stop 7", "start"]
+    assert there.unended == set()

@@ -134,8 +134,8 @@ def place(
     """An agent on each of these nodes, told its address, there and answering; it holds the node's `role`, if
     that is given.
 
-    NodeLost where one cannot be had, EnvironmentLacks where it is of another Assay: all are dismissed then, as
-    is whoever is still on its way.
+    NodeLost where one cannot be had, EnvironmentLacks where it is of another Assay: all are dismissed then,
+    whoever is still on its way, too.
     """
     agents = tuple(send(kind, role, node) for node in chosen)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -44,6 +45,7 @@ class ServerAgent(NodeAgent):
         self._moves: list[tuple[Path, Path]] = []
         self._logs = leftovers.new_folder("cluster")
         self._running: dict[int, RunningServer] = {}
+        self._ending = threading.Lock()
         self._started = 0
         self._services: Services | None = None
         self._looks: list[Watch] = []
@@ -251,9 +253,10 @@ class ServerAgent(NodeAgent):
 
         def stopped() -> None:
             self._look_no_more()
-            running = self._running.pop(number, None)
-            if running is not None:
-                running.stop()
+            with self._ending:  # who asks again waits for whoever has asked before
+                running = self._running.pop(number, None)
+                if running is not None:
+                    running.stop()
 
         return told(stopped)
 

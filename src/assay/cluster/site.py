@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -35,6 +35,8 @@ from assay.values.weave import Turn
 _LOOK_S = 0.5
 _SHIP_S = 120.0
 _GRACE_S = 20.0
+_END_S = 120.0
+"""How long a server may take to end, the killing of what is left included."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ class FarServer:
     start_ns: int
     host: str
     scheme: str
+    unended: set[int]
+    """The numbers of servers on the node of which it is not known that they have ended."""
 
     @property
     def url(self) -> str:
@@ -98,8 +102,18 @@ class FarServer:
             return ""
 
     def stop(self) -> None:
-        """End it and all it started. A node that is lost has ended it, or does so once it knows."""
-        calls.ask_to_end(self.agent, "stop_server", self.number, within_s=_GRACE_S)
+        """End it and all it started, however long it takes.
+
+        ServerFailed (stage "stop") where it does not end. A node that is lost has ended it, or does so once
+        it knows: before another starts there it is asked again.
+        """
+        self.unended.add(self.number)
+        if self.agent.silent.is_set():  # its trial has failed already
+            calls.ask_to_end(self.agent, "stop_server", self.number, within_s=0)
+            return
+        with contextlib.suppress(EnvironmentLacks):
+            end_server(self.agent, self.number)
+            self.unended.discard(self.number)
 
 
 @dataclass
@@ -194,6 +208,8 @@ class FarSite(Site):
     """A server node of a cluster."""
 
     agent: Agent
+    unended: set[int] = field(default_factory=set)
+    """Servers of which it is not known that they have ended: no other is started beside them."""
 
     def environment(self, split: CoreSplit, tools: Sequence[Requirement]) -> Environment:
         """The node's, with the tools that are there: each is asked for its version, which takes a while."""
@@ -215,13 +231,18 @@ class FarSite(Site):
     ) -> Prepared:
         """Build a server there. ServerFailed names the node where it lacks something."""
         say(f"on {self.agent.node.address}")
+
+        def look() -> None:
+            if cancel.is_set():
+                raise ServerFailed("build", "the build was cancelled")
+
         try:
             with self._named():
-                return cast(Prepared, patiently(self.agent, "prepare", spec, cores, cancel=cancel))
+                return cast(Prepared, patiently(self.agent, "prepare", spec, cores, look=look))
         except EnvironmentLacks as lost:
             raise ServerFailed("build", str(lost)) from lost
 
-    @contextmanager
+    @contextlib.contextmanager
     def _named(self) -> Iterator[None]:
         """What fails there says where."""
         try:
@@ -230,7 +251,7 @@ class FarSite(Site):
             where = f"node {self.agent.node.address}: {failed.message}"
             raise ServerFailed(failed.stage, where, failed.log_tail) from failed
 
-    @contextmanager
+    @contextlib.contextmanager
     def services(self, run: Services) -> Iterator[Services]:
         """The services of a run, on the node."""
         calls.ask(self.agent, "open_services", tuple(run.specs), run.split)
@@ -250,14 +271,17 @@ class FarSite(Site):
         log: Path,
         env: Mapping[str, str],
     ) -> RunningServer:
-        """Start a server there."""
+        """Start a server there. ServerFailed where one that should have ended still runs."""
         with self._named():
+            for before in sorted(self.unended):
+                end_server(self.agent, before)
+                self.unended.discard(before)
             number, port, pid, start_ns = patiently(
                 self.agent, "start", prepared, contract, route, cpus, log.name
             )
         far = FarServer(
             self.agent, number, prepared, port, cpus, Program(pid), FarSampler(self.agent, number), start_ns,
-            self.agent.node.address, contract.spoken.scheme,
+            self.agent.node.address, contract.spoken.scheme, self.unended,
         )  # fmt: skip
         return cast(RunningServer, far)  # it is one to whoever does not look at its process
 
@@ -281,11 +305,23 @@ class FarSite(Site):
         return int(calls.ask(self.agent, "free_bytes"))
 
 
-def patiently(agent: Agent, what: str, *given: object, cancel: threading.Event | None = None) -> Any:  # noqa: ANN401 - whatever the agent gives
-    """The answer to what may take minutes. The agent is asked meanwhile whether it is still there."""
+def end_server(agent: Agent, number: int) -> None:
+    """End a server on a node. ServerFailed (stage "stop") where it still runs after a long time."""
+    until_s = time.monotonic() + _END_S
+
+    def look() -> None:
+        if time.monotonic() > until_s:
+            said = f"node {agent.node.address}: the server has not ended within {_END_S:g} s"
+            raise ServerFailed("stop", said)
+
+    patiently(agent, "stop_server", number, look=look)
+
+
+def patiently(agent: Agent, what: str, *given: object, look: Callable[[], None] = lambda: None) -> Any:  # noqa: ANN401 - whatever the agent gives
+    """The answer to what may take minutes. The agent is asked meanwhile whether it is still there, and `look`
+    is called, which may give it up."""
     reference = calls.begin(agent, what, *given)
     while not calls.ended([reference], _LOOK_S):
         calls.ask(agent, "hello")
-        if cancel is not None and cancel.is_set():
-            raise ServerFailed("build", "the build was cancelled")
+        look()
     return calls.collect(agent, reference)

@@ -1,6 +1,6 @@
 """Whether a node has this machine's Assay.
 
-Compared by plain strings, before anything else of it is read: what another version says may have another shape.
+Compared by plain strings, before anything else of it is read: another version may say it in another shape.
 """
 
 from __future__ import annotations
