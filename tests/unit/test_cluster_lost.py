@@ -18,6 +18,7 @@ from fake_ray import ADDRESS, FakeRay
 from assay.cluster import calls, session, site
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeLost, Wrapped, told
+from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSampler, FarServer, FarSite, Program
 from assay.errors import EnvironmentLacks, ServerFailed
 from assay.settings import Settings
@@ -191,3 +192,24 @@ def test_a_server_that_may_still_run_is_ended_before_another_starts(ray: FakeRay
     )  # fmt: skip
     assert done[-2:] == ["stop 7", "start"]
     assert there.unended == set()
+
+
+def test_a_doctor_who_asks_many_tools_is_waited_for(
+    ray: FakeRay, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = threading.Semaphore(0)
+    hello = ServerAgent.hello
+
+    def heard(self: ServerAgent) -> Wrapped:
+        asked.release()
+        return hello(self)
+
+    def slow(self: ServerAgent, study: object) -> Wrapped:
+        for _ in range(4):
+            assert asked.acquire(timeout=20)
+        return told(lambda: ((), ()))
+
+    monkeypatch.setattr(ServerAgent, "hello", heard)
+    monkeypatch.setattr(ServerAgent, "examine", slow)
+    monkeypatch.setattr(site, "_LOOK_S", 0.01)
+    assert session.examined(ADDRESS, settings, None) == {THIRD: ((), ())}

@@ -14,7 +14,7 @@ from assay.cluster.agent import GeneratorAgent, NodeAgent, first_hops
 from assay.cluster.calls import Agent, Node
 from assay.cluster.fleet import Fleet, Member, connections_of
 from assay.cluster.server_agent import ServerAgent
-from assay.cluster.site import FarSite
+from assay.cluster.site import FarSite, patiently
 from assay.doctor import Fitness, Need
 from assay.errors import AssayError, EnvironmentLacks, InputError
 from assay.reach import outsiders
@@ -143,8 +143,7 @@ def examined(
     ):
         for one in chosen:
             FarSite(one.agent).send(settings)
-        found = calls.ask_all([one.agent for one in chosen], "examine", study)
-        return {one.agent.node.address: seen for one, seen in zip(chosen, found, strict=True)}
+        return {one.agent.node.address: patiently(one.agent, "examine", study) for one in chosen}
 
 
 def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:
