@@ -23,6 +23,7 @@ from assay.sut import requires
 from assay.sut.manifest import Requirement
 from assay.sut.requires import Checked
 from assay.trial import Silent
+from assay.values.measurement import Snapshot
 from assay.values.run import Run, TrialDone
 from assay.values.sitting import Sitting
 from assay.values.weave import WovenSnapshot
@@ -48,7 +49,10 @@ class Told(Silent):
         self.notes.append(text)
 
     def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
-        if self._once is not None and snapshot.lanes[0].snapshot.phase == "measured":
+        self.snapshot(slots[0], snapshot.lanes[0].snapshot)
+
+    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
+        if self._once is not None and snapshot.phase == "measured":
             once, self._once = self._once, None
             once()
 
@@ -180,3 +184,24 @@ def test_the_record_has_the_tools_of_the_server_node(
 
     monkeypatch.setattr(requires, "check", looked_up)
     assert sat(tmp_path, Told()).header.environment.tool_versions["tool"] == "2.0"
+
+
+@pytest.mark.parametrize("woven", [True, False])
+def test_servers_that_their_node_ended_for_want_of_a_driver_did_not_fail(
+    ray: FakeRay, tmp_path: Path, woven: bool
+) -> None:
+    modes = ["right", "slow"] if woven else ["right"]
+    made_studies.write(tmp_path, modes, blocks=1, woven=woven, measure_s=5)
+
+    def forget() -> None:
+        placed = ray.of(THIRD).agent
+        assert placed is not None
+        placed.forgotten()
+
+    run = sat(tmp_path, Told(forget))
+    assert len(run.trials) == len(modes)
+    for one in run.trials:
+        assert one.failure is not None and one.failure.stage == "cluster"
+        said = "node 127.0.0.3: it heard nothing of the driver for 8 s and ended its servers"
+        assert said in one.failure.reason
+    assert psutil.Process().children(recursive=True) == []

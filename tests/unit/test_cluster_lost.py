@@ -14,17 +14,19 @@ import fake_ray
 import hello_server
 import pytest
 from fake_ray import ADDRESS, FakeRay
+from msgspec.structs import replace
 
-from assay.cluster import calls, session, site
+from assay import engine
+from assay.cluster import agent, calls, session, site
 from assay.cluster.agent import GeneratorAgent, NodeAgent
-from assay.cluster.calls import Agent, NodeLost, Wrapped, told
+from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSampler, FarServer, FarSite, Program
 from assay.errors import EnvironmentLacks, ServerFailed
 from assay.settings import Settings
 from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
-from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
+from assay.values.plan import Closed, LoadPlan, Request, StopAfter, StopAtCount
 
 FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 
@@ -143,9 +145,9 @@ def test_a_server_that_ends_slowly_is_waited_for(ray: FakeRay, monkeypatch: pyte
 
     monkeypatch.setattr(site, "_GRACE_S", 0.01)
     monkeypatch.setattr(site, "_LOOK_S", 0.01)
-    [agent] = calls.place(Slow, "server", calls.nodes()[2:])
+    [placed] = calls.place(Slow, "server", calls.nodes()[2:])
     unended: set[int] = set()
-    far_server(agent, unended).stop()
+    far_server(placed, unended).stop()
     assert (ended, unended) == ([7], set())
 
 
@@ -159,10 +161,10 @@ def test_a_server_that_does_not_end_is_told(ray: FakeRay, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(site, "_END_S", 0.05)
     monkeypatch.setattr(site, "_LOOK_S", 0.01)
-    [agent] = calls.place(Never, "server", calls.nodes()[2:])
+    [placed] = calls.place(Never, "server", calls.nodes()[2:])
     unended: set[int] = set()
     with pytest.raises(ServerFailed) as failed:
-        far_server(agent, unended).stop()
+        far_server(placed, unended).stop()
     enough.set()
     assert (failed.value.stage, unended) == ("stop", {7})
     assert str(failed.value) == "node 127.0.0.3: the server has not ended within 0.05 s"
@@ -180,10 +182,10 @@ def test_a_server_that_may_still_run_is_ended_before_another_starts(ray: FakeRay
             done.append("start")
             return told(lambda: (8, 8081, 1, 0))
 
-    [agent] = calls.place(Back, "server", calls.nodes()[2:])
-    there = FarSite(agent)
+    [placed] = calls.place(Back, "server", calls.nodes()[2:])
+    there = FarSite(placed)
     ray.of(THIRD).cut = True
-    far_server(agent, there.unended).stop()  # nobody hears of it
+    far_server(placed, there.unended).stop()  # nobody hears of it
     assert there.unended == {7}
     ray.of(THIRD).cut = False
     contract = cast(Contract, SimpleNamespace(spoken=SimpleNamespace(scheme="http")))
@@ -213,3 +215,51 @@ def test_a_doctor_who_asks_many_tools_is_waited_for(
     monkeypatch.setattr(ServerAgent, "examine", slow)
     monkeypatch.setattr(site, "_LOOK_S", 0.01)
     assert session.examined(ADDRESS, settings, None) == {THIRD: ((), ())}
+
+
+def generator_at(ray: FakeRay, node: str) -> GeneratorAgent:
+    placed = ray.of(node).agent
+    assert isinstance(placed, GeneratorAgent)
+    return placed
+
+
+def engine_of(ray: FakeRay, node: str) -> engine.EngineRun:
+    load = generator_at(ray, node)._load
+    assert load is not None
+    return load
+
+
+def test_a_load_that_its_driver_forgot_is_no_measurement(ray: FakeRay, plan: LoadPlan) -> None:
+    """A driver that stands still (Ctrl-Z) comes back to parts that ended at their own times."""
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        load = made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
+        for _ in range(2):  # the next time there is nothing left to end
+            generator_at(ray, SECOND).forgotten()
+            assert engine_of(ray, SECOND).wait(60)
+        with pytest.raises(NodeFailed) as failed:
+            load.result()
+        assert str(failed.value) == (
+            "node 127.0.0.2: it heard nothing of the driver for 8 s and ended its load; "
+            "keep the driver running (no Ctrl-Z) and in reach of all nodes"
+        )
+        assert failed.value.stage == "cluster"
+        assert made.start(whole).result().completed == 100
+
+
+def test_an_agent_that_could_not_end_what_it_runs_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = threading.Semaphore(0)
+
+    class Failing(NodeAgent):
+        times = 0
+
+        def forgotten(self) -> None:
+            self.times += 1
+            tried.release()
+            if self.times == 1:
+                raise ServerFailed("stop", "processes that cannot be ended: 1")
+
+    monkeypatch.setattr(agent, "FORGOTTEN_S", 0.0)
+    monkeypatch.setattr(agent, "_LOOK_S", 0.001)
+    Failing(FIRST)
+    for _ in range(2):
+        assert tried.acquire(timeout=20)

@@ -6,6 +6,7 @@ that nobody will read is only a burden.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import socket
@@ -20,7 +21,7 @@ import assay
 from assay import engine, host
 from assay.cluster import link, versions
 from assay.cluster.calls import Wrapped, told
-from assay.errors import InputError, reason_of
+from assay.errors import EnvironmentLacks, InputError, reason_of
 from assay.host import Watch
 from assay.looks import LaneLooked, Looking, LooksHere
 from assay.reach import outsiders, without_port
@@ -93,8 +94,9 @@ class NodeAgent:
         while True:
             time.sleep(_LOOK_S)
             if time.monotonic() - self._heard_s > FORGOTTEN_S:
-                self.forgotten()
-                self._hear()
+                with contextlib.suppress(Exception):  # what could not be ended does not end the watch
+                    self.forgotten()
+                    self._hear()
 
 
 class GeneratorAgent(NodeAgent):
@@ -106,6 +108,7 @@ class GeneratorAgent(NodeAgent):
         self._load: engine.EngineRun | None = None
         self._turns: engine.WovenRun | None = None
         self._looking: Looking | None = None
+        self._given_up = False
         self._cores = CoreSplit((), (), os.cpu_count() or 1)
         self._watched = Watch(self._cores)
 
@@ -173,6 +176,7 @@ class GeneratorAgent(NodeAgent):
             turns, looking = self._taking_turns(), self._looking
             while not turns.wait(_LOOK_S):
                 pass
+            self._refuse_given_up()
             seen: tuple[HostSeen, ...] = ()
             if looking is not None:
                 looking.end()
@@ -208,37 +212,57 @@ class GeneratorAgent(NodeAgent):
             load = self._going()
             while not load.wait(_LOOK_S):
                 pass
+            self._refuse_given_up()
             seen = self._watched.seen()
             return msgspec.json.encode(load.result()), msgspec.json.encode(seen)
 
         return told(finished)
 
     def forgotten(self) -> None:
-        """Stop the load."""
-        if self._load is not None:
-            self._load.stop()
-        if self._turns is not None:
-            self._turns.stop()
+        """Stop the load, and remember that it was not the plan's end."""
+        going = [load for load in (self._load, self._turns) if load is not None and not load.wait(0)]
+        self._given_up = self._given_up or bool(going)
+        self._stop_loads()
+
+    def _stop_loads(self) -> None:
+        for load in (self._load, self._turns):
+            if load is not None:
+                load.stop()
 
     def _end_the_last(self) -> None:
         """A driver that was cut off for a moment has given that load up: no two go on at once."""
-        self.forgotten()
+        self._stop_loads()
         for load in (self._load, self._turns):
             while load is not None and not load.wait(_LOOK_S):
                 pass
         if self._looking is not None:
             self._looking.end()
-        self._load, self._turns, self._looking = None, None, None
+        self._load, self._turns, self._looking, self._given_up = None, None, None, False
 
     def _going(self) -> engine.EngineRun:
+        self._refuse_given_up()
         if self._load is None:
             raise InputError("no load goes on here", "start one")
         return self._load
 
     def _taking_turns(self) -> engine.WovenRun:
+        self._refuse_given_up()
         if self._turns is None:
             raise InputError("no turns are taken here", "start them")
         return self._turns
+
+    def _refuse_given_up(self) -> None:
+        """EnvironmentLacks where the load ended because nobody asked any more: that is no measurement."""
+        if self._given_up:
+            raise unheard("its load")
+
+
+def unheard(what: str) -> EnvironmentLacks:
+    """What an agent ended because its driver was silent for too long."""
+    return EnvironmentLacks(
+        f"it heard nothing of the driver for {FORGOTTEN_S:g} s and ended {what}",
+        "keep the driver running (no Ctrl-Z) and in reach of all nodes",
+    )
 
 
 def about_here() -> About:

@@ -12,7 +12,7 @@ import psutil
 
 from assay import doctor, host
 from assay.cluster import shipping
-from assay.cluster.agent import NodeAgent
+from assay.cluster.agent import NodeAgent, unheard
 from assay.cluster.calls import Wrapped, told
 from assay.cluster.course import Course
 from assay.doctor import Fitness, Need
@@ -46,6 +46,7 @@ class ServerAgent(NodeAgent):
         self._logs = leftovers.new_folder("cluster")
         self._running: dict[int, RunningServer] = {}
         self._ending = threading.Lock()
+        self._given_up: set[int] = set()
         self._started = 0
         self._services: Services | None = None
         self._looks: list[Watch] = []
@@ -147,10 +148,11 @@ class ServerAgent(NodeAgent):
         return told(started)
 
     def state(self, number: int) -> Wrapped:
-        """Which service died, if one did; ServerFailed where that server did."""
+        """Which service died, if one did; ServerFailed where that server did by itself."""
         self._hear()
 
         def looked() -> str:
+            self._refuse_given_up(number)
             failed = self._running[number].died() if number in self._running else None
             if failed is not None:
                 raise failed
@@ -272,7 +274,8 @@ class ServerAgent(NodeAgent):
         return told(stopped)
 
     def forgotten(self) -> None:
-        """End every program."""
+        """End every program, and remember that none did so by itself."""
+        self._given_up |= set(self._running)
         stop_all()
 
     def _looked_at(self, number: int | None, split: CoreSplit) -> LaneLooked:
@@ -295,8 +298,12 @@ class ServerAgent(NodeAgent):
         self._course = None
 
     def _alive(self, number: int) -> RunningServer:
+        self._refuse_given_up(number)
         if number not in self._running:
-            raise ServerFailed(
-                "load", "the server is gone: its node heard nothing of the driver for too long"
-            )
+            raise ServerFailed("load", "the server was stopped")
         return self._running[number]
+
+    def _refuse_given_up(self, number: int) -> None:
+        """EnvironmentLacks where the server was ended because nobody asked any more: nothing that it did."""
+        if number in self._given_up:
+            raise unheard("its servers")
