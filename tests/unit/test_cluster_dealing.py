@@ -22,6 +22,7 @@ from assay.cluster import session
 from assay.generator import generators_of
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
+from assay.values.cluster import Role
 from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
 
 FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
@@ -125,3 +126,13 @@ def test_threads_of_a_search_are_those_of_all_generators(
     with ray_flags.somewhere(args, cast(ResolvedRun, Search()), settings) as (_, where):
         assert where.generator.planned(plan).threads == 3
         assert where.generator.planned(replace(plan, load=Closed(connections=2))).threads == 2
+
+
+def test_nodes_of_one_role_come_first(ray: FakeRay, settings: Settings) -> None:
+    both: tuple[Role, ...] = ("generator", "server")
+    ray.roles = {FIRST: both, SECOND: ("generator",), THIRD: ("server",)}
+    with session.whereabouts(ADDRESS, 1, settings) as (where, _):
+        assert where.nodes == (THIRD, SECOND)
+    ray.roles = {FIRST: both, SECOND: both}
+    with session.whereabouts(ADDRESS, 1, settings) as (where, _):
+        assert where.nodes == (FIRST, SECOND)  # and not where the servers are

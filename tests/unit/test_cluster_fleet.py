@@ -224,10 +224,10 @@ def test_a_node_of_both_roles_has_half_of_its_cores_for_each(
     ray.roles = {FIRST: ("generator", "server"), SECOND: ("generator",)}
     with session.whereabouts(ADDRESS, None, settings) as (where, split):
         assert isinstance(where.generator, fleet.Fleet)
-        both, other = where.generator.members
+        other, both = where.generator.members
         assert (both.cpus, split.server) == (both.about.client_cpus, both.about.server_cpus)
         assert other.cpus == other.about.cpus
-        assert where.nodes == (FIRST, FIRST, SECOND)
+        assert where.nodes == (FIRST, SECOND, FIRST)
 
 
 def test_nobody_waits_for_a_node_that_was_silent_to_stop_its_server(

@@ -57,9 +57,11 @@ def agents(kind: type[NodeAgent], role: Role, nodes: Sequence[Node]) -> Iterator
         calls.dismiss(placed)
 
 
-def with_role(address: str, role: Role, count: int | None) -> tuple[Node, ...]:
-    """`count` nodes of that role, all without a count. EnvironmentLacks where there are too few."""
-    found = tuple(node for node in calls.nodes() if role in node.roles)
+def with_role(address: str, role: Role, count: int | None, beside: Sequence[Node] = ()) -> tuple[Node, ...]:
+    """`count` nodes of that role, all without a count; those first that play no other, last those `beside`
+    which something else goes on already. EnvironmentLacks where there are too few."""
+    playing = [node for node in calls.nodes() if role in node.roles]
+    found = tuple(sorted(playing, key=lambda node: (node in beside, len(node.roles))))
     if not found:
         start = f"ray start --address={address} --resources='{{\"{calls.resource(role)}\": 1}}'"
         raise EnvironmentLacks(f"no node of the cluster at {address} is a {role}", f"start one: {start}")
@@ -111,7 +113,7 @@ def whereabouts(
         opened.enter_context(calls.joined(address))
         [node] = with_role(address, "server", 1)
         [server] = opened.enter_context(agents(ServerAgent, "server", [node]))
-        nodes = with_role(address, "generator", count)
+        nodes = with_role(address, "generator", count, beside=[node])
         _refuse_idlers(threads, "threads", nodes)
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
         opened.enter_context(kept_in_mind(server.agent))
