@@ -13,7 +13,6 @@ import msgspec
 from hdrh.histogram import HdrHistogram
 from model import Benchmark, Effort, Figure, Outcome, Spread
 
-from assay.cluster.fleet import ASKED_A_SECOND
 from assay.cluster.merge import merged
 from assay.values.measurement import (
     Books,
@@ -28,8 +27,6 @@ GENERATORS, WORKERS = 1_000, 8
 _TITLE = "The results of a thousand generators"
 _UNIT_NS = 1_000
 _WINDOWS = 100
-_LOOKS_A_SECOND = 10
-"""How often a trial looks at its load."""
 
 
 def run(effort: Effort) -> Outcome:
@@ -48,7 +45,6 @@ def run(effort: Effort) -> Outcome:
         Figure("of it CPU time", spread("cpu_s"), "s"),
         Figure("the process's memory", spread("peak_mb"), "MB", 1_000),
         Figure("the results, as JSON", spread("results_mb"), "MB"),
-        Figure("calls of the driver under load", spread("calls_per_s"), "1/s"),
     )
     how = f"Results of {GENERATORS:,} generators of {WORKERS} workers, made up: ten seconds of an open loop"
     return Outcome("cluster", _TITLE, how, figures=figures)
@@ -68,7 +64,6 @@ def main() -> int:
         "cpu_s": time.process_time() - began_cpu_s,
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6,
         "results_mb": sum(map(len, made)) / 1e6,
-        "calls_per_s": min(GENERATORS * _LOOKS_A_SECOND, ASKED_A_SECOND),
     }
     assert whole.completed == sum(part.completed for part in parts)
     sys.stdout.write(json.dumps(told) + "\n")

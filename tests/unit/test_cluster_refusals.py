@@ -10,7 +10,7 @@ from made_runs import plan
 from msgspec.structs import replace
 
 from assay.cli.main import main
-from assay.cluster import calls, session
+from assay.cluster import calls, link, session
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Node
 from assay.cluster.fleet import dealt
@@ -71,6 +71,10 @@ def test_every_worker_runs_on_one_generator(threads: int, members: int) -> None:
             "--generators are those of a cluster; add --ray HOST:PORT",
         ),
         (
+            ["run", "franklin", "--ray", "10.0.0.1:6379", "--wait-quiet", "5m"],
+            "--wait-quiet looks at this machine alone; leave it out with --ray",
+        ),
+        (
             ["run", "franklin", "heroes", "--ray", "10.0.0.1:6379"],
             "--ray takes one study under one profile; run them one after the other",
         ),
@@ -81,3 +85,11 @@ def test_what_a_run_has_no_cluster_for_is_told(
 ) -> None:
     assert main(words) == 2
     assert capsys.readouterr().err == f"assay: {said}\n"
+
+
+def test_a_sink_that_is_closed_waits_for_nobody() -> None:
+    sink = link.Sink()
+    assert link.bytes_per_s("127.0.0.1", sink.port, 0.01) > 0
+    sink.close()
+    sink.serving.join(20)
+    assert not sink.serving.is_alive()

@@ -28,9 +28,11 @@ def add_to(parser: Parser) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """InputError where a number of generators is given and no cluster."""
+    """InputError where a number of generators is given and no cluster, or with one what is of a machine."""
     if args.generators and not args.ray:
         raise InputError("--generators are those of a cluster", "add --ray HOST:PORT")
+    if args.ray and getattr(args, "wait_quiet", None) is not None:
+        raise InputError("--wait-quiet looks at this machine alone", "leave it out with --ray")
 
 
 @contextlib.contextmanager

@@ -20,10 +20,13 @@ class Sink:
         """Listen on a free port of every address."""
         self._listener = socket.create_server(("", 0))
         self.port: int = self._listener.getsockname()[1]
-        threading.Thread(target=self._serve, daemon=True).start()
+        self.serving = threading.Thread(target=self._serve, name="sink", daemon=True)
+        self.serving.start()
 
     def close(self) -> None:
         """Take no more connections."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # which wakes whoever waits in `accept`
         self._listener.close()
 
     def _serve(self) -> None:
