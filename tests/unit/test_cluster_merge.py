@@ -133,3 +133,14 @@ def test_workers_are_all_there_and_counts_are_sums() -> None:
 
 def test_the_whole_of_one_part_is_that_part() -> None:
     assert merged([measurement()]) == measurement()
+
+
+def test_times_that_cannot_be_added_are_not_one_load() -> None:
+    """Whoever merges knows of no other problem: it would end the command with a traceback."""
+    whole = measurement()
+    other_unit = replace(whole.service_time, unit_ns=7)
+    with pytest.raises(NotOneLoad, match="in several units"):
+        merged([whole, replace(whole, service_time=other_unit)])
+    damaged = replace(whole.service_time, data="no histogram")
+    with pytest.raises(NotOneLoad, match="damaged histogram"):
+        merged([whole, replace(whole, service_time=damaged)])

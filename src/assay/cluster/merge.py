@@ -118,16 +118,19 @@ def _http3(parts: Sequence[Http3]) -> Http3 | None:
 
 
 def added(histograms: Sequence[Histogram]) -> Histogram:
-    """The histogram of all samples together. ValueError where one is damaged or of another unit."""
+    """The histogram of all samples together. NotOneLoad where one is damaged or of another unit."""
     units = {one.unit_ns for one in histograms}
     if len(units) > 1:
-        raise ValueError(f"histograms of several units: {sorted(units)} ns")
+        raise NotOneLoad(f"the generators' times are in several units: {sorted(units)} ns")
     filled = [one for one in histograms if one.count]
     if len(filled) < 2:
         return filled[0] if filled else histograms[0]
-    whole = decode(filled[0])
-    for one in filled[1:]:
-        whole.add(decode(one))
+    try:
+        whole = decode(filled[0])
+        for one in filled[1:]:
+            whole.add(decode(one))
+    except ValueError as damaged:
+        raise NotOneLoad(str(damaged)) from damaged
     count = sum(one.count for one in filled)
     mean = sum(one.count * one.mean_ns for one in filled) / count
     squares = sum(one.count * (one.stdev_ns**2 + (one.mean_ns - mean) ** 2) for one in filled)

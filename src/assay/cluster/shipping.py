@@ -16,7 +16,6 @@ from typing import TypeVar, cast
 import msgspec
 
 _LEFT_OUT = {"node_modules", "target", "__pycache__", ".git", "build", "bin", "obj", "vendor"}
-_MOST_BYTES = 64 * 1024 * 1024
 
 T = TypeVar("T")
 
