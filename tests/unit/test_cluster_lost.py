@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from fake_ray import ADDRESS, FakeRay
 from msgspec.structs import replace
 
 from assay import engine
-from assay.cluster import agent, calls, session, site
+from assay.cluster import agent, calls, session, site, survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
 from assay.cluster.server_agent import ServerAgent
@@ -263,3 +264,40 @@ def test_an_agent_that_could_not_end_what_it_runs_tries_again(monkeypatch: pytes
     Failing(FIRST)
     for _ in range(2):
         assert tried.acquire(timeout=20)
+
+
+def test_an_end_comes_soon_whatever_the_calendar_is_set_to(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        load = made.start(replace(whole, stop=StopAfter(ns=3_600_000_000_000)))
+        calendar = time.time_ns
+        with monkeypatch.context() as changed:
+            changed.setattr(time, "time_ns", lambda: calendar() + 1_800_000_000_000)
+            load.stop()
+        assert engine_of(ray, FIRST).wait(20) and engine_of(ray, SECOND).wait(20)
+
+
+def test_a_generator_without_a_way_is_told_and_the_others_are_measured(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Near(NodeAgent):
+        def link_to(self, address: str, port: int, seconds: float) -> Wrapped:
+            if self._address == FIRST:
+                return told(lambda: self._lost(address))
+            return super().link_to(address, port, 0.01)
+
+        def _lost(self, address: str) -> None:
+            raise EnvironmentLacks(f"{address} cannot be reached from here")
+
+        def close_sinks(self) -> Wrapped:
+            closed.append(self._address)
+            return super().close_sinks()
+
+    closed: list[str] = []
+    monkeypatch.setattr(survey, "NodeAgent", Near)
+    first, second, server = survey.of(ADDRESS).nodes
+    [lost], [whole] = first.links, second.links
+    assert lost.problem == "node 127.0.0.1: 127.0.0.3 cannot be reached from here"
+    assert whole.bytes_per_s and not whole.problem
+    assert (server.links, closed) == ((), [THIRD])

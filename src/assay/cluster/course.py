@@ -12,14 +12,20 @@ from assay.values.weave import Turn, WovenPlan
 _LATER_S = 0.005
 
 
+def monotonic_of(unix_ns: int) -> int:
+    """What the monotonic clock shows at an instant of this machine's calendar, as both stand now: whoever
+    counts by it is not moved where the calendar is set."""
+    before_ns, calendar_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+    return (before_ns + after_ns) // 2 - (calendar_ns - unix_ns)
+
+
 class Course:
     """Turns from an instant on, waited for until they are over or `end` is called."""
 
     def __init__(self, plan: WovenPlan, starts_at_unix_ns: int) -> None:
         """`starts_at_unix_ns` is by this machine's calendar. PlanRefused where the plan is wrong."""
         self.agreed = AgreedTurns(plan)
-        before_ns, calendar_ns, after_ns = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
-        self.zero_ns = (before_ns + after_ns) // 2 - (calendar_ns - starts_at_unix_ns)
+        self.zero_ns = monotonic_of(starts_at_unix_ns)
         self._ended = threading.Event()
 
     def now_ns(self) -> int:

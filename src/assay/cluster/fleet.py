@@ -19,6 +19,7 @@ from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
 from assay.cluster.clocks import Reading, clock_of
+from assay.cluster.course import monotonic_of
 from assay.cluster.fleet_turns import FleetTurns
 from assay.cluster.live import together
 from assay.cluster.merge import NotOneLoad, merged
@@ -283,6 +284,7 @@ class FleetRun:
     parts: tuple[Part, ...]
     clocks: tuple[ClockSeen, ...]
     starts_ns: int
+    _zero_ns: int = field(init=False)
     _ends: list[Any] = field(default_factory=list)
     _seen: tuple[GeneratorSeen, ...] = ()
     _last: Snapshot | None = None
@@ -292,6 +294,7 @@ class FleetRun:
 
     def __post_init__(self) -> None:
         """Ask each for its end at once: who is lost is heard of without asking."""
+        self._zero_ns = monotonic_of(self.starts_ns)
         self._ends = [calls.begin(agent, "finish") for agent in self._agents]
 
     def snapshot(self) -> Snapshot:
@@ -373,7 +376,7 @@ class FleetRun:
     def _soon_ns(self) -> int:
         """An instant that every generator hears of before it comes, as so long after the start."""
         slowest = max(clock.round_trip_ns for clock in self.clocks)
-        return max(0, time.time_ns() - self.starts_ns) + _AHEAD_NS + 4 * slowest
+        return max(0, time.monotonic_ns() - self._zero_ns) + _AHEAD_NS + 4 * slowest
 
 
 __all__ = ["Fleet", "FleetRun", "Member", "NodeLost", "dealt", "read_clocks"]

@@ -47,23 +47,32 @@ def _seen(agent: Agent, problem: AssayError | None) -> NodeSeen:
 
 
 def _with_links(seen: Sequence[NodeSeen], placed: Sequence[Agent]) -> list[NodeSeen]:
-    """Each generator's way to each server node, one at a time."""
+    """Each generator's way to each server node, one at a time. What a node cannot do is told of that node."""
     found: dict[str, list[LinkSeen]] = {}
+    generators = [agent for agent in placed if "generator" in agent.node.roles]
     for server in (agent for agent in placed if "server" in agent.node.roles):
+        where = server.node.address
+
+        def failed(node: str, problem: AssayError, where: str = where) -> None:
+            found.setdefault(node, []).append(LinkSeen(server=where, problem=str(problem)))
+
         try:
             port = calls.ask(server, "open_sink")
-            for agent in placed:
-                if "generator" in agent.node.roles and agent is not server:
-                    rate = calls.ask(
-                        agent, "link_to", server.node.address, port, LINK_S, within_s=_LINK_ANSWER_S
-                    )
-                    link = LinkSeen(server=server.node.address, bytes_per_s=rate)
-                    found.setdefault(agent.node.address, []).append(link)
+        except AssayError as problem:
+            failed(where, problem)
+            continue
+        for agent in generators:
+            if agent is server:
+                continue
+            try:
+                rate = calls.ask(agent, "link_to", where, port, LINK_S, within_s=_LINK_ANSWER_S)
+                found.setdefault(agent.node.address, []).append(LinkSeen(server=where, bytes_per_s=rate))
+            except AssayError as problem:
+                failed(agent.node.address, problem)
+        try:
             calls.ask(server, "close_sinks")
         except AssayError as problem:
-            found.setdefault(server.node.address, []).append(
-                LinkSeen(server=server.node.address, problem=str(problem))
-            )
+            failed(where, problem)
     return [msgspec.structs.replace(node, links=tuple(found.get(node.address, ()))) for node in seen]
 
 
