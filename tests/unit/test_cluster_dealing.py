@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from assay.cli import ray_flags
 from assay.cli.main import main
-from assay.cluster import session
+from assay.cluster import agent, session
 from assay.generator import generators_of
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
@@ -136,3 +136,26 @@ def test_nodes_of_one_role_come_first(ray: FakeRay, settings: Settings) -> None:
     ray.roles = {FIRST: both, SECOND: both}
     with session.whereabouts(ADDRESS, 1, settings) as (where, _):
         assert where.nodes == (FIRST, SECOND)  # and not where the servers are
+
+
+def test_a_generator_that_loads_its_own_machine_is_told(
+    ray: FakeRay, plan: LoadPlan, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cores = os.cpu_count() or 1
+    assert main(loaded(plan, "-c", str(4 * cores))) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    assert [one["same_machine"] for one in told["generators"]] == [True, True]
+    [found] = [one["evidence"] for one in told["findings"] if one["code"] == "H1"]
+    assert found.startswith("generator 127.0.0.")
+    assert found.endswith(" that serves too")
+
+
+def test_a_generator_on_a_machine_of_its_own_keeps_its_cores(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(agent, "is_this_machine", lambda hosts: False)  # noqa: ARG005
+    assert main(loaded(plan, "-c", "10")) in (0, 1)
+    told = json.loads(capsys.readouterr().out)
+    for one in told["generators"]:
+        assert (one["same_machine"], one["cpus"]) == (False, sorted(os.sched_getaffinity(0)))
+    assert "H1" not in {one["code"] for one in told["findings"]}

@@ -24,7 +24,7 @@ from assay.cluster.calls import Wrapped, told
 from assay.errors import EnvironmentLacks, InputError, reason_of
 from assay.host import Watch
 from assay.looks import LaneLooked, Looking, LooksHere
-from assay.reach import outsiders, without_port
+from assay.reach import is_this_machine, outsiders, without_port
 from assay.sut.cores import CoreSplit, split_cores
 from assay.values.cluster import About
 from assay.values.plan import LoadPlan
@@ -124,6 +124,11 @@ class GeneratorAgent(NodeAgent):
             return ""
 
         return told(knocked)
+
+    def is_among(self, hosts: tuple[str, ...]) -> Wrapped:
+        """Whether one of these is this machine, so that a load on it competes with its server."""
+        self._hear()
+        return told(lambda: is_this_machine(hosts))
 
     def start(self, plan_json: bytes, allowed: bool) -> Wrapped:  # noqa: FBT001 - Ray hands on positions
         """Start the part at its instant; whether its first worker stands."""

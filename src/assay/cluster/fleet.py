@@ -57,13 +57,13 @@ class Member:
     server_too: bool = False
     same_machine: bool = False
     link_bytes_per_s: float | None = None
-    chosen_cpus: tuple[int, ...] = ()
-    """The cores that somebody has named for it."""
+    chosen_cpus: tuple[int, ...] | None = None
+    """The cores that somebody has named for it; none where its workers go where they can."""
 
     @property
     def cpus(self) -> tuple[int, ...]:
         """The cores that its workers may use."""
-        if self.chosen_cpus:
+        if self.chosen_cpus is not None:
             return self.chosen_cpus
         return self.about.client_cpus if self.server_too else self.about.cpus
 

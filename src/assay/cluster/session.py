@@ -90,9 +90,19 @@ def fleet(
         _refuse_idlers(threads, "threads", nodes)
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
         _refuse_cores(plan.cpus, chosen)
-        members = tuple(Member(one.agent, one.about, chosen_cpus=plan.cpus) for one in chosen)
+        hops = first_hops(plan)
+        serving = calls.ask_all([one.agent for one in chosen], "is_among", hops)
+        members = tuple(
+            Member(
+                one.agent,
+                one.about,
+                same_machine=serves,
+                chosen_cpus=plan.cpus or (() if serves else None),  # nobody knows which are its server's
+            )
+            for one, serves in zip(chosen, serving, strict=True)
+        )
         _reachable(members, plan)
-        made = Fleet(members, allowed=bool(outsiders(first_hops(plan))), threads=threads)
+        made = Fleet(members, allowed=bool(outsiders(hops)), threads=threads)
         yield made, made.planned(plan)
 
 
