@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import made_studies
 import msgspec
 import pytest
@@ -9,6 +11,7 @@ from rich.console import Console
 
 from assay.report import markdown, terminal
 from assay.stats import rate_per_s
+from assay.values.design import WarmUp
 from assay.values.plan import Open
 from assay.values.run import Run
 from assay.values.trial import Trial
@@ -67,6 +70,20 @@ def test_the_open_loops_follow_the_closed_ones_and_warm_as_long(run: Run) -> Non
         first = only(run, trial.case.partition("@")[0]).measurement
         assert trial.measurement is not None and first is not None
         assert trial.measurement.warmup_ns >= 0.9 * first.warmup_ns or "common" in trial.case
+
+
+def test_after_servers_that_took_turns_each_warms_as_long_as_it_had_load_of_its_own(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=1, connections=2, woven=True)
+    with (tmp_path / "studies" / "small.toml").open("a") as file:
+        file.write("latency = true\n")
+    woven = made_studies.run(tmp_path)
+    shares = [trial for trial in woven.trials if "@" in trial.case and "common" not in trial.case]
+    assert len(shares) == 2 * len(SHARES)
+    for trial in shares:
+        first = only(woven, trial.case.partition("@")[0])
+        assert first.lane is not None and first.measurement is not None and trial.warm_up is not None
+        assert trial.warm_up.bound_ns == first.warmed_ns < first.measurement.warmup_ns
+        assert trial.plan.warmup_max_ns == WarmUp(min_ns=0, max_ns=first.warmed_ns).engine_bound_ns
 
 
 def test_the_report_has_one_table_of_response_times(run: Run) -> None:

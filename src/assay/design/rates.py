@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from assay.capacity.objective import parse
 from assay.capacity.plans import at_rate, plan_at
-from assay.design.due import Due
+from assay.design.due import Due, bounded
 from assay.errors import InputError, ServerFailed
 from assay.stats import rate_per_s
 from assay.values.design import WarmUp
-from assay.values.measurement import Measurement
+from assay.values.plan import LoadPlan
 from assay.values.run import Run
 from assay.values.trial import Case, OfCapacity, Search, Trial
 from assay.verdict.search import answer_in_study
@@ -22,8 +22,8 @@ def settled(due: Due, case: Case, run: Run) -> Due:
 
     A share of a server's own capacity is taken of that block's closed loop, so that a machine that drifts
     does not change how hard the server has to work; the common rate is settled once, by the first block.
-    It is warmed for as long as the closed loop was: an open loop's throughput does not tell when a server
-    is warm. ServerFailed where the capacity was not measured.
+    It is warmed for as long as the closed loop was, in its own turns where it took turns: an open loop's
+    throughput does not tell when a server is warm. ServerFailed where the capacity was not measured.
     """
     if case.search is not None:
         return _at_next_rate(due, case, case.search, run)
@@ -43,11 +43,10 @@ def _at_share(due: Due, rate: OfCapacity, trials: Sequence[Trial]) -> Due:
         seen = [first for case in rate.cases if (first := _first(case, trials)) is not None]
         if not seen:
             raise ServerFailed("load", "no server's capacity was measured, so there is no common rate")
-    per_s = rate.share * min(map(rate_per_s, seen))
+    per_s = rate.share * min(rate_per_s(one.measurement) for one in seen if one.measurement)
     if per_s <= 0:
         raise ServerFailed("load", "its closed loop answered nothing, so there is no rate to offer")
-    warm_up_ns = max(one.warmup_ns for one in seen)
-    return replace(due, plan=at_rate(due.plan, per_s), warm_up=WarmUp(min_ns=warm_up_ns, max_ns=warm_up_ns))
+    return _warmed(due, at_rate(due.plan, per_s), max(one.warmed_ns for one in seen))
 
 
 def _at_next_rate(due: Due, case: Case, search: Search, run: Run) -> Due:
@@ -61,16 +60,24 @@ def _at_next_rate(due: Due, case: Case, search: Search, run: Run) -> Due:
     if seen is None or per_s is None:
         raise ServerFailed("load", "its closed loop was not measured, so there is no range to search")
     plan = plan_at(due.plan, parse(search.objective), per_s, search.measure_ns)
-    return replace(due, plan=plan, warm_up=WarmUp(min_ns=seen.warmup_ns, max_ns=seen.warmup_ns))
+    return _warmed(due, plan, seen.warmed_ns)
 
 
-def _latest(case: str, block: int, trials: Sequence[Trial]) -> Measurement | None:
-    """Of this block, or else of the last one before it that was measured."""
-    seen = [(trial.block, trial.measurement) for trial in trials if trial.case == case]
-    known = [(at, measured) for at, measured in seen if measured is not None and at <= block]
-    return max(known, key=lambda pair: pair[0])[1] if known else None
+def _warmed(due: Due, plan: LoadPlan, warmed_ns: int) -> Due:
+    """The trial with that plan, warmed up for so long: by us, so the engine's own bound lies behind it."""
+    warm_up = WarmUp(min_ns=warmed_ns, max_ns=warmed_ns)
+    return replace(due, plan=bounded(plan, warm_up), warm_up=warm_up)
 
 
-def _first(case: str, trials: Sequence[Trial]) -> Measurement | None:
-    known = [(t.block, t.measurement) for t in trials if t.case == case and t.measurement is not None]
-    return min(known, key=lambda pair: pair[0])[1] if known else None
+def _latest(case: str, block: int, trials: Sequence[Trial]) -> Trial | None:
+    """The measured one of this block, or else of the last one before it."""
+    known = [one for one in _measured(case, trials) if one.block <= block]
+    return max(known, key=lambda one: one.block, default=None)
+
+
+def _first(case: str, trials: Sequence[Trial]) -> Trial | None:
+    return min(_measured(case, trials), key=lambda one: one.block, default=None)
+
+
+def _measured(case: str, trials: Sequence[Trial]) -> list[Trial]:
+    return [one for one in trials if one.case == case and one.measurement is not None]

@@ -9,7 +9,7 @@ from assay.values.design import WarmUp
 from assay.values.measurement import Window
 from assay.values.trial import WarmUpSeen
 
-NO_WARM_UP = WarmUpSeen(steady=False, bound_ns=0, reason="none was asked for")
+NO_WARM_UP = WarmUpSeen(steady=False, bound_ns=0, reason="none was asked for", took_ns=0)
 
 
 def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
@@ -29,7 +29,13 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
     steady, reason = state.steady and not silent, "nothing was answered" if silent else state.reason
     if not steady and not at_bound:
         return None
-    return WarmUpSeen(steady=steady, bound_ns=rule.max_ns, reason=reason, changes_ns=state.changes_ns)
+    return WarmUpSeen(
+        steady=steady,
+        bound_ns=rule.max_ns,
+        reason=reason,
+        changes_ns=state.changes_ns,
+        took_ns=elapsed_ns,
+    )
 
 
 def preload() -> None:

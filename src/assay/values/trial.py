@@ -172,12 +172,15 @@ class HostSeen(Value, frozen=True, kw_only=True):
 
 class WarmUpSeen(Value, frozen=True, kw_only=True):
     """How a warm-up ended: with steady throughput, or at its bound (0: there was none), and `reason` says
-    what was not steady. `changes_ns` are the changes of level within it, from the first request on."""
+    what was not steady. `changes_ns` are the changes of level within it, from the first request on. `took_ns`
+    is for how long load was offered until then, what others had in their turns left out (not known of older
+    records)."""
 
     steady: bool
     bound_ns: int
     reason: str = ""
     changes_ns: tuple[int, ...] = ()
+    took_ns: int | None = None
 
 
 class Link(Value, frozen=True, kw_only=True):
@@ -299,3 +302,13 @@ class Trial(Value, frozen=True, kw_only=True):
         if self.measurement is None:
             return 0
         return self.lane.load_ns if self.lane else self.measurement.warmup_ns + self.measurement.measured_ns
+
+    @property
+    def warmed_ns(self) -> int:
+        """For how long load warmed its server up: what others had in their turns warmed it as little as what
+        came after it was warm (a pilot)."""
+        if self.lane is None:
+            return self.measurement.warmup_ns if self.measurement else 0
+        if self.warm_up is not None and self.warm_up.took_ns is not None:
+            return self.warm_up.took_ns
+        return sum(one.length_ns for one in self.lane.slices if one.phase == "warmup")
