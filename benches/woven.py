@@ -28,7 +28,7 @@ from programs import Cores, Unavailable, serving_nginx, serving_null_process
 from assay import engine
 from assay.errors import AssayError
 from assay.settings import Settings
-from assay.stats.woven import cycle_log_ratios
+from assay.stats.woven import ratio_by_cycle
 from assay.sut import find_server, prepare, read_contract
 from assay.sut.server import start
 from assay.values.plan import Closed, LoadPlan, Request, StopAfter
@@ -176,7 +176,7 @@ def _log_ratio(lanes: Sequence[LaneMeasurement]) -> float:
         {one.cycle: one.completed / one.length_ns for one in lane.slices if one.phase == "measured"}
         for lane in lanes
     )
-    return statistics.fmean(cycle_log_ratios(a, b))
+    return statistics.fmean(ratio_by_cycle(a, b))
 
 
 def _answers(lane: LaneMeasurement) -> int:

@@ -19,7 +19,7 @@ rates = st.dictionaries(st.integers(0, 30), st.floats(1, 1e6), min_size=1, max_s
 
 @given(rates, rates)
 def test_the_ratio_turned_round_is_the_same_distance_away(a: dict[int, float], b: dict[int, float]) -> None:
-    there, back = woven.cycle_log_ratios(a, b), woven.cycle_log_ratios(b, a)
+    there, back = woven.ratio_by_cycle(a, b), woven.ratio_by_cycle(b, a)
     assert there == pytest.approx([-one for one in back])
     assert len(there) == len(a.keys() & b.keys())
 
@@ -30,11 +30,46 @@ def test_what_meets_both_slices_of_a_cycle_cancels(
 ) -> None:
     one = {cycle: rate * machine.get(cycle, 1.0) for cycle, rate in a.items()}
     other = {cycle: rate / ratio for cycle, rate in one.items()}
-    assert woven.cycle_log_ratios(one, other) == pytest.approx([math.log(ratio)] * len(a))
+    assert woven.ratio_by_cycle(one, other) == pytest.approx([math.log(ratio)] * len(a))
 
 
-def test_a_slice_without_answers_makes_no_pair() -> None:
-    assert woven.cycle_log_ratios({0: 0.0, 1: 2.0}, {0: 1.0, 1: 1.0}) == [math.log(2)]
+@pytest.mark.parametrize(("left", "costs"), [(200.0, 0.02), (0.0, 0.025)])
+def test_a_pause_costs_what_it_took_of_the_answers_even_where_it_took_a_whole_slice(
+    left: float, costs: float
+) -> None:
+    even = dict.fromkeys(range(40), 1000.0)
+    paused = {**even, 7: left}  # of a slice of 250 ms the 200 ms in which a collector stops the program, or all
+    said = woven.ratio_by_cycle(paused, even)
+    assert len(said) == 40
+    assert statistics.fmean(said) == pytest.approx(math.log(1 - costs))
+    assert statistics.fmean(woven.ratio_by_cycle(even, paused)) == pytest.approx(-math.log(1 - costs))
+
+
+@given(rates, rates)
+def test_a_sitting_says_the_ratio_of_totals(a: dict[int, float], b: dict[int, float]) -> None:
+    common = a.keys() & b.keys()
+    said = woven.ratio_by_cycle(a, b)
+    if common:
+        totals = math.fsum(a[cycle] for cycle in common) / math.fsum(b[cycle] for cycle in common)
+        assert statistics.fmean(said) == pytest.approx(math.log(totals), abs=1e-9)
+
+
+@given(rates)
+def test_a_server_that_answered_nothing_has_no_ratio(a: dict[int, float]) -> None:
+    silent = dict.fromkeys(a, 0.0)
+    assert woven.ratio_by_cycle(a, silent) == woven.ratio_by_cycle(silent, a) == []
+
+
+def test_the_spread_of_the_cycles_is_that_of_the_ratio_of_totals() -> None:
+    draw, errors, seen = random.Random(6), [], []
+    for _ in range(400):
+        a = {cycle: 1000 * math.exp(draw.gauss(0, 0.2)) for cycle in range(30)}
+        b = dict.fromkeys(a, 1000.0)
+        stops = {cycle: 0.0 for cycle in a if draw.random() < 0.05}
+        said = woven.ratio_by_cycle({**a, **stops}, b)
+        seen.append(statistics.fmean(said))
+        errors.append(statistics.stdev(said) / math.sqrt(len(said)))
+    assert statistics.stdev(seen) == pytest.approx(statistics.fmean(errors), rel=0.12)
 
 
 def _sittings(
@@ -90,7 +125,7 @@ def test_the_course_ends_where_the_pair_is_and_narrows() -> None:
 def test_both_parts_of_the_spread_are_found() -> None:
     draw = random.Random(4)
     a, b = _sittings(draw, 200, 25, 0.04, 0.01)
-    rows = [woven.cycle_log_ratios(a.cycles[block], b.cycles[block]) for block in a.cycles]
+    rows = [woven.ratio_by_cycle(a.cycles[block], b.cycles[block]) for block in a.cycles]
     found = woven.spread(rows)
     assert found is not None
     assert found.within == pytest.approx(0.04, rel=0.15)

@@ -21,9 +21,9 @@ from assay.stats.special import student_t_quantile
 from assay.stats.woven import (
     FEWEST_CYCLES,
     beyond_chance,
-    cycle_log_ratios,
     early_excess,
     error_of_mean,
+    ratio_by_cycle,
 )
 from assay.values.sitting import Lengths, Pilot, Sitting, Weave
 from assay.values.weave import Slice
@@ -166,7 +166,7 @@ def piloted(
     pairs = list(combinations(slices, 2))
     for a, b in pairs:
         short, long = (
-            cycle_log_ratios(_of_length(slices[a], ns), _of_length(slices[b], ns))
+            ratio_by_cycle(_of_length(slices[a], ns), _of_length(slices[b], ns))
             for ns in (lengths.slice_ns, longer_ns)
         )
         if min(len(short), len(long)) < 2:

@@ -12,7 +12,7 @@ from rich.text import Text
 from assay.report import format as fmt
 from assay.report.style import FAINT
 from assay.stats.estimates import t_quantile
-from assay.stats.woven import FEWEST_CYCLES, Cycles, cycle_log_ratios, error_of_mean
+from assay.stats.woven import FEWEST_CYCLES, Cycles, error_of_mean, ratio_by_cycle
 from assay.values.weave import LaneSnapshot, Slice, WovenSnapshot
 
 _MOST_PAIRS = 5
@@ -69,7 +69,7 @@ def _pairs(names: Sequence[str], lanes: Sequence[LaneSnapshot]) -> Iterator[str]
 
 
 def _ratio(a: str, b: str, known: Mapping[str, Cycles]) -> str:
-    logs = cycle_log_ratios(known[a], known[b])
+    logs = ratio_by_cycle(known[a], known[b])
     if len(logs) < FEWEST_CYCLES:
         return f"{a} / {b}"
     half = t_quantile(len(logs) - 1) * error_of_mean(logs)

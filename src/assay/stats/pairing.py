@@ -20,7 +20,7 @@ from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
 from assay.stats.sequential import reach as always_valid_reach
 from assay.stats.special import student_t_cdf
 from assay.stats.unpaired import unpaired_ratio
-from assay.stats.woven import Cycles, batched, cycle_log_ratios
+from assay.stats.woven import Cycles, batched, ratio_by_cycle
 from assay.values.estimate import Estimate
 
 ALPHA = 1 - CONFIDENCE
@@ -169,7 +169,8 @@ def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float
 
 
 def paired_logs(a: Side, b: Side) -> list[float]:
-    """ln(a/b) of each block that has a value of both; of one that was a sitting of both, by its slices.
+    """ln(a/b) of each block that has a value of both; of one that was a sitting of both, of their totals in
+    the cycles that both had.
 
     Of servers that stand, the batches of their one sitting take the blocks' place.
     """
@@ -187,9 +188,9 @@ def paired_logs(a: Side, b: Side) -> list[float]:
 
 
 def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
-    """By sitting of both, ln(a/b) of each of its cycles."""
+    """By sitting of both, its log ratio taken apart by cycles: it is their mean (`ratio_by_cycle`)."""
     found = {
-        block: cycle_log_ratios(a.cycles[block], b.cycles[block]) for block in a.cycles if block in b.cycles
+        block: ratio_by_cycle(a.cycles[block], b.cycles[block]) for block in a.cycles if block in b.cycles
     }
     return {block: logs for block, logs in found.items() if logs}
 

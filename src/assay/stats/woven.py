@@ -1,10 +1,17 @@
 """Sittings: servers that are alive at once and loaded in turns, slice by slice.
 
 In each cycle every server has one slice. Slices of one cycle lie within a second of each other, so what
-the machine does to one it does to the other, and it cancels in their ratio. A sitting's log ratio is the
-mean over its cycles of
+the machine does to one it does to the other, and it cancels in their ratio. A sitting's log ratio is that
+of totals: of what each served in all cycles that both had,
 
-    ln(rate of a in the cycle / rate of b in the cycle)
+    ln(sum of a's answers / their time) - ln(sum of b's answers / their time)
+
+A server that stops for 200 ms in one of forty slices of 250 ms serves 2 % less, and that is what this says.
+The mean of the cycles' own log ratios would say 4 %, as ln grows without bound towards 0, and nothing at all
+of a stop that takes a whole slice: ln 0 has to be left out, and is left out in favour of who stopped.
+
+How sure it is, the cycles tell: to first order (a's answers over their mean, less b's over theirs) is by how
+much one of them pulls at the ratio. Their mean is 0, and what a cycle did to both cancels in each.
 
 The sitting is the unit of replication: its slices share their processes, and to count them as samples
 would be pseudo-replication (Hurlbert 1984). The interval comes from the sittings (`assay.stats.pairing`);
@@ -29,7 +36,8 @@ from assay.stats.special import student_t_quantile
 from assay.values.weave import Slice
 
 Cycles = Mapping[int, float]
-"""The rate of one server in each cycle of a sitting, by the cycle's number."""
+"""The rate of one server in each cycle of a sitting, by the cycle's number; all slices of a sitting that are
+measured are as long as each other."""
 
 FEWEST_CYCLES = 4
 """With fewer the spread within a sitting is mostly luck."""
@@ -45,10 +53,19 @@ _MOST_CYCLES = 1_000_000
 """Where the searches for a number give up: no one measures for so long."""
 
 
-def cycle_log_ratios(a: Cycles, b: Cycles) -> list[float]:
-    """ln(a/b) of each cycle in which both answered, in the order of the cycles."""
+def ratio_by_cycle(a: Cycles, b: Cycles) -> list[float]:
+    """The log ratio of a's total to b's over the cycles that both had, taken apart: a value for each cycle,
+    in their order, whose mean it is, and whose spread tells its error.
+
+    A slice without answers counts as one. Nothing where one of them answered nothing in any.
+    """
     common = sorted(a.keys() & b.keys())
-    return [math.log(a[cycle] / b[cycle]) for cycle in common if a[cycle] > 0 and b[cycle] > 0]
+    mean_a = statistics.fmean(a[cycle] for cycle in common) if common else 0.0
+    mean_b = statistics.fmean(b[cycle] for cycle in common) if common else 0.0
+    if mean_a <= 0 or mean_b <= 0:
+        return []
+    whole = math.log(mean_a / mean_b)
+    return [whole + (a[cycle] / mean_a - b[cycle] / mean_b) for cycle in common]
 
 
 class Batches(NamedTuple):
@@ -132,8 +149,8 @@ def early_excess(slices: Sequence[Slice]) -> Excess | None:
 
 
 class Spread(NamedTuple):
-    """How log ratios of two servers scatter: `within` is the deviation of one cycle about its sitting,
-    widened by what neighbouring cycles share; `between` that of the sittings beyond what cycles explain.
+    """How log ratios of two servers scatter: `within` is the deviation of one cycle (`ratio_by_cycle`) about
+    its sitting, widened by what neighbours share; `between` that of the sittings beyond what cycles explain.
 
     `cycles` is how many a sitting has, in the middle.
     """
