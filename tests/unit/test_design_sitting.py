@@ -10,12 +10,13 @@ from msgspec.structs import replace
 from assay.adhoc.rivals import one_program
 from assay.design import Due, DueSitting, next_due
 from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted, too_short, warming_ns
+from assay.engine import AgreedTurns
 from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Open, Stage
 from assay.values.run import Run
 from assay.values.sitting import ALIKE_NS, UNLIKE_NS, Lengths, Sitting, Weave
 from assay.values.trial import Case, Failure
-from assay.values.weave import Slice
+from assay.values.weave import Slice, WovenPlan
 
 MS = 1_000_000
 UNLIKE = Weave(least_slice_ns=UNLIKE_NS)
@@ -79,6 +80,18 @@ def test_closed_loops_of_a_block_that_ask_the_same_are_a_sitting() -> None:
     assert len(kinds) == 6
     assert set(kinds[:3]) == set(kinds[3:]) == {frozenset("ab"), frozenset("cd"), "e"}
     assert [sitting.number for sitting in run.sittings] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("seed", [0, 18_500_000_000_000, 10**30])
+def test_whatever_the_seed_of_a_run_its_sittings_have_one_that_the_engine_takes(seed: int) -> None:
+    run = study([case("a"), case("b")])
+    run = replace(run, header=replace(run.header, design=replace(run.header.design, seed=seed)))
+    seeds = []
+    while isinstance(due := next_due(run), DueSitting):
+        AgreedTurns(WovenPlan(lanes=(plan(), plan()), slice_ns=MS, settle_ns=0, seed=due.seed))
+        seeds.append(due.seed)
+        run = run.after(sat(due))
+    assert len(set(seeds)) == 2
 
 
 def test_without_weaving_trials_follow_one_another() -> None:

@@ -17,6 +17,9 @@ from assay.values.run import Run
 from assay.values.sitting import Lengths, Weave
 from assay.values.trial import Case
 
+_SEEDS = 2**64
+"""As many does the engine tell apart; a run's own seed may be any number."""
+
 
 @dataclass(frozen=True)
 class DueSitting:
@@ -54,7 +57,7 @@ def sitting_of(run: Run, dues: Sequence[Due]) -> DueSitting | None:
         return None
     sat = [sitting for sitting in run.sittings if _same_cases(sitting.trials[0].case, lanes[0], cases)]
     number = len(run.sittings)
-    seed = run.header.design.seed * 1_000_003 + number
+    seed = (run.header.design.seed * 1_000_003 + number) % _SEEDS
     names = {due.slot.case: _name(cases[due.slot.case]) for due in lanes}
     lengths = lengths_now(weave, sat, names)
     return DueSitting(number, first.slot.block, seed, weave, lanes, lengths, names)
