@@ -53,6 +53,11 @@ class ResolvedCase:
         return fixed + self.warm_up.min_ns / 1e9, fixed + self.warm_up.max_ns / 1e9
 
 
+def _likely_bytes(case: ResolvedCase) -> int:
+    """What its server is likely to take of the memory: nothing new, where it stands already."""
+    return 0 if case.rival is not None and case.rival.url else likely_bytes(case.server)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ResolvedRun:
     """A run, complete. `design` is what its header keeps of it."""
@@ -66,19 +71,19 @@ class ResolvedRun:
     """What a reader should know before it starts, in a line each: what `--quick` costs, say."""
 
     @property
-    def taking_turns(self) -> tuple[ResolvedCase, ...]:
-        """The cases whose loads could be offered in turns."""
-        return tuple(case for case in self.cases if takes_turns(case.plan) and not case.case.later)
+    def taking_turns(self) -> tuple[tuple[ResolvedCase, ...], ...]:
+        """The cases whose loads could be offered in turns, those together that would take them with each
+        other: they alone are alive at once."""
+        groups: dict[tuple[str, str], list[ResolvedCase]] = {}
+        for case in self.cases:
+            if takes_turns(case.plan) and not case.case.later:
+                groups.setdefault((case.case.workload, case.case.load), []).append(case)
+        return tuple(map(tuple, groups.values()))
 
     @property
     def memory_at_once(self) -> int:
         """What the servers that take turns with each other are likely to take together, at most."""
-        groups: dict[tuple[str, str], int] = {}
-        for case in self.taking_turns:
-            stands = case.rival is not None and case.rival.url
-            group = (case.case.workload, case.case.load)
-            groups[group] = groups.get(group, 0) + (0 if stands else likely_bytes(case.server))
-        return max(groups.values(), default=0)
+        return max((sum(map(_likely_bytes, group)) for group in self.taking_turns), default=0)
 
     @property
     def servers(self) -> tuple[ServerSpec, ...]:

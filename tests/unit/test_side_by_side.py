@@ -66,6 +66,23 @@ def test_memory_is_that_of_the_servers_machine() -> None:
     assert found.unwoven == "all servers at once would take 1.4 GB of memory, 1.1 GB are free"
 
 
+def copied(run: ResolvedRun, times: int, *, loads: bool) -> ResolvedRun:
+    """Each case so many times: under as many loads, or as as many entries under its one."""
+    cases = [
+        replace(one, case=changed(one.case, id=f"{one.case.id}{n}", load=f"c{n}" if loads else one.case.load))
+        for one in run.cases
+        for n in range(times)
+    ]
+    return replace(run, cases=tuple(cases))
+
+
+def test_only_those_that_would_be_alive_at_once_are_counted() -> None:
+    times = 65 // len(franklin().cases) + 1
+    assert settled(copied(franklin(), times, loads=True), HERE, ROOM).design.weave is not None
+    found = settled(copied(franklin(), times, loads=False), HERE, ROOM).design
+    assert found.weave is None and "servers are more than the 64 that can take turns" in found.unwoven
+
+
 @pytest.mark.parametrize("run", [franklin(), asking(franklin(), "GET")])
 def test_servers_that_fit_take_turns(run: ResolvedRun) -> None:
     assert settled(run, HERE, ROOM).design.weave is not None

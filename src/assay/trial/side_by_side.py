@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -30,21 +30,27 @@ def settled(run: ResolvedRun, where: Where, free_bytes: int | None = None) -> Re
 
 
 def _problems(run: ResolvedRun, free_bytes: int) -> Iterator[str]:
-    lanes = run.taking_turns
-    if len(lanes) < 2:
+    groups = [group for group in run.taking_turns if len(group) > 1]
+    if not groups:
         yield "there are no two closed loops for a set time, and other loads take no turns"
+    for lanes in groups:
+        yield from _problems_of(lanes)
+    if run.services and any(_writes(case) for lanes in groups for case in lanes):
+        yield f"the servers write to one {run.services[0].name}"
+    needed = run.memory_at_once
+    if needed > free_bytes:
+        told = f"{needed / 1e9:.1f} GB of memory, {free_bytes / 1e9:.1f} GB are free"
+        yield f"all servers at once would take {told}"
+
+
+def _problems_of(lanes: Sequence[ResolvedCase]) -> Iterator[str]:
+    """Of those that would be alive at once."""
     if len(lanes) > MOST_LANES:
         yield f"{len(lanes)} servers are more than the {MOST_LANES} that can take turns"
     ports = Counter(case.ready.only_port for case in lanes if isinstance(case.ready, Prepared))
     taken = [port for port, number in ports.items() if port is not None and number > 1]
     if taken:
         yield f"port {taken[0]} is given for several servers, and only one can have it"
-    if run.services and any(_writes(case) for case in lanes):
-        yield f"the servers write to one {run.services[0].name}"
-    needed = run.memory_at_once
-    if needed > free_bytes:
-        told = f"{needed / 1e9:.1f} GB of memory, {free_bytes / 1e9:.1f} GB are free"
-        yield f"all servers at once would take {told}"
 
 
 def _writes(case: ResolvedCase) -> bool:
