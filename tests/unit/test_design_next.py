@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_runs import case, measurement, plan, run, trial
+from made_runs import case, measurement, plan, run, trial, woven
 from msgspec.structs import replace
 from test_capacity_answer import BOUNDS, at, seen
+from test_verdict_turn_rules import cold, rates, slices
 from test_versus_answer import rate_at
 
 from assay.design import Due, given_up, next_trial
@@ -17,7 +18,8 @@ from assay.values.measurement import Outcome
 from assay.values.plan import Open
 from assay.values.run import Run
 from assay.values.trial import Case, Failure, Trial
-from assay.versus.answer import load_ns
+from assay.verdict import judge
+from assay.versus.answer import answer, load_ns
 
 DOWN = Failure(stage="start", reason="down")
 DIED = Failure(stage="load", reason="it died")
@@ -164,6 +166,27 @@ def test_a_long_first_warm_up_leaves_room_for_the_blocks_that_need_none() -> Non
     ended = to_its_end(made)  # 45 s, 30 s, and 30 s more; by the mean of two blocks it would be 37.5
     assert {one.block for one in ended.trials} == {0, 1, 2}
     assert load_ns(ended) <= design.budget_ns
+
+
+def sat(per_s: float, left: float, allowed: float | None) -> Run:
+    """A serves 10,000 a second, and B `per_s`, but only so much of what it should right after a switch."""
+    design = replace(CONTEST, sought=0.001, slower_allowed=allowed)
+    made = begun(design, RIVALS[:2], [])
+    for number in range(8):
+        each = {"A": rates(10_000, number, 0), "B": rates(per_s, number, 1)}
+        made = made.after(slices(woven(each, number, number), "B", lambda one: cold(one, left)))
+    return made
+
+
+@pytest.mark.parametrize("allowed", [None, 0.02])
+@pytest.mark.parametrize(("per_s", "left", "settled"), [(9_500, 1.0, True), (10_000, 0.8, False)])
+def test_a_contest_ends_by_what_it_will_be_judged_by(
+    allowed: float | None, per_s: float, left: float, settled: bool
+) -> None:
+    made = sat(per_s, left, allowed)
+    judged = answer(replace(made, judgement=judge(made, 0)))
+    assert judged.settled == settled
+    assert (next_trial(made) is None) == settled
 
 
 # --- a search -----------------------------------------------------------------------------

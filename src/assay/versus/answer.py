@@ -20,7 +20,9 @@ from assay.values.run import Run
 from assay.values.trial import Case
 from assay.verdict.effects import noise_floor
 from assay.verdict.pairs import Between, pair_of
+from assay.verdict.registry import Thresholds
 from assay.verdict.rules.design import D1
+from assay.verdict.rules.turns import T2, T6
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.versus.gate import Gate, gate_of
 
@@ -66,7 +68,7 @@ class ContestAnswer:
 def answer(run: Run) -> ContestAnswer:
     """The answer of the trials so far; with what was found about them, where they have been judged."""
     seen = _see(run)
-    findings = run.judgement.findings if run.judgement else _of_the_control(seen)
+    findings = run.judgement.findings if run.judgement else _of_ratios(seen)
     rivals = [one for one in seen.cases if one.candidate]
     measured = [one for one in rivals if any(rate > 0 for rate in one.throughput_by_block.values())]
     assert isinstance(run.header.design, ContestDesign)  # the caller chose it for that
@@ -100,12 +102,19 @@ def _see(run: Run) -> RunSeen:
     """The cases with their throughputs; while the run goes on nobody looks at more."""
     cases = run.header.cases
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
-    return RunSeen(run.header, tuple(CaseSeen(case, trials[case.id], ()) for case in cases))
+    seen = tuple(CaseSeen(case, trials[case.id], ()) for case in cases)
+    return RunSeen(run.header, seen, sittings=run.sittings)
 
 
-def _of_the_control(seen: RunSeen) -> tuple[Finding, ...]:
-    """What the A/A control says so far: the one finding that moves the noise floor."""
-    return tuple(D1.finding(subject, hit) for subject, hit in D1.check(seen, D1.limits))
+def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
+    """What is found so far of that which makes ratios wider: it would reopen at the end what had seemed
+    settled, with budget left to settle it."""
+    thresholds = Thresholds(seen.header.design.rules)
+    return tuple(
+        rule.finding(subject, hit)
+        for rule in (D1, T2, T6)
+        for subject, hit in rule.check(seen, thresholds.limits(rule))
+    )
 
 
 def _pair(other: Case, found: Between, sought: float, floor: float, alpha: float) -> RivalRatio:
