@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from assay.adhoc.drafts import affordable
+from assay.adhoc.drafts import affordable, usual_measure_ns
 from assay.adhoc.likeness import Answers, aside, differences
 from assay.adhoc.rivals import parse_scan, rivals_of
 from assay.design.contest import order_of_block
 from assay.errors import InputError
 from assay.values.design import WarmUp
+from assay.values.sitting import ALIKE_NS, UNLIKE_NS, Weave
 
 
 def answers(
@@ -133,6 +135,46 @@ def test_a_contest_can_afford_the_blocks_that_settle_something(
     budget_ns, warm_up = affordable(None if budget_s is None else budget_s * second, 3, 2 * second, given)
     assert (budget_ns / second, warm_up.max_ns / second) == pytest.approx(expected)
     assert warm_up.min_ns == given.min_ns
+
+
+ALIKE = Weave(least_slice_ns=ALIKE_NS, alike=True)
+LEAST = WarmUp(min_ns=300_000_000, max_ns=10_000_000_000)
+
+
+@pytest.mark.parametrize(
+    ("budget_s", "entries", "measure_ms", "sittings"),
+    [(15, 2, 400, 8), (15, 3, 400, 5), (30, 2, 600, 8), (300, 3, 600, 8), (2, 2, 400, 1)],
+)
+def test_a_budget_for_builds_of_one_program_is_laid_out_for_eight_sittings(
+    budget_s: int, entries: int, measure_ms: int, sittings: int
+) -> None:
+    budget_ns = budget_s * 1_000_000_000
+    measure_ns = usual_measure_ns(ALIKE, budget_ns, entries, LEAST)
+    assert measure_ns == measure_ms * 1_000_000
+    if sittings < 4:
+        with pytest.raises(InputError, match="8 trials and at least 5.6 s"):
+            affordable(budget_ns, entries, measure_ns, LEAST, 0, ALIKE)
+        return
+    kept_ns, warm_up = affordable(budget_ns, entries, measure_ns, LEAST, 0, ALIKE)
+    first_ns = entries * (measure_ns + warm_up.max_ns)
+    others_ns = entries * (measure_ns + warm_up.min_ns)
+    assert kept_ns == budget_ns and warm_up.max_ns >= 0.7e9
+    assert first_ns + (sittings - 1) * others_ns <= budget_ns
+    assert 4 * first_ns <= budget_ns  # where the machine never lets them be seen steady
+    unlike = affordable(budget_ns, entries, measure_ns, LEAST)[1]
+    assert warm_up.max_ns <= unlike.max_ns
+
+
+def test_slices_asked_for_by_hand_are_charged_whole() -> None:
+    minute = replace(ALIKE, given_slice_ns=60_000_000_000)
+    with pytest.raises(InputError, match=r"12 trials and at least 2,884 s of load"):
+        affordable(160_000_000_000, 3, 600_000_000, LEAST, 0, minute)
+    budget_ns, _ = affordable(None, 3, 600_000_000, LEAST, 0, minute)
+    assert budget_ns >= 12 * 240_000_000_000
+    short = Weave(least_slice_ns=UNLIKE_NS, given_slice_ns=40_000_000)
+    assert affordable(4_000_000_000, 2, 160_000_000, LEAST, 0, short) == affordable(
+        4_000_000_000, 2, 160_000_000, LEAST
+    )
 
 
 def test_a_budget_that_affords_no_such_blocks_is_refused() -> None:

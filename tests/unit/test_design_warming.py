@@ -10,6 +10,7 @@ from assay.design import next_trial
 from assay.design.warming import warm_up_for
 from assay.values.design import ContestDesign, Design, StudyDesign, WarmUp
 from assay.values.run import Run
+from assay.values.sitting import Weave
 from assay.values.trial import Trial, WarmUpSeen
 
 WHOLE = WarmUp(min_ns=500_000_000, max_ns=10_000_000_000)
@@ -51,6 +52,16 @@ def test_of_several_that_were_watched_the_shortest_counts() -> None:
     noisy, calm = warmed("A", 0, 6_000_000_000), warmed("A", 1, 2_000_000_000)
     assert warm_up_for(begun(noisy), "A", 2) == WHOLE
     assert warm_up_for(begun(noisy, calm), "A", 2).max_ns == 3_000_000_000
+
+
+@pytest.mark.parametrize(("alike", "warmed_s"), [(True, 3), (False, 9)])
+def test_builds_of_one_program_warm_up_alike(alike: bool, warmed_s: int) -> None:
+    design = ContestDesign(seed=1, sought=0.02, budget_ns=1, weave=Weave(least_slice_ns=1, alike=alike))
+    calm, moved = warmed("B", 0, 2_000_000_000), warmed("A", 0, 6_000_000_000)
+    other_load = warmed("A busy", 0)
+    made = begun(calm, moved, other_load, design=design)
+    assert warm_up_for(made, "A", 1).max_ns == warmed_s * 1_000_000_000
+    assert warm_up_for(begun(calm, design=design), "A", 1) == WHOLE  # its own was not seen yet
 
 
 @pytest.mark.parametrize(

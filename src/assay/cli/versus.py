@@ -53,7 +53,7 @@ def configure(parser: Parser) -> None:
     adhoc_flags.add_to(
         parser,
         duration="2s",
-        duration_depends="; 0.6s of turns between builds of one program",
+        duration_depends="; 0.6s of turns between builds of one program, or 0.4s where the budget is short",
         warm_up="10s",
         warm_up_help="warm a rival's first trial up until throughput is steady, at most so long, and the "
         "others as long as that one needed; 0: never",
@@ -106,13 +106,13 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         said = f"--fail-if-slower holds the second rival against the first, and {len(rivals)} were given"
         raise InputError(said, "give BASE and HEAD alone")
     weave = drafts.weave_of(rivals, args.slice, args.fail_if_slower) if args.weave else None
-    args.measure_ns = args.measure_ns or drafts.usual_measure_ns(weave)
     terms = adhoc_flags.terms_from(args, args.url)
-    plan = adhoc_flags.plan_from(args, rivals, args.url)
     warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
     entries = len(rivals) + args.control
+    args.measure_ns = args.measure_ns or drafts.usual_measure_ns(weave, args.budget, entries, warm_up)
+    plan = adhoc_flags.plan_from(args, rivals, args.url)
     pilot_ns = entries * drafts.pilot_ns(weave)
-    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up, pilot_ns)
+    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up, pilot_ns, weave)
     return drafts.contest(
         rivals,
         terms,

@@ -4,6 +4,9 @@ A fresh process of the same program under the same load warms up as the ones bef
 watched until their throughput is steady. That leaves more of the time for what is compared, and more than a
 little of it on a restless machine, where few looks are steady and a watched warm-up runs to its bound. Should
 a later one not be warm, rule S2 sees it in the measured windows.
+
+Builds of one program warm up alike, so what each was seen to need counts for all of them: a machine that
+moves the level of one late in its only watched warm-up would else keep every one that follows at its bound.
 """
 
 from __future__ import annotations
@@ -23,14 +26,20 @@ def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
     whole = run.header.design.warm_ups[case]
     if whole.max_ns == 0:
         return whole
-    alike = {one.id: (one.server, one.workload, one.load) for one in run.header.cases}
+    cases = {one.id: one for one in run.header.cases}
+    load, server = (cases[case].workload, cases[case].load), cases[case].server
     shown = [
-        trial.warm_up.changes_ns[-1] if trial.warm_up.changes_ns else 0
+        (cases[trial.case].server, trial.warm_up.changes_ns[-1] if trial.warm_up.changes_ns else 0)
         for trial in run.trials
-        if alike[trial.case] == alike[case] and trial.warm_up and trial.warm_up.bound_ns == whole.max_ns
+        if (cases[trial.case].workload, cases[trial.case].load) == load
+        and trial.warm_up is not None
+        and trial.warm_up.bound_ns == whole.max_ns
     ]
-    if len(shown) < watched:
+    own = [last_ns for of, last_ns in shown if of == server]
+    if len(own) < watched:
         return whole
+    weave = run.header.design.weave
+    alike = [last_ns for _, last_ns in shown] if weave is not None and weave.alike else own
     # Of several that were watched the shortest: the machine's own noise only adds.
-    needed_ns = min(max(whole.min_ns, round(_MARGIN * min(shown))), whole.max_ns)
+    needed_ns = min(max(whole.min_ns, round(_MARGIN * min(alike))), whole.max_ns)
     return WarmUp(min_ns=needed_ns, max_ns=needed_ns)
