@@ -69,6 +69,8 @@ def test_headers() -> None:
         (words.time_ns, "-1s"),
         (words.time_ns, "10 parsecs"),
         (words.time_ns, ""),
+        (words.slice_ns, "2h"),
+        (words.slice_ns, "999us"),
         (words.whole, "0"),
         (words.whole, "1.5"),
         (words.whole, "-3"),

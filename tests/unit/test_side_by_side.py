@@ -15,7 +15,7 @@ from assay.site import Site
 from assay.study import load_study, resolve
 from assay.trial.side_by_side import settled
 from assay.trial.where import HERE, Where
-from assay.values.design import Choices
+from assay.values.design import Choices, WarmUp
 from assay.values.plan import StopAtCount
 
 ROOM = 1 << 40
@@ -81,6 +81,13 @@ def test_only_those_that_would_be_alive_at_once_are_counted() -> None:
     assert settled(copied(franklin(), times, loads=True), HERE, ROOM).design.weave is not None
     found = settled(copied(franklin(), times, loads=False), HERE, ROOM).design
     assert found.weave is None and "servers are more than the 64 that can take turns" in found.unwoven
+
+
+def test_warm_ups_that_the_engine_would_end_are_not_in_turns() -> None:
+    day = WarmUp(min_ns=0, max_ns=86_400_000_000_000)
+    run = replace(franklin(), cases=tuple(replace(one, warm_up=day) for one in franklin().cases))
+    found = settled(run, HERE, ROOM).design
+    assert found.weave is None and found.unwoven.startswith("to warm up in turns could take ")
 
 
 @pytest.mark.parametrize("run", [franklin(), asking(franklin(), "GET")])

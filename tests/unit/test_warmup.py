@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from made_runs import made_slice
 from numpy.typing import NDArray
 
+from assay.trial.turns import OwnTime
 from assay.trial.warmup import NO_WARM_UP, warmed_up
 from assay.values.design import WarmUp
 from assay.values.measurement import Window
@@ -43,6 +45,17 @@ def ended(
         if seen is not None:
             return count / 10, seen
     return float("inf"), None
+
+
+def test_a_lane_that_is_never_steady_is_warm_at_its_bound_however_few_of_its_slices_are_shown() -> None:
+    bound = WarmUp(min_ns=2_000 * MS, max_ns=130_000 * MS)
+    slices = [made_slice(2 * cycle, cycle, 0, 1000.0 + 10 * cycle) for cycle in range(1300)]
+    own = OwnTime()
+    for cycle in range(100, 1300, 100):
+        own.of(slices[:cycle][-1200:])  # as many as a live view shows
+    assert warmed_up(own.of(slices[:1299][-1200:]), bound) is None
+    seen = warmed_up(own.of(slices[-1200:]), bound)
+    assert seen is not None and not seen.steady and seen.took_ns == bound.max_ns
 
 
 def test_a_warm_server_is_not_warmed_for_nothing() -> None:

@@ -41,7 +41,7 @@ def configure(parser: Parser) -> None:
                       help="the second (HEAD) serves less than the first (BASE) by more than this; the run "
                       "ends when that is decided")  # fmt: skip
     turns = parser.add_argument_group("turns")
-    turns.add_argument("--slice", type=words.time_ns, metavar="TIME",
+    turns.add_argument("--slice", type=words.slice_ns, metavar="TIME",
                        help="length of a turn [found: 100ms for builds of one program, 250ms for others, or "
                        "longer where they are slow]")  # fmt: skip
     turns.add_argument("--no-weave", dest="weave", action="store_false",

@@ -41,6 +41,14 @@ def time_ns(word: str) -> int:
     return length
 
 
+def slice_ns(word: str) -> int:
+    """The length of a turn, within what the engine takes."""
+    length = time_ns(word)
+    if not 1_000_000 <= length <= 3_600_000_000_000:
+        raise argparse.ArgumentTypeError(f"{word!r} is not between 1ms and 1h")
+    return length
+
+
 def whole(word: str) -> int:
     """A whole number above zero; 10k and 2m are short for thousands and millions."""
     found = re.fullmatch(r"(\d+)([km]?)", word.strip().lower().replace("_", "").replace(",", ""))

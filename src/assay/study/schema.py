@@ -161,6 +161,8 @@ class Profile(Value, frozen=True, kw_only=True):
         for name in ("latency_blocks", "capacity_trials", "capacity_s", "slice_ms"):
             if (getattr(self, name) or 1) <= 0 or getattr(self, name) == 0:
                 raise ValueError(f"{name} must be above 0")
+        if self.slice_ms is not None and not 1 <= self.slice_ms <= 3_600_000:
+            raise ValueError("slice_ms must be between 1 and 3600000: a turn takes an hour at most")
         if self.control_blocks is not None and self.control_blocks not in (0, *range(3, 10_000)):
             raise ValueError("control_blocks must be 0 or at least 3: fewer pairs tell nothing")
 

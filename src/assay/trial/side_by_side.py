@@ -14,6 +14,12 @@ from assay.trial.where import Where
 
 MOST_LANES = 64
 """Of the engine's (`crates/engine/src/plan/woven.rs`)."""
+_HOUR_NS = 3_600_000_000_000
+MOST_PHASE_NS = 12 * _HOUR_NS
+"""The engine's own bound of each phase of a sitting, the most that it takes: it is we who end them, by what
+was seen. That of the warm-up counts while anybody has turns."""
+_BESIDE = 2
+"""Times their own warm-ups is what all of them may take: settle times, a pilot, and what is lent."""
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -47,6 +53,10 @@ def _problems_of(lanes: Sequence[ResolvedCase]) -> Iterator[str]:
     """Of those that would be alive at once."""
     if len(lanes) > MOST_LANES:
         yield f"{len(lanes)} servers are more than the {MOST_LANES} that can take turns"
+    warm_ns = sum(case.warm_up.max_ns for case in lanes)
+    if warm_ns > MOST_PHASE_NS / _BESIDE:
+        hours = f"{warm_ns / _HOUR_NS:.0f} h, and may take {MOST_PHASE_NS / _BESIDE / _HOUR_NS:.0f} h"
+        yield f"to warm up in turns could take {hours}"
     ports = Counter(case.ready.only_port for case in lanes if isinstance(case.ready, Prepared))
     taken = [port for port, number in ports.items() if port is not None and number > 1]
     if taken:

@@ -31,14 +31,12 @@ from assay.trial.one_trial import (
     tested_routes,
     wrong_answers,
 )
+from assay.trial.side_by_side import MOST_PHASE_NS
 from assay.trial.turns import LaneWatched, Turns
 from assay.values.plan import LoadPlan, StopAfter
 from assay.values.sitting import Lengths, Sitting, TurnSeen
 from assay.values.trial import Failure, GeneratorSeen, HostSeen, Lane, Phase, ServiceSeen, Trial
 from assay.values.weave import LaneMeasurement, Slice, WovenMeasurement, WovenPlan, WovenSnapshot
-
-_HOUR_NS = 3_600_000_000_000
-"""The engine's own bounds of a sitting's phases: it is we who end them, each by what was seen."""
 
 Ready = Prepared | Standing
 
@@ -220,7 +218,7 @@ def _woven_plan(due: DueSitting, lanes: Sequence[_Lane]) -> WovenPlan:
     warms = any(lane.asked.due.warm_up.max_ns for lane in lanes)
     plans = tuple(
         msgspec.structs.replace(
-            lane.plan, stop=StopAfter(ns=_HOUR_NS), warmup_max_ns=_HOUR_NS if warms else 0
+            lane.plan, stop=StopAfter(ns=MOST_PHASE_NS), warmup_max_ns=MOST_PHASE_NS if warms else 0
         )
         for lane in lanes
     )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
 
 import msgspec
 
@@ -76,6 +75,7 @@ class Turns:
     _measures: bool = False
     _measures_from: int | None = None
     _warming_ns: int = field(init=False)
+    _own: Sequence[OwnTime] = field(init=False)
     _lent: bool = False
     _all_take: int = 0
     _rejoins: int | None = None
@@ -89,6 +89,7 @@ class Turns:
         due = self.due
         self._use(due.lengths or lengths_for(due.weave, {}))
         self._warming_ns = warming_ns(due.lengths)
+        self._own = tuple(OwnTime() for _ in self.lanes)
         for place, lane in enumerate(self.lanes):
             if lane.warm_up.max_ns == 0:
                 self.warm[place] = NO_WARM_UP
@@ -177,7 +178,7 @@ class Turns:
         fresh = False
         for place, lane in enumerate(self.lanes):
             if place not in self.warm and place not in self.gone:
-                found = warmed_up(own_time(slices[place]), lane.warm_up)
+                found = warmed_up(self._own[place].of(slices[place]), lane.warm_up)
                 if found is not None:
                     self.warm[place] = found
                     fresh = True
@@ -246,18 +247,30 @@ class Turns:
         return self.measured_cycles >= FEWEST_CYCLES
 
 
-def own_time(slices: Sequence[Slice]) -> tuple[Window, ...]:
-    """The slices as windows of the lane's own time, in which others had no turns."""
-    starts = accumulate((one.length_ns for one in slices), initial=0)
-    return tuple(
-        Window(
-            start_ns=start,
-            length_ns=one.length_ns,
-            phase=one.phase,
-            started=one.started,
-            completed=one.completed,
-            failed=one.failed,
-            bytes_read=one.bytes_read,
+class OwnTime:
+    """A lane's slices as windows of its own time, in which others had no turns. That counts from its first
+    one on, also when the live view shows the latest alone."""
+
+    def __init__(self) -> None:
+        """Nothing seen yet."""
+        self._starts: dict[int, int] = {}
+        self._end_ns = 0
+
+    def of(self, slices: Sequence[Slice]) -> tuple[Window, ...]:
+        """Those of a view; it is looked at so often that none is missed."""
+        for one in slices:
+            if one.turn not in self._starts:
+                self._starts[one.turn] = self._end_ns
+                self._end_ns += one.length_ns
+        return tuple(
+            Window(
+                start_ns=self._starts[one.turn],
+                length_ns=one.length_ns,
+                phase=one.phase,
+                started=one.started,
+                completed=one.completed,
+                failed=one.failed,
+                bytes_read=one.bytes_read,
+            )
+            for one in slices
         )
-        for start, one in zip(starts, slices, strict=False)
-    )

@@ -16,11 +16,12 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
     """How the warm-up ends, or None while it goes on. `windows` are those of the warm-up, in order.
 
     It ends when throughput is shown to be steady, not before `rule.min_ns`, and at `rule.max_ns` in any
-    case. A change of level that comes later than this looks is caught by rule S2.
+    case: counted from where the windows count, as the latest alone may be at hand. A change of level that
+    comes later than this looks is caught by rule S2.
     """
     if rule.max_ns == 0:
         return NO_WARM_UP
-    elapsed_ns = windows[-1].start_ns + windows[-1].length_ns - windows[0].start_ns if windows else 0
+    elapsed_ns = windows[-1].start_ns + windows[-1].length_ns if windows else 0
     at_bound = elapsed_ns >= rule.max_ns
     if not at_bound and elapsed_ns < rule.min_ns:
         return None
