@@ -17,6 +17,7 @@ from assay import store
 from assay.design import Slot
 from assay.errors import EXIT_INTERRUPTED
 from assay.trial import Silent
+from assay.trial.sitting import used_ns
 from assay.values.run import Run
 from assay.values.sitting import Sitting
 from assay.values.trial import Phase
@@ -74,8 +75,7 @@ def check_lanes(sitting: Sitting) -> None:
     for place, one in enumerate(sitting.trials):
         assert one.lane and one.measurement and one.server and one.host
         assert one.measurement.measured_ns == len(cycles[0]) * sitting.lengths.slice_ns
-        own = [turn.cpu_ns[place] or 0 for turn in sitting.turns if turn.lane == place]
-        assert one.server.cpu_ns == sum(own) > 0
+        assert one.server.cpu_ns == used_ns(sitting.turns, place, one.measurement.measured_ns) > 0
         assert one.contract and one.contract.after == 1
 
 

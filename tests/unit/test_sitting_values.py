@@ -6,6 +6,7 @@ import made_runs
 import pytest
 from msgspec.structs import replace
 
+from assay.trial.sitting import used_ns
 from assay.values.run import Run
 from assay.values.sitting import Sitting, TurnSeen
 from assay.verdict.pairs import pair_of
@@ -41,6 +42,18 @@ def test_who_worked_while_whose_slice_it_was_is_told() -> None:
     assert sitting.busy_while_resting("a") == {"b": pytest.approx(0.2)}
     assert sitting.busy_while_resting("b") == {"a": pytest.approx(0.02)}
     assert [(rest.turn, rest.whose) for rest in sitting.rested("b")] == [(0, "a")]
+
+
+def test_the_cpu_time_of_slices_that_nobody_looked_at_in_time_is_not_nought() -> None:
+    turns = [
+        TurnSeen(turn=2 * cycle, lane=0, length_ns=98 * MS, cpu_ns=(49 * MS, 1 * MS))
+        for cycle in range(10)
+        if cycle % 2  # every second look came too late
+    ]
+    assert used_ns(turns, 0, 1000 * MS) == 500 * MS
+    assert used_ns(turns, 1, 1000 * MS) == 0  # it was never seen at work
+    unseen = TurnSeen(turn=1, lane=1, length_ns=100 * MS, cpu_ns=(None, None))
+    assert used_ns([*turns, unseen], 1, 1000 * MS) == 0
 
 
 def test_a_pair_is_made_of_neighbouring_slices_not_of_means() -> None:

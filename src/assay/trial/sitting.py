@@ -255,7 +255,7 @@ def _trial_of(due: DueSitting, lane: _Lane, place: int, offered: _Offered | None
     except EnvironmentLacks as lacking:
         return msgspec.structs.replace(trial, failure=Failure(stage=lacking.stage, reason=str(lacking)))
     measured = seen.measurement
-    cpu_ns = sum(one.cpu_ns[place] or 0 for one in offered.seen if one.lane == place)
+    cpu_ns = used_ns(offered.seen, place, measured.measured_ns)
     return msgspec.structs.replace(
         trial,
         measurement=measured,
@@ -267,6 +267,15 @@ def _trial_of(due: DueSitting, lane: _Lane, place: int, offered: _Offered | None
         link=link_to(lane.running, bench),
         generators=offered.generators[place],
     )
+
+
+def used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> int:
+    """The CPU time that a lane's server used while it was measured: as in those of its slices that were
+    looked at in time, which on a busy machine are not all."""
+    looked = [(one.cpu_ns[lane], one.length_ns) for one in turns if one.lane == lane]
+    known = [(cpu_ns, length_ns) for cpu_ns, length_ns in looked if cpu_ns is not None]
+    looked_ns = sum(length_ns for _, length_ns in known)
+    return round(sum(cpu_ns for cpu_ns, _ in known) * measured_ns / looked_ns) if looked_ns else 0
 
 
 def _kept(seen: LaneMeasurement, offered: _Offered) -> tuple[Slice, ...]:
