@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from assay.design.lengths import PILOT_CYCLES
 from assay.design.sitting import takes_turns
+from assay.design.study import WATCHED
 from assay.sut.build import Prepared
 from assay.sut.contract import Contract, Route
 from assay.sut.cores import CoreSplit
@@ -14,10 +16,14 @@ from assay.sut.services.manifest import ServiceSpec
 from assay.sut.standing import Standing
 from assay.values.design import AnyDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Closed, LoadPlan, StopAfter
+from assay.values.sitting import Weave
 from assay.values.trial import Case
 
 _TRIAL_OVERHEAD_S = 0.5
 """Starting, testing and stopping a server: 0.1 s for a compiled one, 1 s for a small JVM."""
+
+_UNTIL_MEASURED = 2
+"""Slices: a change holds from the next cycle on, and one cycle is settled by then."""
 
 REQUESTS_GUESS_PER_S = 1000.0
 """For the estimate of a counted load of which nothing was published."""
@@ -51,6 +57,17 @@ class ResolvedCase:
             measured_s = sum(stage.duration_ns for stage in self.plan.load.stages) / 1e9
         fixed = measured_s + _TRIAL_OVERHEAD_S
         return fixed + self.warm_up.min_ns / 1e9, fixed + self.warm_up.max_ns / 1e9
+
+
+def _turns_s(weave: Weave, case: ResolvedCase, trials: int) -> float:
+    """What turns add to a trial: settle times, the slices in which all learn that they measure, and of the
+    first trial a pilot."""
+    assert isinstance(case.plan.stop, StopAfter)  # it takes turns
+    slice_ns = weave.given_slice_ns or weave.least_slice_ns
+    slices = case.plan.stop.ns / slice_ns + _UNTIL_MEASURED
+    piloted = not weave.alike and weave.given_slice_ns is None
+    pilot_ns = 3 * PILOT_CYCLES * slice_ns / max(1, trials) if piloted else 0.0
+    return (slices * weave.settle_ns + _UNTIL_MEASURED * slice_ns + pilot_ns) / 1e9
 
 
 def _likely_bytes(case: ResolvedCase) -> int:
@@ -93,8 +110,23 @@ class ResolvedRun:
 
     def expected_s(self) -> tuple[float, float]:
         """The least and the most that the measuring is likely to take; builds are not part of it."""
-        each = [(case.case.trials(self.blocks), *case.expected_s()) for case in self.cases]
+        each = [(case.case.trials(self.blocks), *self.expected_trial_s(case)) for case in self.cases]
         return sum(n * low for n, low, _ in each), sum(n * high for n, _, high in each)
+
+    def expected_trial_s(self, case: ResolvedCase) -> tuple[float, float]:
+        """The least and the most that a trial of the case is likely to take, in the mean over all of them.
+
+        The warm-ups of the first are watched; the others go by these, which were steady only where their last
+        change lay within the first third, for one and a half times as long (`assay.design.warming`).
+        """
+        (least_s, most_s), trials = case.expected_s(), case.case.trials(self.blocks)
+        others = next((group for group in self.taking_turns if any(one is case for one in group)), ())
+        if self.design.weave is not None and len(others) > 1:
+            turns_s = _turns_s(self.design.weave, case, trials)
+            least_s, most_s = least_s + turns_s, most_s + turns_s
+        later_s = max(least_s, most_s - case.warm_up.max_ns / 2e9)
+        watched = min(trials, WATCHED) / trials if trials else 1.0
+        return least_s, watched * most_s + (1 - watched) * later_s
 
     @property
     def trials(self) -> int:

@@ -15,9 +15,10 @@ from rich.console import Console
 from assay.design import Slot
 from assay.report import live_turns
 from assay.report.run_live import RunView
+from assay.values.design import WarmUp
 from assay.values.measurement import Snapshot
 from assay.values.run import Judgement, Run
-from assay.values.trial import Failure
+from assay.values.trial import Failure, WarmUpSeen
 from assay.values.weave import LaneSnapshot, Turn, WovenSnapshot
 
 
@@ -223,3 +224,30 @@ def test_the_time_left_counts_a_sitting_once_not_for_each_of_its_lanes(
     now_s = 160.0
     view.sitting_finished(woven({name: [rate] * 8 for name, rate in RATES.items()}))
     assert "3 min 00 s left" in said[-1]  # three more sittings
+
+
+def test_the_time_left_does_not_count_on_another_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    view = RunView(said.append, judging())
+    made = run([case("one"), case("two")], (), blocks=4)
+    warm_ups = dict.fromkeys(RATES, WarmUp(min_ns=1_000_000_000, max_ns=2_000_000_000))
+    view.run_started(replace(made, header=replace(made.header, design=replace(made.header.design, warm_ups=warm_ups))), {})
+    now_s = 100.0
+    monkeypatch.setattr("assay.report.run_live.time.monotonic", lambda: now_s)
+    view.sitting_started([Slot(place, 0, place, name) for place, name in enumerate(RATES)])
+    now_s = 160.0
+    sat = woven({name: [rate] * 100 for name, rate in RATES.items()})
+    trials = []
+    for one in sat.trials:
+        assert one.lane is not None and one.measurement is not None
+        slices = tuple(replace(each, phase="warmup" if each.cycle < 60 else "measured") for each in one.lane.slices)
+        trials.append(
+            replace(
+                one,
+                lane=replace(one.lane, slices=slices),
+                measurement=replace(one.measurement, measured_ns=4_000_000_000),
+                warm_up=WarmUpSeen(steady=True, bound_ns=2_000_000_000),
+            )
+        )
+    view.sitting_finished(replace(sat, trials=tuple(trials)))
+    assert "2 min 36 s left" in said[-1]  # of each server's 10 s of load the pilot had 4

@@ -8,11 +8,15 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from assay.design.study import WATCHED
+from assay.design.warming import warm_up_for
 from assay.report import format as fmt
 from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
 from assay.report.load import bar
 from assay.report.style import FAINT, HEADING
 from assay.stats import quantiles, rate_per_s
+from assay.values.run import Run
+from assay.values.trial import Trial
 
 MOST_CASES = 12
 """Cases listed at once: with the lines around them they fit 24 rows."""
@@ -79,10 +83,24 @@ def _total(seen: Seen) -> int:
 
 
 def _left(seen: Seen) -> str:
-    """Time left: each trial as long as its case took last; before the first, the study's own estimate."""
+    """Time left: each trial as long as its case took last, without what only the first ones have (a pilot, a
+    watched warm-up); before the first, the study's own estimate."""
     guesses = {case: sum(bounds) / 2 for case, bounds in seen.expected_s.items()}
-    left_s = sum(seen.took_s.get(slot.case, guesses.get(slot.case, 0.0)) for slot in seen.to_come)
+    of_case = {trial.case: trial for trial in seen.run.trials}
+    again_s = {
+        case: took_s - (_once_s(seen.run, of_case[case]) if case in of_case else 0.0)
+        for case, took_s in seen.took_s.items()
+    }
+    left_s = sum(again_s.get(slot.case, guesses.get(slot.case, 0.0)) for slot in seen.to_come)
     return f"{fmt.span(round(left_s))} left"
+
+
+def _once_s(run: Run, last: Trial) -> float:
+    """What a case's last trial had of load that its next one will not have."""
+    if last.measurement is None or last.warm_up is None or last.case not in run.header.design.warm_ups:
+        return 0.0
+    next_ns = last.measurement.measured_ns + warm_up_for(run, last.case, WATCHED).max_ns
+    return max(0.0, (last.load_ns - next_ns) / 1e9)
 
 
 def _means(seen: Seen) -> Table:

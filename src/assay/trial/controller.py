@@ -201,4 +201,4 @@ def _case(resolved: ResolvedRun, due: Due) -> ResolvedCase:
 
 def _expected_s(resolved: ResolvedRun) -> dict[str, tuple[float, float]]:
     """How long a trial of each case is likely to take, at least and at most."""
-    return {case.case.id: case.expected_s() for case in resolved.cases}
+    return {case.case.id: resolved.expected_trial_s(case) for case in resolved.cases}
