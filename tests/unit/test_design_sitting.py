@@ -197,6 +197,8 @@ def test_a_pilot_keeps_the_shorter_slices_only_where_the_ratios_agree() -> None:
     found = piloted(lengths, 500 * MS, {"a": steady, "b": same})
     assert found is not None
     assert found.pilot.agree and found.lengths.slice_ns == 250 * MS
+    assert found.pilot.resolved == pytest.approx(0.0059, abs=1e-4)
+    assert found.lengths.why.endswith("; a pilot at 500 ms told the same ratios, to 0.59 %")
     found = piloted(lengths, 500 * MS, {"a": steady, "b": slower, "c": same})
     assert found is not None
     assert not found.pilot.agree and found.lengths.slice_ns == 500 * MS
@@ -206,6 +208,22 @@ def test_a_pilot_keeps_the_shorter_slices_only_where_the_ratios_agree() -> None:
     assert named is not None and "another ratio of Go and Ruby" in named.lengths.why
     assert named.pilot.pair == ("a", "b")
     assert piloted(lengths, 500 * MS, {"a": steady}) is None
+
+
+def test_a_pilot_on_a_restless_machine_says_how_little_it_could_see() -> None:
+    lengths = Lengths(slice_ns=250 * MS, settle_ns=0, why="unlike servers")
+    even = both([10_000] * 4, [10_000] * 4)
+    wild = both([13_000, 8_000, 9_000, 14_000], [9_000, 14_000, 7_500, 10_000])
+    found = piloted(lengths, 500 * MS, {"a": even, "b": wild})
+    assert found is not None and found.pilot.agree
+    assert found.pilot.resolved is not None and found.pilot.resolved > 0.4
+
+
+def test_ratios_to_a_null_server_settle_no_length() -> None:
+    run = study([case("a"), case("b"), case("null", role="ceiling"), case("a2", role="control", control_of="a")])
+    due = next_due(run)
+    assert isinstance(due, DueSitting) and len(due.lanes) == 4
+    assert due.compared == {"a", "b", "a2"}
 
 
 @pytest.mark.parametrize(

@@ -161,8 +161,10 @@ def piloted(
     names: Mapping[str, str] = NAMELESS,
 ) -> Piloted | None:
     """The lengths after a pilot that tried those of `lengths` and slices of `longer_ns`: the shorter only
-    where the ratios of all pairs agree within their errors. None where no two servers went through it."""
+    where the ratios of all pairs agree within their errors, and what these would have let pass is said. None
+    where no two servers went through it. `slices` are those of servers that are compared."""
     worst: tuple[float, float, tuple[str, str]] | None = None
+    resolved = 0.0
     pairs = list(combinations(slices, 2))
     for a, b in pairs:
         short, long = (
@@ -173,7 +175,9 @@ def piloted(
             continue
         apart = abs(statistics.fmean(short) - statistics.fmean(long))
         allowed = student_t_quantile(len(short) + len(long) - 2, 1 - 0.025 / len(pairs))
-        beyond = apart / (allowed * math.hypot(error_of_mean(short), error_of_mean(long)) or 1e-12)
+        passes = allowed * math.hypot(error_of_mean(short), error_of_mean(long))
+        resolved = max(resolved, passes)
+        beyond = apart / (passes or 1e-12)
         if worst is None or beyond > worst[0]:
             worst = (beyond, apart, (a, b))
     if worst is None:
@@ -187,9 +191,10 @@ def piloted(
         apart=math.expm1(apart),
         pair=pair,
         agree=agree,
+        resolved=math.expm1(resolved),
     )
     if agree:
-        why = f"{lengths.why}; a pilot at {time(longer_ns)} told the same ratios"
+        why = f"{lengths.why}; a pilot at {time(longer_ns)} told the same ratios, to {share(pilot.resolved)}"
         return Piloted(Lengths(slice_ns=lengths.slice_ns, settle_ns=lengths.settle_ns, why=why), pilot)
     a, b = (names.get(case, case) for case in pair)
     said = f"a pilot at {time(lengths.slice_ns)} told another ratio of {a} and {b}"

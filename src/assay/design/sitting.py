@@ -26,7 +26,7 @@ class DueSitting:
     """The sitting to have now: its number, its lanes, and how long their turns are.
 
     `lengths` None: this is the first, and it has to find them. `names` are those that a reader knows its
-    cases by, within the sitting.
+    cases by, within the sitting; `compared` are those whose ratios are asked for.
     """
 
     number: int
@@ -36,6 +36,7 @@ class DueSitting:
     lanes: tuple[Due, ...]
     lengths: Lengths | None
     names: Mapping[str, str]
+    compared: frozenset[str] = frozenset()
 
 
 def takes_turns(plan: LoadPlan) -> bool:
@@ -60,7 +61,8 @@ def sitting_of(run: Run, dues: Sequence[Due]) -> DueSitting | None:
     seed = (run.header.design.seed * 1_000_003 + number) % _SEEDS
     names = {due.slot.case: _name(cases[due.slot.case]) for due in lanes}
     lengths = lengths_now(weave, sat, names)
-    return DueSitting(number, first.slot.block, seed, weave, lanes, lengths, names)
+    compared = frozenset(case for case in names if cases[case].role in ("candidate", "control"))
+    return DueSitting(number, first.slot.block, seed, weave, lanes, lengths, names, compared)
 
 
 def _name(case: Case) -> str:

@@ -211,7 +211,8 @@ class Turns:
             return False
         if done < PILOT_CYCLES:
             return False
-        found = piloted(self.lengths, 2 * self.lengths.slice_ns, self._named(slices), self.due.names)
+        asked = {case: each for case, each in self._named(slices).items() if case in self.due.compared}
+        found = piloted(self.lengths, 2 * self.lengths.slice_ns, asked, self.due.names)
         if found is not None:
             self._use(found.lengths)
             self.pilot = found.pilot
@@ -225,9 +226,12 @@ class Turns:
 
     @property
     def _needs_pilot(self) -> bool:
-        weave, alive = self.due.weave, len(self.lanes) - len(self.gone)
+        weave = self.due.weave
+        compared = sum(
+            lane.case in self.due.compared for place, lane in enumerate(self.lanes) if place not in self.gone
+        )
         by_hand = weave.alike or weave.given_slice_ns is not None
-        return not by_hand and alive > 1 and 2 * self.lengths.slice_ns <= weave.most_slice_ns
+        return not by_hand and compared > 1 and 2 * self.lengths.slice_ns <= weave.most_slice_ns
 
     def _use(self, lengths: Lengths) -> None:
         """The lengths, with a settle time in which nobody works in another's slice for sure."""

@@ -34,7 +34,8 @@ class Pilot(Value, frozen=True, kw_only=True):
     """Slices of two lengths, tried in turn before the first sitting measured.
 
     `apart` is by how much (a share) the ratio of that pair differed most between the two, beyond what its
-    errors explain where they do not `agree`; the shorter is used only where all pairs agree.
+    errors explain where they do not `agree`; the shorter is used only where all pairs agree. A difference of
+    less than `resolved` (a share) could have been missed in some pair; not known of older records.
     """
 
     shorter_ns: int
@@ -43,6 +44,7 @@ class Pilot(Value, frozen=True, kw_only=True):
     apart: float
     pair: tuple[str, str]
     agree: bool
+    resolved: float | None = None
 
 
 class Weave(Value, frozen=True, kw_only=True):
