@@ -151,6 +151,24 @@ def test_connections_that_are_opened_again_each_turn_bound_the_throughput() -> N
     assert about_turns(few) == {}
 
 
+def test_connections_that_were_not_to_be_kept_are_nobody_s_fault() -> None:
+    def not_kept(sitting: Sitting) -> Sitting:
+        sitting = slices(sitting, "c", lambda one: replace(one, reopened=64))
+        plans = (replace(trial, plan=replace(trial.plan, keep_alive=False)) for trial in sitting.trials)
+        return replace(sitting, trials=tuple(plans))
+
+    assert about_turns(sat(not_kept)) == {}
+
+
+def test_a_contract_that_broke_after_the_load_ended_no_lane() -> None:
+    def broken(sitting: Sitting) -> Sitting:
+        failure = Failure(stage="contract", reason="does not keep its contract: 503")
+        last = replace(sitting.trials[1], measurement=None, failure=failure)
+        return replace(sitting, trials=(sitting.trials[0], last, sitting.trials[2]))
+
+    assert "T4" not in about_turns(sat(broken))
+
+
 def test_a_server_that_ended_costs_only_its_own_pairs_that_sitting() -> None:
     def dies(sitting: Sitting) -> Sitting:
         if sitting.number != 1:

@@ -158,7 +158,7 @@ def connections_reopened(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | 
     lanes = _lanes(case)
     slices = [one for lane in lanes for one in lane.slices if one.phase == "measured"]
     asked = max((load.connections.asked for load in case.loads if load.connections), default=0)
-    if not slices or not asked:
+    if not slices or not asked or not all(load.asked.keep_alive for load in case.loads):
         return None
     share = sum(one.reopened for one in slices) / len(slices) / asked
     if share <= limits["reopened"]:
@@ -187,9 +187,9 @@ T3 = CaseRule(
 
 
 def ended_early(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
-    """T4: how many sittings it did not see the end of."""
+    """T4: how many sittings it did not see the end of; what failed after the load ended nothing."""
     lanes = [(trial, trial.lane) for trial in case.trials if trial.lane is not None]
-    left = [(one, lane) for one, lane in lanes if one.failure or lane.ended in ("unreachable", "failure")]
+    left = [(one, lane) for one, lane in lanes if lane.ended is not None]
     if not left:
         return None
     trial, lane = left[0]
