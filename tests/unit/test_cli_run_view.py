@@ -231,7 +231,9 @@ def test_the_time_left_does_not_count_on_another_pilot(monkeypatch: pytest.Monke
     view = RunView(said.append, judging())
     made = run([case("one"), case("two")], (), blocks=4)
     warm_ups = dict.fromkeys(RATES, WarmUp(min_ns=1_000_000_000, max_ns=2_000_000_000))
-    view.run_started(replace(made, header=replace(made.header, design=replace(made.header.design, warm_ups=warm_ups))), {})
+    view.run_started(
+        replace(made, header=replace(made.header, design=replace(made.header.design, warm_ups=warm_ups))), {}
+    )
     now_s = 100.0
     monkeypatch.setattr("assay.report.run_live.time.monotonic", lambda: now_s)
     view.sitting_started([Slot(place, 0, place, name) for place, name in enumerate(RATES)])
@@ -240,7 +242,9 @@ def test_the_time_left_does_not_count_on_another_pilot(monkeypatch: pytest.Monke
     trials = []
     for one in sat.trials:
         assert one.lane is not None and one.measurement is not None
-        slices = tuple(replace(each, phase="warmup" if each.cycle < 60 else "measured") for each in one.lane.slices)
+        slices = tuple(
+            replace(each, phase="warmup" if each.cycle < 60 else "measured") for each in one.lane.slices
+        )
         trials.append(
             replace(
                 one,

@@ -220,7 +220,9 @@ def test_a_pilot_on_a_restless_machine_says_how_little_it_could_see() -> None:
 
 
 def test_ratios_to_a_null_server_settle_no_length() -> None:
-    run = study([case("a"), case("b"), case("null", role="ceiling"), case("a2", role="control", control_of="a")])
+    run = study(
+        [case("a"), case("b"), case("null", role="ceiling"), case("a2", role="control", control_of="a")]
+    )
     due = next_due(run)
     assert isinstance(due, DueSitting) and len(due.lanes) == 4
     assert due.compared == {"a", "b", "a2"}

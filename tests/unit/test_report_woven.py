@@ -82,6 +82,28 @@ def test_what_settled_the_lengths_is_told_with_the_names_of_servers() -> None:
     )
 
 
+def test_loads_of_unlike_lengths_are_told_apart() -> None:
+    made = sat("study")
+    other = [replace(one, id=f"{one.id}@c500", load="c500") for one in made.header.cases]
+    longer = replace(LENGTHS, slice_ns=500_000_000)
+    sittings = [
+        replace(
+            one,
+            number=len(made.sittings) + one.number,
+            lengths=longer,
+            trials=tuple(replace(trial, case=f"{trial.case}@c500") for trial in one.trials),
+        )
+        for one in made.sittings
+    ]
+    both = replace(made, header=replace(made.header, cases=(*made.header.cases, *other)))
+    for sitting in sittings:
+        both = both.after(sitting)
+    first, second, *_ = told(replace(both, judgement=judge(both, 0)))
+    assert first.startswith("Woven, l: 6 sittings of 2 servers at once, loaded in turns of 100 ms (")
+    assert second.startswith("Woven, c500: 6 sittings of 2 servers at once, loaded in turns of 500 ms (")
+    assert "earlier ones" not in first + second
+
+
 def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
     [_, few] = told(sat("contest", sittings=4))
     assert few.startswith("The ratio that scatters most (Go / Node) deviates by ")

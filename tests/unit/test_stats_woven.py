@@ -38,7 +38,10 @@ def test_a_pause_costs_what_it_took_of_the_answers_even_where_it_took_a_whole_sl
     left: float, costs: float
 ) -> None:
     even = dict.fromkeys(range(40), 1000.0)
-    paused = {**even, 7: left}  # of a slice of 250 ms the 200 ms in which a collector stops the program, or all
+    paused = {
+        **even,
+        7: left,
+    }  # of a slice of 250 ms the 200 ms in which a collector stops the program, or all
     said = woven.ratio_by_cycle(paused, even)
     assert len(said) == 40
     assert statistics.fmean(said) == pytest.approx(math.log(1 - costs))

@@ -72,7 +72,7 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     yield "run", fmt.safe(title(run))
     yield "order", _order(run)
     if run.sittings:
-        yield "turns", fmt.safe(woven.turns(run), 500)
+        yield "turns", fmt.safe(" ".join(woven.turns(run)), 500)
     yield "servers", fmt.safe(_servers(run), 1000)
     for load in shapes(run):
         yield "load", load

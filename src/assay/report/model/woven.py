@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay import verdict
@@ -36,21 +36,40 @@ def told(run: Run) -> Iterator[str]:
     """Sentences for the answer; none of a run whose trials followed one another."""
     if not run.sittings:
         return
-    yield turns(run)
+    yield from turns(run)
     widest = max(_pairs(run), key=lambda pair: pair.half, default=None)
     if widest is not None:
         yield _scatter(run, widest)
 
 
-def turns(run: Run) -> str:
-    """How the load went round: the lengths of the last sitting, which the first ones settled."""
-    last = run.sittings[-1]
+def turns(run: Run) -> Iterator[str]:
+    """How each load went round, in a sentence."""
+    by_load = _by_load(run)
+    for load, sittings in by_load.items():
+        yield _turns(run, sittings, f", {fmt.safe(load)}" if len(by_load) > 1 else "")
+
+
+def _by_load(run: Run) -> dict[str, list[Sitting]]:
+    """The sittings of each workload and load: each finds lengths of its own."""
+    cases = {case.id: case for case in run.header.cases}
+    workloads = {case.workload for case in run.header.cases}
+    found: dict[str, list[Sitting]] = {}
+    for sitting in run.sittings:
+        case = cases[sitting.trials[0].case]
+        load = f"{case.workload}, {case.load}" if len(workloads) > 1 else case.load
+        found.setdefault(load, []).append(sitting)
+    return found
+
+
+def _turns(run: Run, sittings: Sequence[Sitting], of_load: str) -> str:
+    """How a load went round: the lengths of its last sitting, which the first ones settled."""
+    last = sittings[-1]
     alive = len(last.trials)
-    lengths = {sitting.lengths.slice_ns for sitting in run.sittings}
+    lengths = {sitting.lengths.slice_ns for sitting in sittings}
     earlier = f" (earlier ones in turns of {fmt.time(min(lengths))})" if min(lengths) < max(lengths) else ""
     why = f" ({with_names(run, last.lengths.why)})" if last.lengths.why else ""
     return (
-        f"Woven: {fmt.counted(len(run.sittings), 'sitting')} of {fmt.counted(alive, 'server')} at once, "
+        f"Woven{of_load}: {fmt.counted(len(sittings), 'sitting')} of {fmt.counted(alive, 'server')} at once, "
         f"loaded in turns of {_exact(last.lengths.slice_ns)}{why}, {_exact(last.lengths.settle_ns)} to "
         f"settle before each; {fmt.span(_sitting_s(last))} of slices for each in a sitting{earlier}."
     )
