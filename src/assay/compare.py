@@ -6,6 +6,7 @@ interval lies within it; in between nobody can tell from so few trials.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -20,7 +21,7 @@ from assay.values.finding import Finding
 from assay.values.plan import Open
 from assay.values.run import Environment, Run
 from assay.values.trial import Trial
-from assay.verdict.pairs import Between, pair_of
+from assay.verdict.pairs import Between, bias_of, pair_of
 from assay.verdict.seen import CaseSeen
 
 Watched = Literal["throughput", "p99", "memory", "start", "errors"]
@@ -155,13 +156,13 @@ def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) 
     if not trials_a and not trials_b:
         return []
     name = b if a == b else f"{a} → {b}"
+    sides = _Side(base, a, trials_a), _Side(new, b, trials_b)
     return [
         _held(
-            _change(name, metric, _Side(base, a, trials_a), _Side(new, b, trials_b)),
+            _change(name, metric, *sides),
             _taken(base, a, metric) or _taken(new, b, metric) or _forbidden(base, new, a, b),
             limits.get(metric),
-            trials_a,
-            trials_b,
+            *sides,
         )
         for metric in METRICS
     ]
@@ -223,7 +224,15 @@ def _between(base: _Side, new: _Side, metric: Metric) -> Between:
         counts = metric == "throughput"
         sides.append(Side(values, bounded.slack) if counts else Side(values))
         limits += bounded.limits if counts else ()
-    return Between(pair(*sides, manner="unpaired"), (), tuple(dict.fromkeys(limits)))
+    made = pair(*sides, manner="unpaired", bias=_wider(base, new, metric))
+    return Between(made, (), tuple(dict.fromkeys(limits)))
+
+
+def _wider(base: _Side, new: _Side, metric: Metric) -> float:
+    """By how much the change is wider; of two runs either may have moved its own side."""
+    if base.run.header.run_id == new.run.header.run_id:
+        return bias_of(_found(base.run), metric, base.case, new.case)
+    return math.prod(1 + bias_of(_found(side.run), metric) for side in (base, new)) - 1
 
 
 def _seen(side: _Side) -> CaseSeen:
@@ -259,21 +268,22 @@ def _error_shares(trials: Sequence[Trial]) -> list[float]:
     return [one.failed / (one.failed + one.completed) for one in seen if one.failed + one.completed]
 
 
-def _held(change: Change, taken: bool, limit: float | None, a: Sequence[Trial], b: Sequence[Trial]) -> Change:
+def _held(change: Change, taken: bool, limit: float | None, base: _Side, new: _Side) -> Change:
     """The change held against its limit."""
     if taken:
         return Change(change.case, change.metric, None, None, None, "withheld" if limit is not None else "")
     if limit is None:
         return change
-    if not b:
+    if not new.trials:
         return replace(change, outcome="not measured")
     edge = limit if change.metric == "errors" else (1 - limit if change.metric == "throughput" else 1 + limit)
     outcome: LimitVerdict = held(change.change, edge, more_is_better=change.metric == "throughput")
     needed = None
     if outcome == "could not tell" and change.metric != "errors":
-        of = _metric(change.metric, a)
-        values_a, values_b = stats.by_block(a, of), stats.by_block(b, of)
+        of = _metric(change.metric, base.trials)
+        values_a, values_b = stats.by_block(base.trials, of), stats.by_block(new.trials, of)
         if values_a and values_b and not change.limits:  # no number of trials narrows what a rule opened
-            total = trials_to_tell(list(values_b.values()), list(values_a.values()), edge)
+            wider = _wider(base, new, of)
+            total = trials_to_tell(list(values_b.values()), list(values_a.values()), edge, wider)
             needed = None if total is None else max(1, total - min(len(values_a), len(values_b)))
     return replace(change, outcome=outcome, more_trials=needed)

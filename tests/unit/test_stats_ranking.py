@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 import assay.stats as stats
-from assay.stats.pairing import ABOVE, PairedRatio, Side, Slack, pair
+from assay.stats.pairing import ABOVE, PairedRatio, Side, Slack, pair, settled
 
 BLOCKS = range(8)
 NOISE = (0.004, -0.006, 0.009, -0.008, 0.003, -0.002, 0.007, -0.005)
@@ -128,6 +128,21 @@ def test_a_bias_takes_its_share_of_every_difference() -> None:
     cases = {"a": case(103, 0, 0.1), "b": case(100, 1, 0.1)}
     assert stats.shown_faster(pairs(cases)) == {("a", "b")}
     assert stats.shown_faster(pairs(cases, bias=0.04)) == set()
+
+
+def test_a_bias_is_taken_off_once_at_both_ends_of_all_that_is_known() -> None:
+    sides = Side(case(107, 0, 0.1)), Side(case(100, 1, 0.1))
+    plain, wider = pair(*sides), pair(*sides, bias=0.045)
+    assert plain and wider and plain.low and plain.high
+    assert wider.low == pytest.approx(plain.low / 1.045) and wider.high == pytest.approx(plain.high * 1.045)
+    assert wider.least == pytest.approx(1.07 / 1.045, rel=1e-3) and wider.ratio == plain.ratio
+    assert stats.shown_faster({("a", "b"): wider}) == {("a", "b")}  # 2.4 % are left, and 1 % is the floor
+
+
+def test_a_bias_larger_than_what_was_sought_excludes_no_difference_as_large() -> None:
+    sides = Side(case(100, 0, 0.1)), Side(case(100, 1, 0.1))
+    for bias, expected in ((0.0, "alike"), (0.05, None)):
+        assert settled(pair(*sides, manner="looked at", bias=bias), 0.02) == expected
 
 
 def test_a_squeezed_ratio_is_open_away_from_one() -> None:

@@ -100,6 +100,21 @@ def test_the_a_a_control_raises_the_floor() -> None:
     assert answer(loud).pairs[0].settled is None
 
 
+def test_rivals_nearer_than_one_is_to_itself_are_not_called_alike() -> None:
+    made = compared({"A": 10_000, "B": 10_000}, blocks=10, control=True, judged=False)
+    unlike = tuple(
+        msgspec.structs.replace(one, measurement=rate_at(10_700, one.block, 0.2))
+        if one.case == "A (again)"
+        else one
+        for one in made.trials
+    )
+    made = msgspec.structs.replace(made, trials=unlike)
+    [pair] = answer(msgspec.structs.replace(made, judgement=judge(made, 0))).pairs
+    assert pair.settled is None and pair.blocks_needed is None  # no number of blocks takes the bias away
+    assert pair.detectable is not None and pair.detectable > 1.07
+    assert pair.ratio is not None and pair.ratio.low is not None and pair.ratio.low < 0.95
+
+
 def test_several_rivals_share_the_error() -> None:
     made = compared({"A": 12_000, "B": 10_000, "C": 9_000})
     alone = compared({"A": 12_000, "B": 10_000})

@@ -10,6 +10,7 @@ from made_runs import WOBBLE, case, measurement, plan, run, trial
 
 from assay.cli import exit_codes
 from assay.cli.words import time_ns
+from assay.compare import compare
 from assay.design import next_trial
 from assay.report.model import contest
 from assay.values.design import ContestDesign, WarmUp
@@ -82,6 +83,26 @@ def test_a_server_that_differs_from_itself_breaks_no_limit() -> None:
     gate = answer(biased).gate
     assert gate is not None and gate.outcome == "could not tell"
     assert exit_codes.of(biased) == 0
+
+
+def test_two_records_are_held_to_a_limit_as_a_contest_is() -> None:
+    made = gated(9_700, noise=0.2, control_per_s=9_500)
+    gate = answer(made).gate
+    assert gate is not None
+    (change, *_) = compare(made, made, {"throughput": 0.02}, [("base", "head")]).changes
+    assert (change.change, change.outcome) == (gate.ratio, gate.outcome)
+    other = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, run_id="another"))
+    (change, memory, *_) = (
+        one
+        for one in compare(made, other, {"throughput": 0.02, "memory": 0.02}, [("base", "head")]).changes
+        if one.metric in ("throughput", "memory")
+    )
+    assert change.outcome == "could not tell" and change.more_trials is None
+    assert memory.outcome == "kept"  # the load's bias says nothing of memory
+    alone = gated(9_700, noise=0.2)
+    other = msgspec.structs.replace(alone, header=other.header)
+    (change, *_) = compare(alone, other, {"throughput": 0.02}, [("base", "head")]).changes
+    assert change.outcome == "broken"
 
 
 def test_a_figure_that_is_not_there_or_void_holds_no_limit() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
-from assay.stats.ratios import Blocks
+from assay.stats.ratios import NOISE_FLOOR, Blocks
 from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
 from assay.stats.sequential import reach as always_valid_reach
 from assay.stats.special import student_t_cdf
@@ -80,7 +80,7 @@ class PairedRatio:
     """a over b. `ratio` is as measured; `low` and `high` are what is known of the truth, None where open.
 
     `p_above` and `p_below` are the chances of such values if the truth were not above, or not below, 1:
-    two-sided, for the least ratio that the slack and the bias leave. `least` and `most` are that ratio.
+    two-sided, for the ratio that the slack and the bias leave. `least` and `most` are its ends without noise.
     """
 
     logs: tuple[float, ...]
@@ -113,35 +113,37 @@ def pair(
 ) -> PairedRatio | None:
     """a over b; None where they have nothing in common to compare.
 
-    `bias` is a share by which the run finds a server to differ from itself: a difference within it is none.
-    `extra` is slack of the ratio itself. A `squeezed` ratio is nearer to 1 than the truth, on the
-    same side of it.
+    `bias` is a share by which the run finds a server to differ from itself: it is taken off at both ends, of
+    the interval, of the least and the most, and of how sure they are. `extra` is slack of the ratio itself.
+    A `squeezed` ratio is nearer to 1 than the truth, on the same side of it.
     """
     logs = tuple(paired_logs(a, b))
     ratio = _ratio(a, b, logs, manner, alpha)
     if ratio is None:
         return None
     slack = a.slack.over(b.slack)
-    slack = Slack(slack.down * extra.down, math.inf if math.isinf(extra.up) else slack.up * extra.up)
+    slack = Slack(slack.down * extra.down / (1 + bias), slack.up * extra.up * (1 + bias))
     low = ratio.low * slack.down or None if ratio.low is not None else None
     high = ratio.high * slack.up if ratio.high is not None and math.isfinite(slack.up) else None
     if squeezed:
         low, high = (low if low and low > 1 else None), (high if high and high < 1 else None)
-    least, most = ratio.value * slack.down / (1 + bias), ratio.value * slack.up * (1 + bias)
+    least, most = ratio.value * slack.down, ratio.value * slack.up
     by_blocks = manner == "paired" and a.found is None
     if by_blocks:
-        above = _p_value(logs, math.log(slack.down / (1 + bias)) if slack.down else -math.inf)
-        below = _p_value([-log for log in logs], -math.log(slack.up * (1 + bias)))
+        above = _p_value(logs, math.log(slack.down) if slack.down else -math.inf)
+        below = _p_value([-log for log in logs], -math.log(slack.up))
     else:
         enough = manner != "looked at" or ratio.n >= FEWEST_BLOCKS
-        left = None if ratio.low is None else ratio.low * slack.down / (1 + bias)
-        right = None if ratio.high is None else ratio.high * slack.up * (1 + bias)
+        left = None if ratio.low is None else ratio.low * slack.down
+        right = None if ratio.high is None else ratio.high * slack.up
         above = 0.0 if enough and left is not None and left > 1 else 1.0
         below = 0.0 if enough and right is not None and right < 1 else 1.0
     return PairedRatio(logs, ratio, low, high, least, most, above, below)
 
 
-def settled(known: PairedRatio | None, sought: float, floor: float) -> Literal["different", "alike"] | None:
+def settled(
+    known: PairedRatio | None, sought: float, floor: float = NOISE_FLOOR
+) -> Literal["different", "alike"] | None:
     """Whether the question is settled, looked at after every block: different, alike to within `sought`, or
     not yet (None).
 

@@ -65,31 +65,35 @@ def per_pair(cases: int) -> float:
 
 
 def detectable_by_now(
-    logs: Sequence[float], noise_floor: float = NOISE_FLOOR, alpha: float = ALPHA
+    logs: Sequence[float], noise_floor: float = NOISE_FLOOR, alpha: float = ALPHA, bias: float = 0.0
 ) -> float | None:
     """The ratio above 1 that a run of this length and noise would have shown four times of five.
 
-    A true ratio r is shown when its estimate is beyond both the interval's half-width and the noise
-    floor; the estimate scatters by the deviation over the root of n. None where no length of this noise
-    gives a finite interval yet.
+    A true ratio r is shown when its estimate, less the `bias`, is beyond both the interval's half-width and
+    the noise floor; the estimate scatters by the deviation over the root of n. None where no length of this
+    noise gives a finite interval yet.
     """
     half = _half_width(logs, alpha)
     if half is None:
         return None
     scatter = _UPPER_FIFTH * statistics.stdev(logs) / math.sqrt(len(logs))
-    return math.exp(max(half, math.log1p(noise_floor)) + scatter)
+    return (1 + bias) * math.exp(max(half, math.log1p(noise_floor)) + scatter)
 
 
-def blocks_to_settle(logs: Sequence[float], sought: float, alpha: float = ALPHA) -> int | None:
+def blocks_to_settle(
+    logs: Sequence[float], sought: float, alpha: float = ALPHA, bias: float = 0.0
+) -> int | None:
     """How many blocks of this noise would probably settle the question; None where it cannot be told.
 
     Settled when the half-width is below the effect as seen, or small enough to exclude a difference
-    of `sought`: whichever comes first.
+    of `sought`: whichever comes first. No number of blocks narrows the `bias` that stands between.
     """
     if len(logs) < 2:
         return None
     deviation, effect = statistics.stdev(logs), abs(statistics.fmean(logs))
-    wanted = max(effect, math.log1p(sought) - effect)
+    wanted = max(effect, math.log1p(sought) - effect) - math.log1p(bias)
+    if wanted < 0:
+        return None
     for n in range(FEWEST_BLOCKS, MOST_BLOCKS):
         factor = reach(n, alpha)
         if factor is not None and factor * deviation <= wanted:

@@ -1,13 +1,14 @@
 """Published claims against what was measured: supported, contradicted or inconclusive.
 
-With f the noise floor and [low, high] what is known of the ratio a/b, an end that is open being none:
+With f the noise floor of 1 % and [low, high] what is known of the ratio a/b, an end that is open being none:
 
     claim             supported                        contradicted
     a more than b     low > 1 and least > 1 + f        high < 1 + f
     a less than b     the same of b/a                  the same of b/a
     a equals b        1/(1+m) < low, high < 1+m        low > 1+m or high < 1/(1+m)      (m: margin)
 
-`least` is the measured ratio, moved by what limits it. Everything else is inconclusive. So a ratio that is
+`least` is the measured ratio, moved by what limits it, and by what the run finds a server to differ from
+itself; so are both ends. Everything else is inconclusive. So a ratio that is
 known from one side only can decide a claim in one direction and not in the other. A claim of several
 comparisons is supported if all are, and contradicted if one is. How far the measured ratio lies from the
 published one is said apart: machines differ, and a direction can hold where a factor does not.
@@ -23,11 +24,12 @@ from typing import NamedTuple
 import msgspec
 
 from assay.quantities import share, times
+from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
 from assay.values.claim import Claim, Comparison
 from assay.values.estimate import ClaimVerdict, Estimate, Limit, Verdict
 from assay.values.finding import Finding
-from assay.verdict.effects import concerning, noise_floor, words_of
+from assay.verdict.effects import concerning, words_of
 from assay.verdict.pairs import pair_of
 from assay.verdict.seen import CaseSeen, RunSeen
 
@@ -109,9 +111,8 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     if known.low is None and known.high is None:
         opened = f"limits on both sides leave the ratio open: {words_of(between.limits)}"
         return _Found("inconclusive", opened, ratio)
-    floor = noise_floor(findings)
-    verdict = _verdict(pair, known, floor)
-    reason = _reason(pair, verdict, known, floor) + _limited(between.limits)
+    verdict = _verdict(pair, known)
+    reason = _reason(pair, verdict, known) + _limited(between.limits)
     limiting = {limit.code for limit in between.limits}
     flags = dict.fromkeys(
         f.code
@@ -137,7 +138,7 @@ def _lacking(pair: Comparison, ratio: Estimate | None) -> str:
     return f"{ratio.n if ratio else 0} blocks hold both cases; {LEAST_BLOCKS} are needed"
 
 
-def _verdict(pair: Comparison, known: PairedRatio, floor: float) -> Verdict:
+def _verdict(pair: Comparison, known: PairedRatio) -> Verdict:
     low = 0.0 if known.low is None else known.low
     high = math.inf if known.high is None else known.high
     if pair.relation == "equal":
@@ -146,13 +147,13 @@ def _verdict(pair: Comparison, known: PairedRatio, floor: float) -> Verdict:
             return "supported"
         return "contradicted" if low > most or high < 1 / most else "inconclusive"
     if pair.relation == "less":
-        claimed, against = high < 1 and known.below(floor), low * (1 + floor) > 1
+        claimed, against = high < 1 and known.below(NOISE_FLOOR), low * (1 + NOISE_FLOOR) > 1
     else:
-        claimed, against = low > 1 and known.above(floor), high < 1 + floor
+        claimed, against = low > 1 and known.above(NOISE_FLOOR), high < 1 + NOISE_FLOOR
     return "supported" if claimed else "contradicted" if against else "inconclusive"
 
 
-def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio, floor: float) -> str:
+def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio) -> str:
     what = _known(known.low, known.high)
     if pair.relation == "equal":
         within = f"a factor of {times(1 + pair.margin)}"
@@ -165,7 +166,7 @@ def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio, floor: float
         said = {
             "supported": f"{what} has the claimed direction",
             "contradicted": f"{what} excludes the claimed direction",
-            "inconclusive": f"{what} leaves the direction open (noise floor {share(floor)})",
+            "inconclusive": f"{what} leaves the direction open (noise floor {share(NOISE_FLOOR)})",
         }[verdict]
     if pair.published_ratio is None:
         return said

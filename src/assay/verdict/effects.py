@@ -109,7 +109,8 @@ def bias(findings: Iterable[Finding], *pair: str) -> float:
 
 
 def noise_floor(findings: Iterable[Finding], *pair: str) -> float:
-    """The effect below which nothing is claimed of any pair, or of this one: 1 %, or what moves it more."""
+    """The effect below which nothing is claimed of any pair, or of this one: 1 %, or the bias that is taken
+    off every ratio before the rest is held to 1 %."""
     return max(NOISE_FLOOR, bias(findings, *pair))
 
 

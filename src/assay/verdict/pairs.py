@@ -63,7 +63,7 @@ def pair_of(
     if void:
         return Between(None, void)
     if metric != "throughput":
-        return Between(pair(_side(a, metric), _side(b, metric), bias=bias(findings)))
+        return Between(pair(_side(a, metric), _side(b, metric), bias=bias_of(findings, metric)))
     extra, limits = _one_way(findings, a.case.id, b.case.id)
     squeezing = _squeezing(findings, a.case.id, b.case.id)
     met = {limit.code for limit in squeezing}
@@ -77,11 +77,16 @@ def pair_of(
         *sides,
         manner=run.manner,
         alpha=run.alpha(cases),
-        bias=bias(findings, a.case.id, b.case.id),
+        bias=bias_of(findings, metric, a.case.id, b.case.id),
         extra=extra,
         squeezed=bool(squeezing),
     )
     return Between(made, (), tuple(dict.fromkeys((*limits, *squeezing))))
+
+
+def bias_of(findings: Sequence[Finding], metric: Metric, *pair: str) -> float:
+    """By how much ratios of this metric are wider: the load's bias says nothing of start times or memory."""
+    return 0.0 if metric in ("start_time", "peak_memory") else bias(findings, *pair)
 
 
 def compared(a: str, b: str, relation: Between, *, shown: bool) -> Compared:

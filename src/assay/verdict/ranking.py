@@ -9,7 +9,7 @@ from typing import NamedTuple
 from assay.stats import shown_faster, throughput, tiers
 from assay.values.estimate import Compared, Estimate, Ranked
 from assay.values.finding import Finding
-from assay.verdict.effects import bounded, known, noise_floor, void_by, withheld, words_of
+from assay.verdict.effects import bounded, known, void_by, withheld, words_of
 from assay.verdict.pairs import Between, compared, least_blocks, pair_of
 from assay.verdict.seen import CaseSeen, RunSeen
 
@@ -47,7 +47,7 @@ class _Group:
         self._left_out |= dict(self._without_a_rival(rivals))
         placed = [seen.case.id for seen in rivals if seen.case.id not in self._left_out]
         decisive = {names: one.pair for names, one in self._pairs.items() if one.pair and self._enough(one)}
-        self._shown = shown_faster(decisive, noise_floor(findings))
+        self._shown = shown_faster(decisive)
         self._places = tiers(placed, self._shown)
 
     def rows(self) -> list[Ranked]:

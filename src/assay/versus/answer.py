@@ -18,7 +18,7 @@ from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
 from assay.values.run import Run
 from assay.values.trial import Case
-from assay.verdict.effects import noise_floor
+from assay.verdict.effects import bias
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import Thresholds
 from assay.verdict.rules.design import D1
@@ -76,11 +76,12 @@ def answer(run: Run) -> ContestAnswer:
     best, pairs = None, []
     if len(measured) > 1:
         first = max(measured, key=lambda one: _geometric(one.throughput_by_block))
-        best, floor, alpha = first.case, noise_floor(findings), per_pair(len(measured))
+        best, alpha = first.case, per_pair(len(measured))
         for other in measured:
             if other is not first:
                 found = pair_of(seen, findings, first, other, cases=len(measured))
-                pairs.append(_pair(other.case, found, sought, floor, alpha))
+                wider = bias(findings, first.case.id, other.case.id)
+                pairs.append(_pair(other.case, found, sought, alpha, wider))
     blocks = {trial.block for trial in run.trials}
     return ContestAnswer(
         best=best,
@@ -117,14 +118,14 @@ def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
     )
 
 
-def _pair(other: Case, found: Between, sought: float, floor: float, alpha: float) -> RivalRatio:
+def _pair(other: Case, found: Between, sought: float, alpha: float, wider: float) -> RivalRatio:
     logs = found.pair.logs if found.pair else ()
     return RivalRatio(
         other=other,
         ratio=found.bounded,
-        settled=settled(found.pair, sought, floor),
-        detectable=detectable_by_now(logs, floor, alpha),
-        blocks_needed=blocks_to_settle(logs, sought, alpha),
+        settled=settled(found.pair, sought),
+        detectable=detectable_by_now(logs, alpha=alpha, bias=wider),
+        blocks_needed=blocks_to_settle(logs, sought, alpha, wider),
         limits=found.limits,
         void=found.void,
     )

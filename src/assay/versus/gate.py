@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
-
 from assay.stats.limits import Held, held
 from assay.stats.pairing import ALPHA
 from assay.stats.sequential import blocks_to_settle
@@ -27,8 +25,8 @@ Outcome = Held | Literal["withheld", "not measured"]
 
 @dataclass(frozen=True, kw_only=True)
 class Gate:
-    """What the limit came to. `ratio` is head/base with the ends that are known, by as much wider as the A/A
-    control found a server to differ from itself; `blocks_needed` would probably decide."""
+    """What the limit came to. `ratio` is head/base with the ends that are known; `blocks_needed` would
+    probably decide."""
 
     base: Case
     head: Case
@@ -54,7 +52,7 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
     if found.void:
         return Gate(base=base.case, head=head.case, allowed=allowed, outcome="withheld", void=found.void)
     edge = 1 - allowed
-    ratio = _widened(found.bounded, bias(findings, base.case.id, head.case.id))
+    ratio, wider = found.bounded, bias(findings, base.case.id, head.case.id)
     logs = [log - math.log(edge) for log in found.pair.logs] if found.pair else []
     return Gate(
         base=base.case,
@@ -62,16 +60,6 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
         allowed=allowed,
         outcome=held(ratio, edge, more_is_better=True),
         ratio=ratio,
-        blocks_needed=None if found.limits else blocks_to_settle(logs, 0.0, ALPHA),
+        blocks_needed=None if found.limits else blocks_to_settle(logs, 0.0, ALPHA, wider),
         limits=found.limits,
-    )
-
-
-def _widened(ratio: Estimate | None, by: float) -> Estimate | None:
-    if ratio is None:
-        return None
-    return msgspec.structs.replace(
-        ratio,
-        low=None if ratio.low is None else ratio.low / (1 + by),
-        high=None if ratio.high is None else ratio.high * (1 + by),
     )

@@ -43,7 +43,7 @@ D1 = RunRule(
     ),
     meaning=(
         "The A/A control enters one case twice. It came out different, so this run finds differences "
-        "where none are: as large as the far end of that interval, which is its noise floor."
+        "where none are: as large as the far end of that interval, which is taken off every ratio."
     ),
     remedy="quieten the machine and run again with more blocks; trust no small difference of this run",
     source="same-binary null control",
