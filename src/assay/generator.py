@@ -66,8 +66,8 @@ class GoingTurns(Protocol):
 class Generator(Protocol):
     """Offers one load after the other."""
 
-    def planned(self, plan: LoadPlan) -> LoadPlan:
-        """Give the plan with as many workers as it has for them."""
+    def planned(self, plan: LoadPlan, threads: int | None = None) -> LoadPlan:
+        """Give the plan with as many workers as it has for them, or as were asked for."""
 
     def start(self, plan: LoadPlan) -> GoingLoad:
         """Start a load. PlanRefused where the plan is wrong, EnvironmentLacks where it cannot be offered."""
@@ -79,7 +79,7 @@ class Generator(Protocol):
 class ThisProcess:
     """The engine in this process."""
 
-    def planned(self, plan: LoadPlan) -> LoadPlan:
+    def planned(self, plan: LoadPlan, threads: int | None = None) -> LoadPlan:
         """Give the plan as it is: it was made for this machine."""
         return plan
 

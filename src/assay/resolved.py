@@ -46,6 +46,8 @@ class ResolvedCase:
     """The server, where nothing has to be checked or built for it."""
     rival: Rival | None = None
     """What the command line said of the server, where it did."""
+    threads: int | None = None
+    """The client's threads that the study names for the load, on all machines that offer it together."""
 
     def expected_s(self) -> tuple[float, float]:
         """The least and the most that a trial is likely to take."""

@@ -205,3 +205,12 @@ def test_servers_that_their_node_ended_for_want_of_a_driver_did_not_fail(
         said = "node 127.0.0.3: it heard nothing of the driver for 8 s and ended its servers"
         assert said in one.failure.reason
     assert psutil.Process().children(recursive=True) == []
+
+
+def test_threads_of_a_study_are_those_of_all_generators(ray: FakeRay, tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right"], blocks=1, measure_s=0.3)
+    with (tmp_path / "studies/small.toml").open("a") as of_load:
+        of_load.write("threads = 3\n")
+    [one] = sat(tmp_path, Told()).trials
+    assert one.failure is None and one.plan.threads == 3
+    assert [seen.first_worker for seen in one.generators] == [0, 2]

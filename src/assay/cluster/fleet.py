@@ -112,9 +112,9 @@ class Fleet:
     _again: dict[str, tuple[Agent, NodeLost | None]] = field(default_factory=dict)
     """Agents in place of those that were lost, by node; where there is none, why the last one was lost."""
 
-    def planned(self, plan: LoadPlan) -> LoadPlan:
-        """The plan with workers for all of them."""
-        return dealt_out(plan, self.members, self.threads)
+    def planned(self, plan: LoadPlan, threads: int | None = None) -> LoadPlan:
+        """The plan with workers for all of them, or as many as its study names."""
+        return dealt_out(plan, self.members, self.threads or threads)
 
     def start(self, plan: LoadPlan) -> FleetRun:
         """Start a load on all of them. Nothing goes on where one cannot."""

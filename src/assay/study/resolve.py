@@ -186,6 +186,7 @@ class _Matrix:
             plan=plan,
             warm_up=warm_up,
             guess_per_s=_guess_per_s(entry, load_name),
+            threads=point[1],
         )
 
     def _facts_of(self, workload: Workload, entry: str, load: str) -> dict[str, str]:

@@ -60,7 +60,7 @@ def run_trial(
     trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
 ) -> Trial:
     """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
-    trial = msgspec.structs.replace(trial, plan=planned(due, bench, due.plan.url))
+    trial = msgspec.structs.replace(trial, plan=planned(case, due, bench, due.plan.url))
     try:
         return _measured(trial, case, prepared, due, bench)
     except ServerFailed as failed:
@@ -105,7 +105,7 @@ def _measured(
         before, wrong = probe.test(case.contract, routes, running.host, running.port)
         if wrong:
             raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
-        plan = planned(due, bench, running.url)
+        plan = planned(case, due, bench, running.url)
         loaded = _load(due, plan, running, bench)
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
@@ -159,10 +159,10 @@ def tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
     return case.contract.routes_of(case.server.routes)
 
 
-def planned(due: Due, bench: Bench, url: str) -> LoadPlan:
+def planned(case: ResolvedCase, due: Due, bench: Bench, url: str) -> LoadPlan:
     """What is asked of the generator, at that server."""
     whole = msgspec.structs.replace(due.plan, url=url, cpus=bench.split.client)
-    return bench.where.generator.planned(whole)
+    return bench.where.generator.planned(whole, case.threads)
 
 
 def wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
