@@ -70,6 +70,35 @@ def test_a_slower_server_that_might_be_faster_shares_the_first_place_with_the_re
     )
 
 
+def test_a_pair_that_may_not_be_compared_is_no_tie() -> None:
+    facts = {"a": {"workers": 1}, "b": {"workers": 4}, "c": {}, "d": {}}
+
+    def told(rates: dict[str, float]) -> str:
+        made = steady_run(rates)
+        cases = tuple(msgspec.structs.replace(one, facts=facts[one.id]) for one in made.header.cases)
+        header = msgspec.structs.replace(made.header, cases=cases)
+        return said(msgspec.structs.replace(made, header=header))[0]
+
+    assert told({"a": 90_000, "b": 30_000, "c": 9_000}) == (
+        "a and b share the first place: they may not be compared (W6); b is 3.35 times (3.33 to 3.37) c."
+    )
+    assert told({"a": 90_000, "b": 89_950, "d": 90_020, "c": 9_000}).startswith(
+        "b, a and d share the first place: b and a may not be compared (W6), "
+        "else no difference between them was shown; "
+    )
+
+
+def test_a_tie_that_a_biased_run_makes_says_so() -> None:
+    made = steady_run({"a": 10_000, "b": 10_300, "a again": 10_600})
+    control = msgspec.structs.replace(case("a again"), role="control", control_of="a")
+    header = msgspec.structs.replace(made.header, cases=(*made.header.cases[:2], control))
+    first, *_ = said(msgspec.structs.replace(made, header=header))
+    assert first == (
+        "b and a share the first place: no difference between them was shown "
+        "(a server differed from itself (D1))."
+    )
+
+
 def test_limits_in_both_directions_leave_nothing_and_say_so_in_one_sentence() -> None:
     counts = [(1000 if place < 50 else 700) + place % 7 for place in range(100)]
     falling = measurement(sum(counts) / 10, windows=windowed(counts), busy=0.99)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from made_runs import WOBBLE, case, measurement, run, trial
+from made_runs import WOBBLE, case, measurement, run, trial, with_trials
 
 from assay.report.model import contest
 from assay.report.model.answer import standing
 from assay.stats.sequential import always_valid_ratio
 from assay.values.measurement import Measurement, Outcome
 from assay.values.run import Run
-from assay.values.trial import Failure
+from assay.values.trial import ContractSeen, Failure
 from assay.verdict import judge
 from assay.versus.answer import answer
 
@@ -182,6 +182,38 @@ def test_a_rival_that_the_generator_held_back_gives_a_bound() -> None:
     [said] = contest.told(made).said
     assert said.startswith("no difference shown: A serves at most 1.21")
     assert not answer(made).settled
+
+
+def test_the_best_is_the_fastest_of_those_whose_throughput_is_a_result() -> None:
+    made = compared({"A": 20_000, "B": 13_000, "C": 10_000}, judged=False)
+    wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+    made = with_trials(made, {"A": {"contract": wrong}})
+    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    found = answer(made)
+    assert found.best is not None and found.best.id == "B"
+    assert {pair.other.id: (pair.settled, pair.void) for pair in found.pairs} == {
+        "A": (None, ("W1",)),
+        "C": ("different", ()),
+    }
+    said = contest.told(made).said
+    assert said[0] == "B and A may not be compared: W1."
+    assert said[1].startswith("B serves 1.305 times") and said[1].endswith("the requests of C.")
+    assert not found.settled  # what A serves is not known
+
+
+def test_what_widens_a_ratio_is_the_reason_why_no_difference_is_shown() -> None:
+    made = compared({"A": 10_300, "B": 10_000}, control=True, noise=0.2, judged=False)
+    trials = tuple(
+        msgspec.structs.replace(one, measurement=rate_at(10_900, one.block, 0.2))
+        if one.case == "A (again)"
+        else one
+        for one in made.trials
+    )
+    made = msgspec.structs.replace(made, trials=trials)
+    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    [said] = contest.told(made).said
+    assert said.startswith("no difference between A and B shown")
+    assert "(a server differed from itself (D1))" in said
 
 
 def test_an_unfinished_block_takes_the_hallmark() -> None:

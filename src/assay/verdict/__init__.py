@@ -9,6 +9,7 @@ from assay.verdict.effects import (
     known,
     noise_floor,
     void_by,
+    widening,
     withheld,
     words_of,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "noise_floor",
     "see_run",
     "void_by",
+    "widening",
     "withheld",
     "words_of",
 ]

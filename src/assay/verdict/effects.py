@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from assay.stats import NOISE_FLOOR
@@ -99,13 +99,20 @@ def known(measured: Estimate | None, left: Bounded) -> Known | None:
 def bias(findings: Iterable[Finding], *pair: str) -> float:
     """The share by which the run found a server to differ from itself, and what was found to move the ratio
     of this pair of cases: a difference within it is none."""
-    wider = (
-        finding.figures.get("wider", 0.0)
-        for finding in findings
-        if finding.on_comparison == "wider"
-        and (finding.subject.case is None or {finding.subject.case, finding.subject.other_case} == set(pair))
-    )
-    return max(wider, default=0.0)
+    return max((finding.figures.get("wider", 0.0) for finding in _wider(findings, *pair)), default=0.0)
+
+
+def widening(findings: Iterable[Finding], *pair: str) -> tuple[Limit, ...]:
+    """What enlarges the interval of every ratio, or of this pair's, each with its reason."""
+    found = (Limit(code=finding.code, words=finding.because) for finding in _wider(findings, *pair))
+    return tuple(dict.fromkeys(found))
+
+
+def _wider(findings: Iterable[Finding], *pair: str) -> Iterator[Finding]:
+    for finding in findings:
+        about = {finding.subject.case, finding.subject.other_case}
+        if finding.on_comparison == "wider" and (finding.subject.case is None or about == set(pair)):
+            yield finding
 
 
 def noise_floor(findings: Iterable[Finding], *pair: str) -> float:

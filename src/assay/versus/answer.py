@@ -1,13 +1,14 @@
 """What a comparison has come to: from the run's record alone, at any time while it runs and after.
 
-The best is the rival with the highest geometric mean of throughput. Each other is paired with it by
-block, and each ratio has an interval that may be looked at after every block (`assay.stats.sequential`),
-at the error per pair that keeps 5 % over all pairs.
+The best is the rival with the highest geometric mean of throughput, of those whose throughput is a result.
+Each other is paired with it by block, and each ratio has an interval that may be looked at after every block
+(`assay.stats.sequential`), at the error per pair that keeps 5 % over all pairs.
 """
 
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +19,7 @@ from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
 from assay.values.run import Run
 from assay.values.trial import Case
-from assay.verdict.effects import bias
+from assay.verdict.effects import bias, void_by
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import Thresholds
 from assay.verdict.rules.design import D1
@@ -75,7 +76,7 @@ def answer(run: Run) -> ContestAnswer:
     sought, allowed = run.header.design.sought, run.header.design.slower_allowed
     best, pairs = None, []
     if len(measured) > 1:
-        first = max(measured, key=lambda one: _geometric(one.throughput_by_block))
+        first = _best(measured, findings)
         best, alpha = first.case, per_pair(len(measured))
         for other in measured:
             if other is not first:
@@ -116,6 +117,12 @@ def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
         for rule in (D1, T2, T6)
         for subject, hit in rule.check(seen, thresholds.limits(rule))
     )
+
+
+def _best(measured: Sequence[CaseSeen], findings: Sequence[Finding]) -> CaseSeen:
+    """The fastest of those whose throughput is a result: nothing can be compared with another."""
+    standing = [one for one in measured if not void_by(findings, one.case.id)]
+    return max(standing or measured, key=lambda one: _geometric(one.throughput_by_block))
 
 
 def _pair(other: Case, found: Between, sought: float, alpha: float, wider: float) -> RivalRatio:

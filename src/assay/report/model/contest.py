@@ -107,11 +107,14 @@ def _pair(run: Run, found: ContestAnswer, pair: RivalRatio) -> str:
         return _bounded(best, other, pair, ratio)
     if pair.settled == "different":
         return f"{best} serves {_fine(ratio.value, ratio)} times{_interval(ratio)} the requests of {other}"
+    findings = run.judgement.findings if run.judgement else ()
+    wider = verdict.words_of(verdict.widening(findings, found.best.id, pair.other.id))
+    why = f" ({wider})" if wider else ""
     seen = "" if pair.detectable is None else f"; this run would have seen {fmt.share(pair.detectable - 1)}"
     if pair.settled == "alike":
         within = f"they are alike to within {fmt.share(found.sought)}"
-        return f"no difference between {best} and {other} shown: {within}{_interval(ratio)}{seen}"
-    return f"no difference between {best} and {other} shown{_interval(ratio)}{seen}"
+        return f"no difference between {best} and {other} shown: {within}{_interval(ratio)}{why}{seen}"
+    return f"no difference between {best} and {other} shown{_interval(ratio)}{why}{seen}"
 
 
 def _bounded(best: str, other: str, pair: RivalRatio, ratio: Estimate) -> str:

@@ -22,11 +22,14 @@ _ON_THROUGHPUT: dict[Effect, str] = {
 }
 _ON_COMPARISON: dict[Effect, str] = {
     "void": "the two are not compared",
-    "one way": "the comparison holds in one direction: who sends more and is faster all the same, is faster",
     "at least": "paired comparisons hold, as the least distance of the two",
-    "wider": "every ratio is widened by it",
     "none": "paired comparisons hold",
 }
+_ONE_WAY = {
+    "W3": "who sends more and is faster all the same, is faster",
+    "T1": "in favour of the one in whose slices the other worked, as the least distance of the two",
+}
+"""Which way a comparison holds is the rule's own."""
 
 
 def groups(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> tuple[Group, ...]:
@@ -90,10 +93,19 @@ def effect_words(found: Sequence[Finding]) -> str:
         most = " to ".join(dict.fromkeys(fmt.times(factor) for factor in (factors[0], factors[-1])))
         said.append(f"and at most {most} times what was measured")
     if first.on_comparison is not None:
-        said.append(_ON_COMPARISON.get(first.on_comparison, "what it does to comparisons is not known"))
+        said.append(_on_comparison(first, first.on_comparison))
     if first.on_times != "none":
         said.append("its times are " + ("not shown" if first.on_times == "void" else first.on_times))
-    return "; ".join(said).replace("; and at most", ", and at most") or "none: shown and marked"
+    told = "; ".join(said).replace("; and at most", ", and at most")
+    return told or first.because or "none: shown and marked"
+
+
+def _on_comparison(one: Finding, effect: Effect) -> str:
+    if effect == "wider":
+        return ("every ratio" if one.subject.case is None else "the ratio of the two") + " is widened by it"
+    if effect == "one way":
+        return f"the comparison holds in one direction: {_ONE_WAY.get(one.code, one.because)}"
+    return _ON_COMPARISON.get(effect, "what it does to comparisons is not known")
 
 
 def subject_words(subject: Subject, name_of: Callable[[str], str] = str) -> str:

@@ -4,6 +4,7 @@ no more can be said."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from assay import verdict
 from assay.report import format as fmt
@@ -34,12 +35,34 @@ def _ranking(run: Run, section: Section, placed: Sequence[Row]) -> str:
         said = f"{first[0].name} is fastest"
         said += f": {_chain(run, tiers)}" if len(tiers) > 1 else f", with {_rate(first[0])}"
     else:
-        limits = verdict.words_of(_limits_within(run, first))
-        said = f"{_all(first)} share the first place: no difference between them was shown"
-        said += f" ({limits})" if limits else ""
+        said = f"{_all(first)} share the first place: {_tie(run, first)}"
         said += f"; {_chain(run, tiers, named=True)}" if len(tiers) > 1 else ""
     left_out = _left_out(section)
     return f"Of those that can be ranked, {said}.{left_out}" if left_out else f"{said}."
+
+
+def _tie(run: Run, rows: Sequence[Row]) -> str:
+    """Why none of these is ahead of another: they may not be compared, or no difference was shown."""
+    pairs = [(a, b, compared(run, a, b) or compared(run, b, a)) for a, b in combinations(rows, 2)]
+    void = {(a.name, b.name): found.void for a, b, found in pairs if found and found.void}
+    if not void:
+        return f"no difference between them was shown{_why(run, rows)}"
+    if len(void) == len(pairs) and len(set(void.values())) == 1:
+        [codes, *_] = void.values()
+        return f"they may not be compared ({', '.join(codes)})"
+    told = [f"{a} and {b} may not be compared ({', '.join(codes)})" for (a, b), codes in void.items()]
+    if len(void) < len(pairs):
+        told.append(f"else no difference between them was shown{_why(run, rows)}")
+    return ", ".join(told)
+
+
+def _why(run: Run, rows: Sequence[Row]) -> str:
+    """What limits the comparisons of these cases with each other, and what widens them."""
+    findings = run.judgement.findings if run.judgement else ()
+    names = combinations([row.case.id for row in rows], 2)
+    wider = (limit for pair in names for limit in verdict.widening(findings, *pair))
+    limits = verdict.words_of(tuple(dict.fromkeys((*_limits_within(run, rows), *wider))))
+    return f" ({limits})" if limits else ""
 
 
 def _chain(run: Run, tiers: Sequence[Sequence[Row]], *, named: bool = False) -> str:

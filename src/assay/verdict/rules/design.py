@@ -37,7 +37,7 @@ D1 = RunRule(
     code="D1",
     title="a server differs from itself",
     severities=("flagged",),
-    effects=(Effects(comparison="wider"),),
+    effects=(Effects(comparison="wider", because="a server differed from itself"),),
     thresholds=(
         Threshold("floor", NOISE_FLOOR, "share", "difference that no comparison would claim anyway"),
     ),
