@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
@@ -20,11 +21,11 @@ from msgspec.structs import replace
 from sample_run import stored
 from test_run_output import HOSTILE, hostile_run
 
+from assay.cli import exit_codes
 from assay.cli import main as cli
 from assay.report.exports import benchmarks, hgrm, junit, table
-from assay.values.finding import Subject
 from assay.values.run import Run
-from assay.values.trial import Failure
+from assay.values.trial import Case, Failure, Trial
 
 BENCHSTAT = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
 # Published as bencher.dev/bmf.json.
@@ -50,12 +51,31 @@ BMF_SCHEMA = {
 
 
 def withheld_run() -> Run:
+    return sample_run.with_wrong_answers("quotes/go", HOSTILE)
+
+
+def changed(case: str, change: Callable[[Trial], Trial]) -> Run:
+    """The sample, judged, where each trial of a case is another."""
     run = sample_run.run()
-    assert run.judgement is not None
-    finding = sample_run.finding(
-        "W1", "withheld", None, on_throughput="void", subject=Subject(case="quotes/go"), evidence=HOSTILE
+    trials = tuple(change(one) if one.case == case else one for one in run.trials)
+    return sample_run.judged(replace(run, trials=trials, judgement=None))
+
+
+def held_back(trial: Trial) -> Trial:
+    """With a full generator, in front of a server of which nobody saw how busy it was."""
+    return replace(full(trial), server=None)
+
+
+def full(trial: Trial) -> Trial:
+    """With a full generator."""
+    assert trial.measurement is not None and trial.host is not None
+    [worker] = trial.measurement.workers
+    busy = replace(worker, cpu_ns=int(0.97 * worker.wall_ns))
+    return replace(
+        trial,
+        measurement=replace(trial.measurement, workers=(busy,)),
+        host=replace(trial.host, client_cpus_idle_share=0.03),
     )
-    return replace(run, judgement=replace(run.judgement, findings=(finding,)))
 
 
 def test_csv_has_a_row_a_trial() -> None:
@@ -143,13 +163,93 @@ def test_bencher_metric_format_fits_its_schema() -> None:
     document = json.loads(benchmarks.bmf(sample_run.run()))
     jsonschema.validate(document, BMF_SCHEMA)
     metric = document["quotes/go"]["throughput"]
-    assert metric["lower_value"] < metric["value"] == 55_100 < metric["upper_value"]
+    assert metric["value"] == pytest.approx(55_100)
+    assert metric["lower_value"] < metric["value"] < metric["upper_value"]
     assert "quotes/go" not in json.loads(benchmarks.bmf(withheld_run()))
+
+
+def test_a_bound_is_in_no_format_that_has_no_place_for_one() -> None:
+    run = changed("quotes/java-vertx", held_back)
+    document = json.loads(benchmarks.bmf(run))
+    assert document.keys() == {"quotes/go", "quotes/ruby-sinatra", "quotes/null"}
+    names = [line.split("\t")[0] for line in benchmarks.benchstat(run).splitlines() if "\t" in line]
+    assert {name.removeprefix("BenchmarkServe/") for name in names} == document.keys()
+    assert benchmarks.left_out(run) == (
+        "left out, for they are bounds and the format holds none: "
+        "throughput of quotes/java-vertx (its generator was full (G1))"
+    )
+    assert benchmarks.left_out(sample_run.run()) == ""
+
+
+def test_what_is_no_bound_of_the_same_case_is_exported() -> None:
+    def logging(case: Case) -> Case:
+        return replace(case, facts={**case.facts, "request_log": True}) if case.id == "quotes/go" else case
+
+    run = sample_run.run()
+    header = replace(run.header, cases=tuple(map(logging, run.header.cases)))
+    run = sample_run.judged(replace(run, header=header))
+    go = json.loads(benchmarks.bmf(run))["quotes/go"]
+    assert "throughput" not in go
+    assert {"service-time-p50", "service-time-p99", "peak-memory", "start-time"} <= go.keys()
+    lines = [
+        line for line in benchmarks.benchstat(run).splitlines() if line.startswith("BenchmarkServe/quotes/go")
+    ]
+    assert len(lines) == 5
+    assert all("p50-ns" in line and "rss-bytes" in line and "req/s" not in line for line in lines)
+
+
+def test_a_full_generator_in_front_of_a_full_server_takes_the_times_alone() -> None:
+    go = json.loads(benchmarks.bmf(changed("quotes/go", full)))["quotes/go"]
+    assert go["throughput"]["value"] == pytest.approx(55_100)
+    assert not any("time-p" in name for name in go)
+
+
+@pytest.mark.parametrize("flag", ["--bmf", "--benchstat"])
+def test_who_looks_for_a_bound_there_is_told_on_standard_error(
+    flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored(changed("quotes/java-vertx", held_back), tmp_path)
+    assert report(flag, "-", results=tmp_path) == 0
+    told = capsys.readouterr()
+    assert f"assay: {flag}: left out, for they are bounds" in told.err and told.err.count("\n") == 1
+    assert "quotes/go" in told.out and "left out" not in told.out
+
+
+def as_junit(run: Run) -> bytes:
+    return junit.as_junit(run, exit_codes.failing(run))
+
+
+@pytest.mark.parametrize(
+    ("change", "failures"), [(full, 0), (held_back, 0)], ids=["the server set the pace", "a bound"]
+)
+def test_junit_fails_on_what_the_exit_code_fails_on(
+    change: Callable[[Trial], Trial], failures: int, tmp_path: Path
+) -> None:
+    run = changed("quotes/go", change)
+    assert run.judgement is not None
+    assert ("G1", "withheld") in {(one.code, one.severity) for one in run.judgement.findings}
+    path = tmp_path / "junit.xml"
+    path.write_bytes(as_junit(run))
+    [suite] = list(junitparser.JUnitXml.fromfile(str(path)))
+    assert (suite.failures, suite.errors) == (failures, 1)  # crystal never built
+
+
+def test_who_this_machine_lacks_something_for_is_skipped_as_the_exit_code_does(tmp_path: Path) -> None:
+    def lacking(trial: Trial) -> Trial:
+        return replace(trial, failure=Failure(stage="requires", reason="crystal not found"))
+
+    run = changed("quotes/crystal", lacking)
+    assert exit_codes.of(run) == 0
+    path = tmp_path / "junit.xml"
+    path.write_bytes(as_junit(run))
+    [suite] = list(junitparser.JUnitXml.fromfile(str(path)))
+    assert (suite.tests, suite.failures, suite.errors, suite.skipped) == (5, 0, 0, 1)
 
 
 def test_junit_is_read_as_one_error_and_one_failure(tmp_path: Path) -> None:
     path = tmp_path / "junit.xml"
-    path.write_bytes(junit.as_junit(withheld_run()))
+    path.write_bytes(as_junit(withheld_run()))
+    assert exit_codes.of(withheld_run()) == 1
     suites = junitparser.JUnitXml.fromfile(str(path))
     [suite] = list(suites)
     assert (suite.tests, suite.failures, suite.errors) == (5, 1, 1)
@@ -162,7 +262,7 @@ def test_junit_is_read_as_one_error_and_one_failure(tmp_path: Path) -> None:
 
 def test_exports_of_hostile_text_stay_readable(tmp_path: Path) -> None:
     run = hostile_run()
-    (tmp_path / "junit.xml").write_bytes(junit.as_junit(run))
+    (tmp_path / "junit.xml").write_bytes(as_junit(run))
     assert junitparser.JUnitXml.fromfile(str(tmp_path / "junit.xml"))
     jsonschema.validate(json.loads(benchmarks.bmf(run)), BMF_SCHEMA)
     assert len(list(csv.DictReader(io.StringIO(table.as_csv(run), newline="")))) == 25

@@ -16,14 +16,16 @@ from test_run_output import rendered
 
 from assay import store
 from assay.report import comparison, html, markdown, terminal
-from assay.report.model.findings import groups
+from assay.report.model.findings import effect_words, groups
 from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Cell, Column, Line, Report, Table, table
 from assay.report.tables import Folded
 from assay.values.design import ContestDesign, LoadDesign, Rival
-from assay.values.finding import Finding
+from assay.values.finding import Finding, Subject
 from assay.values.run import Run
+from assay.verdict import RULES, Effects
+from assay.verdict.rule import Hit
 
 RECORDS = Path(__file__).parent / "records"
 _FIGURE = re.compile(r"(?<![\d.,])\d[\d,]*(?:\.\d+)? ?(?:[kM]?/s\b|[nµm]?s\b|[kMGT]?B\b|%)")
@@ -127,12 +129,27 @@ def test_bounds_of_several_cases_are_one_group_with_the_span_of_their_factors() 
     assert group.effect.endswith("and at most 1.12 to 1.95 times what was measured")
 
 
+def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
+    def told(code: str, effects: Effects, other: str | None = "b") -> str:
+        hit = Hit("flagged", "seen", effects=effects)
+        subject = Subject(case="a" if other else None, other_case=other)
+        return effect_words([RULES[code].finding(subject, hit)])
+
+    _, more_bytes = RULES["W3"].effects
+    assert told("W3", more_bytes).endswith("direction: who sends more and is faster all the same, is faster")
+    at_work = told("T1", RULES["T1"].effects[0])
+    assert "in favour of the one in whose slices the other worked" in at_work and "sends" not in at_work
+    assert told("D1", RULES["D1"].effects[0], None) == "every ratio is widened by it"
+    for code in ("T2", "T6"):
+        assert told(code, RULES[code].effects[0]) == "the ratio of the two is widened by it"
+
+
 def test_both_runs_of_a_comparison_group_their_findings_alike() -> None:
     from assay.compare import compare
 
     run = sample_run.run()
     text = comparison.as_markdown(compare(run, run, {}))
-    assert text.count("- base: S7 flagged: ") == text.count("- new: S7 flagged: ") == 1
+    assert text.count("- base: S5 flagged: ") == text.count("- new: S5 flagged: ") == 1
 
 
 # --- tables -------------------------------------------------------------------------------
@@ -234,7 +251,9 @@ def test_a_single_load_is_told_without_rivals_and_blocks() -> None:
     told = how(loaded)
     assert told["order"] == "1 trial" and told["servers"].startswith("met at the URL where it stands: its")
     void = sample_run.finding("M3", "withheld", loaded.header.cases[0].id, on_throughput="void")
-    judged = replace(loaded, judgement=replace(sample_run.JUDGEMENT, ranking=(), claims=(), findings=(void,)))
+    judged = replace(
+        loaded, judgement=replace(sample_run.judgement(), ranking=(), claims=(), findings=(void,))
+    )
     assert report_of(judged).answer.said == ("What 127.0.0.1:8080/x serves is not known.",)
     assert "ranking" not in as_terminal(judged) and "block" not in as_terminal(judged)
 

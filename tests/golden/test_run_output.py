@@ -15,6 +15,7 @@ from assay.report import load, markdown, terminal
 from assay.values.design import StudyDesign
 from assay.values.finding import Subject
 from assay.values.run import Run
+from assay.verdict import judge_load
 
 Golden = Callable[[str, str], None]
 HOSTILE = "<script>alert(1)</script>\x1b[2J\x1b]0;owned\x07|`*[x](y)\u202e"
@@ -55,8 +56,10 @@ def test_a_finding_about_many_pairs_lists_the_first_and_counts_the_rest() -> Non
 
 
 def test_the_end_of_a_load(golden: Golden) -> None:
-    measurement = sample_run.measurement(55_100, failed=31)
-    golden("load.txt", rendered(load.summary(sample_run.PLAN, measurement, sample_run.FINDINGS[3:4])))
+    measurement = sample_run.whole(3_030, failed=31)
+    findings = judge_load(sample_run.PLAN, measurement, cores=2, same_machine=True)
+    assert [finding.code for finding in findings] == ["W2"]
+    golden("load.txt", rendered(load.summary(sample_run.PLAN, measurement, findings)))
 
 
 def test_the_end_of_an_open_load_shows_both_clocks(golden: Golden) -> None:
@@ -84,18 +87,10 @@ def test_withheld_figures_are_not_shown() -> None:
 
 
 def test_who_is_left_out_of_the_ranking_is_named_beside_who_leads_it() -> None:
-    run = sample_run.run()
-    judgement = run.judgement
-    assert judgement is not None
-    ranking = tuple(
-        replace(place, tier=None, reason="withheld: G1", withheld=True) if "vertx" in place.case else place
-        for place in judgement.ranking
-    )
-    ranking = tuple(replace(place, tier=1) if place.tier == 2 else place for place in ranking)
-    text = rendered(terminal.summary(replace(run, judgement=replace(judgement, ranking=ranking))))
+    text = rendered(terminal.summary(sample_run.with_wrong_answers("quotes/java-vertx")))
     said = " ".join(text.split())
     assert "Of those that can be ranked, quotes/go is fastest" in said
-    assert "Not ranked: quotes/java-vertx (withheld: G1)." in said
+    assert "Not ranked: quotes/java-vertx (void: W1)." in said
 
 
 def hostile_run() -> Run:

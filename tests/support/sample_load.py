@@ -31,15 +31,18 @@ OPEN_PLAN = LoadPlan(
 
 
 @functools.cache
-def histogram(median_ns: float, spread: float = 0.4, samples: int = 5000, seed: int = 1) -> Histogram:
-    """Log-normal times around a median."""
+def histogram(
+    median_ns: float, spread: float = 0.4, samples: int = 5000, seed: int = 1, count: int | None = None
+) -> Histogram:
+    """Log-normal times around a median; `count` times in all, each sample standing for its share of them."""
     draw = random.Random(seed)
     hdr = HdrHistogram(1, 3_600_000_000, 3)
     values = [max(1000.0, median_ns * math.exp(draw.gauss(0, spread))) for _ in range(samples)]
-    for value in values:
-        hdr.record_value(round(value / 1000))
+    each, rest = divmod(count or samples, samples)
+    for place, value in enumerate(values):
+        hdr.record_value(round(value / 1000), each + (place < rest))
     return Histogram(
-        count=samples,
+        count=count or samples,
         min_ns=int(min(values)),
         max_ns=int(max(values)),
         mean_ns=sum(values) / samples,
@@ -107,3 +110,15 @@ def measurement(
         "engine_version": "0.1.0",
     }
     return Measurement(**(fields | changes))
+
+
+def whole(per_s: float, *, failed: int = 0, seed: int = 1) -> Measurement:
+    """The same with a time for each answer, and times that keep Little's law: nothing contradicts itself."""
+    median_ns = 64e9 / per_s / math.exp(_SPREAD**2 / 2)
+    times, first = (
+        histogram(share * median_ns, _SPREAD, seed=seed, count=round(per_s * 10)) for share in (1.0, 0.94)
+    )
+    return measurement(per_s, failed=failed, seed=seed, service_time=times, first_byte_time=first)
+
+
+_SPREAD = 0.4

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,17 @@ from sample_load import PLAN as PLAN
 from sample_load import SECOND_NS as SECOND_NS
 from sample_load import histogram as histogram
 from sample_load import measurement as measurement
+from sample_load import whole as whole
 
 from assay.resolved import ResolvedRun
 from assay.store.lines import seal
+from assay.values.claim import Claim, Comparison
 from assay.values.design import Choices, Figures, StudyDesign
-from assay.values.estimate import ClaimVerdict, Compared, Estimate, Known, Ranked
+from assay.values.estimate import Estimate
 from assay.values.finding import Finding, Severity, Subject
 from assay.values.run import FORMAT, Environment, Header, Judgement, Run, TrialDone
 from assay.values.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
+from assay.verdict import judge
 
 CASES = (
     Case(
@@ -58,7 +62,10 @@ START_NS = {
 }
 
 
-def trial(number: int, case: str, block: int) -> Trial:
+_CONTRACT = ContractSeen(before=3, before_wrong=0, during=1200, during_wrong=0, after=3, after_wrong=0)
+
+
+def trial(number: int, case: str, block: int, rates: Mapping[str, float] = RATES) -> Trial:
     """The case's trial of a block; crystal was never built."""
     about: dict[str, Any] = {
         "number": number,
@@ -66,17 +73,17 @@ def trial(number: int, case: str, block: int) -> Trial:
         "block": block,
         "position": number % len(CASES),
         "started_at_unix_ns": CREATED_NS + number * 15 * SECOND_NS,
-        "plan": PLAN,
+        "plan": msgspec.structs.replace(PLAN, cpus=(0,)),
     }
-    if case not in RATES:
+    if case not in rates:
         log = "In src/server.cr:3:1\n\n 3 | requir \"http\"\n     ^-----\nError: undefined method 'requir'"
         return Trial(
             **about, failure=Failure(stage="build", reason="crystal build ended with status 1", log_tail=log)
         )
-    per_s = RATES[case] * (1 + 0.01 * ((block * 7 + len(case)) % 5 - 2))
+    per_s = rates[case] * (1 + 0.01 * ((block * (7 + len(case) % 3) + len(case)) % 5 - 2))
     return Trial(
         **about,
-        measurement=measurement(per_s, failed=31 if case.endswith("sinatra") else 0, seed=number + 1),
+        measurement=whole(per_s, failed=31 if case.endswith("sinatra") else 0, seed=number + 1),
         server=ServerSeen(
             version="1.0",
             pid=4242 + number,
@@ -87,7 +94,7 @@ def trial(number: int, case: str, block: int) -> Trial:
             peak_rss_bytes=MEMORY[case],
             threads=4,
         ),
-        contract=ContractSeen(before=3, before_wrong=0, during=1200, during_wrong=0, after=3, after_wrong=0),
+        contract=_CONTRACT,
         host=HostSeen(load_average_1m=1.1, steal_share=0.001, client_cpus_idle_share=0.3, mhz=2900.0),
     )
 
@@ -114,132 +121,63 @@ def finding(code: str, severity: Severity, case: str | None, **changes: object) 
     return Finding(**(fields | changes))
 
 
-FINDINGS = (
-    finding("S7", "flagged", "quotes/go"),
-    finding("S7", "flagged", "quotes/java-vertx"),
-    finding("S7", "flagged", "quotes/ruby-sinatra"),
-    finding(
-        "W2",
-        "flagged",
-        "quotes/ruby-sinatra",
-        title="requests failed",
-        evidence="0.10 % of 30,331 requests failed, all of them connections reset",
-        meaning="Part of the load was turned away, so the rest was served under less of it.",
-        remedy="Read the server's log; raise its backlog or its workers.",
-        source="SPECweb",
-    ),
-    finding(
-        "S6",
-        "note",
-        None,
-        title="the intervals could be narrower",
-        evidence="half-widths reach 2.1 % of the mean",
-        meaning="Small differences cannot be told apart.",
-        remedy="23 blocks would bring them to 1 %.",
-        source="pyperf",
-    ),
-)
-
-
-def compared(a: str, b: str, ratio: float) -> Compared:
-    """A pair whose order is shown."""
-    found = estimate(ratio, 0.015, "ratio")
-    return Compared(a=a, b=b, ratio=found, known=Known(low=found.low, high=found.high), shown=True)
-
-
-def ranking() -> tuple[Ranked, ...]:
-    """Places as the judgement gives them."""
-    return (
-        Ranked(
-            case="quotes/java-vertx",
-            tier=1,
-            throughput=estimate(61_200, 0.012),
-            relative_to_best=estimate(1, 0, "ratio"),
-        ),
-        Ranked(
-            case="quotes/go",
-            tier=2,
-            throughput=estimate(55_100, 0.008),
-            relative_to_best=estimate(0.9, 0.015, "ratio"),
-        ),
-        Ranked(
-            case="quotes/ruby-sinatra",
-            tier=3,
-            throughput=estimate(3_030, 0.021),
-            relative_to_best=estimate(0.0495, 0.02, "ratio"),
-        ),
-        Ranked(
-            case="quotes/crystal",
-            tier=None,
-            throughput=None,
-            relative_to_best=None,
-            reason="no trial was measured",
-        ),
-        Ranked(
-            case="quotes/null",
-            tier=None,
-            throughput=estimate(231_000, 0.005),
-            relative_to_best=None,
-            reason="ceiling",
-        ),
-    )
-
-
 CLAIMS = (
-    ClaimVerdict(
-        claim="a",
+    Claim(
+        id="a",
         statement="Java/Vert.x beats Go",
-        verdict="supported",
-        published_ratio=1.25,
-        measured=estimate(1.11, 0.015, "ratio"),
-        reason="",
+        comparisons=(Comparison(a="quotes/java-vertx", b="quotes/go", published_ratio=1.25),),
     ),
-    ClaimVerdict(
-        claim="b",
+    Claim(
+        id="b",
         statement="Go beats Ruby by 28",
-        verdict="contradicted",
-        published_ratio=28.0,
-        measured=estimate(18.2, 0.02, "ratio"),
-        reason="the ratio lies below the published one",
+        comparisons=(Comparison(a="quotes/go", b="quotes/ruby-sinatra", published_ratio=28.0),),
     ),
-    ClaimVerdict(
-        claim="c",
-        statement="Both are an order of magnitude ahead of Ruby",
-        verdict="inconclusive",
-        published_ratio=None,
-        measured=None,
-        reason="supported in 1, inconclusive in 1 of 2 comparisons",
-        parts=(
-            ClaimVerdict(
-                claim="c",
-                statement="Java/Vert.x / Ruby",
-                verdict="supported",
-                published_ratio=35.0,
-                measured=estimate(20.2, 0.02, "ratio"),
-                reason="the interval 19.8 to 20.6 has the claimed direction",
-            ),
-            ClaimVerdict(
-                claim="c",
-                statement="start time, Go / Ruby",
-                verdict="inconclusive",
-                published_ratio=None,
-                measured=None,
-                reason="2 blocks hold both cases; 3 are needed",
-            ),
+    Claim(
+        id="c",
+        statement="Java and Crystal are an order of magnitude ahead of Ruby, and Go starts faster",
+        comparisons=(
+            Comparison(a="quotes/java-vertx", b="quotes/ruby-sinatra", published_ratio=35.0),
+            Comparison(a="quotes/crystal", b="quotes/ruby-sinatra"),
+            Comparison(metric="start_time", a="quotes/go", b="quotes/ruby-sinatra", relation="less"),
         ),
     ),
 )
 
 
 def run(**changes: object) -> Run:
-    """Three servers that differ, one that does not build, the ceiling; five blocks."""
-    numbered = [(case.id, block) for block in range(5) for case in CASES]
-    fields: dict[str, Any] = {
-        "header": HEADER,
-        "trials": tuple(trial(number, case, block) for number, (case, block) in enumerate(numbered)),
-        "judgement": JUDGEMENT,
-    }
+    """Three servers that differ, one that does not build, the ceiling; five blocks, and their judgement."""
+    fields: dict[str, Any] = {"header": HEADER, "trials": trials(), "judgement": judgement()}
     return Run(**(fields | changes))
+
+
+def trials(blocks: int = 5, **per_s: float) -> tuple[Trial, ...]:
+    """Every case once a block; some servers of the entry "quotes" at other rates."""
+    numbered = [(case.id, block) for block in range(blocks) for case in CASES]
+    rates = RATES | {f"quotes/{name}": rate for name, rate in per_s.items()}
+    return tuple(trial(number, case, block, rates) for number, (case, block) in enumerate(numbered))
+
+
+def judged(run: Run) -> Run:
+    """The run as this version judges it."""
+    made = judge(run, CREATED_NS + 900 * SECOND_NS)
+    return msgspec.structs.replace(run, judgement=msgspec.structs.replace(made, assay_version="0.1.0"))
+
+
+@functools.cache
+def judgement() -> Judgement:
+    """What the verdict says of the sample."""
+    made = judged(Run(header=HEADER, trials=trials(), judgement=None)).judgement
+    assert made is not None  # it was just made
+    return made
+
+
+def with_wrong_answers(case: str, example: str = "no quote") -> Run:
+    """The sample, where one case's answers fail their contract before the load."""
+    wrong = msgspec.structs.replace(_CONTRACT, before_wrong=1, examples=(example,))
+    made = tuple(
+        msgspec.structs.replace(one, contract=wrong) if one.case == case else one for one in trials()
+    )
+    return judged(Run(header=HEADER, trials=made, judgement=None))
 
 
 def begun(made: ResolvedRun, trials: Sequence[Trial] = ()) -> Run:
@@ -290,6 +228,7 @@ HEADER = Header(
                 Figures(throughput_per_s=3025.77, failed=20167, note="22 % of the requests"),
             ),
         },
+        claims=CLAIMS,
     ),
     cases=CASES,
     environment=Environment(
@@ -307,19 +246,5 @@ HEADER = Header(
         assay_version="0.1.0",
         git_commit="0123abc",
         tool_versions={"go": "1.26", "java": "17.0.9", "ruby": "3.1.2"},
-    ),
-)
-JUDGEMENT = Judgement(
-    judged_unix_ns=CREATED_NS + 900 * SECOND_NS,
-    assay_version="0.1.0",
-    complete=True,
-    ranking=ranking(),
-    claims=CLAIMS,
-    findings=FINDINGS,
-    hallmark=False,
-    comparisons=(
-        compared("quotes/java-vertx", "quotes/go", 1.11),
-        compared("quotes/java-vertx", "quotes/ruby-sinatra", 20.2),
-        compared("quotes/go", "quotes/ruby-sinatra", 18.2),
     ),
 )

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from made_runs import case, measurement, run, steady_run, trial
+from made_runs import case, measurement, run, steady_run, trial, with_trials
 
 from assay import store
+from assay.cli import exit_codes
 from assay.cli.main import main
+from assay.values.design import LoadDesign
 from assay.values.finding import Finding, Subject
 from assay.values.run import Run, TrialDone
+from assay.values.trial import ContractSeen, Trial
 from assay.verdict import judge
 
 Captured = pytest.CaptureFixture[str]
@@ -92,7 +95,65 @@ def test_nothing_to_judge_and_no_run(tmp_path: Path, capsys: Captured) -> None:
     assert "there is no run 'franklin'" in capsys.readouterr().err
 
 
-def test_withheld_figures_are_an_exit_code(tmp_path: Path) -> None:
-    trials = [trial(name, block, measurement(busy=0.99)) for block in range(6) for name in ("a", "b")]
-    path = kept(tmp_path, run([case("a"), case("b")], trials))
+def busy(name: str, block: int, **changes: object) -> Trial:
+    """A trial with a full generator in front of a server whose cores are full, too."""
+    return trial(name, block, measurement(busy=0.99), **changes)
+
+
+def test_times_that_are_withheld_are_no_exit_code_where_throughputs_stand(tmp_path: Path) -> None:
+    made = run([case("a"), case("b")], [busy(name, block) for block in range(6) for name in ("a", "b")])
+    path = kept(tmp_path, made)
+    assert main(["judge", str(path)]) == 0
+    now = store.load(path)
+    assert now.judgement is not None
+    assert {(one.code, one.severity) for one in now.judgement.findings if one.code == "G1"} == {
+        ("G1", "withheld")
+    }
+    assert exit_codes.of(now) == 0 and exit_codes.failing(now) == {}
+
+
+def test_a_throughput_that_is_void_is_an_exit_code(tmp_path: Path) -> None:
+    wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+    made = with_trials(steady_run({"a": 10_000, "b": 12_000}), {"a": {"contract": wrong}})
+    path = kept(tmp_path, made)
     assert main(["judge", str(path)]) == 1
+    assert exit_codes.failing(store.load(path)) == {"a": "its throughput is withheld"}
+
+
+def test_a_comparison_that_is_judged_again_ends_as_it_did(tmp_path: Path) -> None:
+    study = {"kind": "versus", "sought": 0.02}
+    open_yet = kept(tmp_path / "open", run([case("a"), case("b")], [busy("a", 0), busy("b", 0)], 0, study))
+    assert main(["judge", str(open_yet)]) == 1  # one block settles nothing
+    trials = [
+        trial(name, block, measurement(per_s), started_at_unix_ns=2 * block + place)
+        for block in range(8)
+        for place, (name, per_s) in enumerate((("a", 10_000 + block), ("b", 20_000 - block)))
+    ]
+    settled = kept(tmp_path / "settled", run([case("a"), case("b")], trials, 0, study))
+    assert main(["judge", str(settled)]) == 0
+
+
+def test_a_limit_that_is_broken_fails_the_rival_that_breaks_it(tmp_path: Path) -> None:
+    rates = {"base": 10_000, "head": 8_000}
+    trials = [
+        trial(name, block, measurement(per_s + block), started_at_unix_ns=2 * block + place)
+        for block in range(8)
+        for place, (name, per_s) in enumerate(rates.items())
+    ]
+    made = run([case("base"), case("head")], trials, 0, {"kind": "versus", "sought": 0.02})
+    design = msgspec.structs.replace(made.header.design, slower_allowed=0.05)
+    path = kept(
+        tmp_path, msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, design=design))
+    )
+    assert main(["judge", str(path)]) == 3
+    assert exit_codes.failing(store.load(path)) == {"head": "it is slower than its limit allows"}
+
+
+def test_a_load_is_asked_for_its_times_too(tmp_path: Path) -> None:
+    made = run([case("a")], [busy("a", 0)], 1)
+    header = msgspec.structs.replace(made.header, design=LoadDesign(title="Load"))
+    path = kept(tmp_path, msgspec.structs.replace(made, header=header))
+    assert main(["judge", str(path)]) == 1
+    findings = store.load(path).judgement
+    assert findings is not None and exit_codes.of_load(findings.findings) == 1
+    assert exit_codes.of_load(()) == 0

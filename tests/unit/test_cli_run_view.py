@@ -24,7 +24,7 @@ from assay.values.weave import LaneSnapshot, Turn, WovenSnapshot
 
 def judging(*codes: str) -> Callable[[Run], Judgement]:
     findings = tuple(sample_run.finding(code, "flagged", "quotes/go") for code in codes)
-    return lambda run: replace(sample_run.JUDGEMENT, findings=findings)
+    return lambda run: replace(sample_run.judgement(), findings=findings)
 
 
 BEGUN = sample_run.run(trials=(), judgement=None)
@@ -75,7 +75,7 @@ def test_a_log_has_a_line_for_every_event() -> None:
         "quotes/go (fair): ready (1.26, built in 3 s)",
         "quotes/crystal: crystal not found: install it with: apt-get install crystal",
     ]
-    assert said[4].startswith("[ 1/25] block 1  quotes/go: 56.2 k/s, p50 1.14 ms; ")
+    assert said[4].startswith("[ 1/25] block 1  quotes/go: 56.2 k/s, p50 1.05 ms; ")
     assert said[4].endswith("findings so far: W2 flagged")
     assert said[5:] == ["something\\x1b[2J"]
 

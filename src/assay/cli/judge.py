@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay import console
 from assay.cli import stored
-from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -28,8 +28,11 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge, append the judgement, and say what is new; 1 where a figure is withheld."""
+    """Judge, append the judgement, and say what is new; the exit code is that of a run so judged."""
+    import msgspec
+
     from assay import store
+    from assay.cli import exit_codes
     from assay.settings import Settings
     from assay.verdict import judge
 
@@ -44,13 +47,12 @@ def run(args: argparse.Namespace) -> int:
         run_file, _ = store.reopen(path)
         with run_file:
             run_file.append(judgement)
-    _show(before, judgement, args)
-    return EXIT_WITHHELD if any(one.severity == "withheld" for one in judgement.findings) else EXIT_OK
+    now = msgspec.structs.replace(before, judgement=judgement)
+    _show(before, now, judgement, args)
+    return exit_codes.of(now)
 
 
-def _show(before: Run, judgement: Judgement, args: argparse.Namespace) -> None:
-    import msgspec
-
+def _show(before: Run, now: Run, judgement: Judgement, args: argparse.Namespace) -> None:
     from assay.report.format import as_json
 
     if args.json:
@@ -58,6 +60,5 @@ def _show(before: Run, judgement: Judgement, args: argparse.Namespace) -> None:
         return
     from assay.report import rejudged, terminal
 
-    now = msgspec.structs.replace(before, judgement=judgement)
     console.show(terminal.summary(now))
     console.show(rejudged.summary(before, judgement, stored=not args.dry_run))

@@ -11,7 +11,7 @@ from assay import console, engine, reach
 from assay.cli import address, load_flags, load_run, ray_flags
 from assay.cli.load_run import Loaded
 from assay.cli.parser import Parser
-from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD
+from assay.errors import EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +147,7 @@ def _watch_lines(running: GoingLoad, plan: LoadPlan) -> None:
 
 def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> int:
     """Show what came of it, then write what was asked for: figures first, whatever happens to files."""
-    from assay.cli import report_outputs
+    from assay.cli import exit_codes, report_outputs
 
     run = load_run.made(loaded, args.name) if load_run.is_wanted(args) else None
     findings = load_run.findings(run) if run is not None else _findings(loaded)
@@ -161,7 +161,7 @@ def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> i
         console.show(summary(loaded.plan, loaded.measurement, findings))
     if run is not None:
         load_run.write(run, args)
-    return EXIT_INTERRUPTED if interrupted else _exit_code(findings)
+    return EXIT_INTERRUPTED if interrupted else exit_codes.of_load(findings)
 
 
 def _findings(loaded: Loaded) -> Sequence[Finding]:
@@ -175,7 +175,3 @@ def _findings(loaded: Loaded) -> Sequence[Finding]:
         host=loaded.host,
         generators=loaded.generators,
     )
-
-
-def _exit_code(findings: Sequence[Finding]) -> int:
-    return EXIT_WITHHELD if any(finding.severity == "withheld" for finding in findings) else EXIT_OK

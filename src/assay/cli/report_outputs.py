@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay import console
 from assay.cli.parser import Parser
 from assay.errors import InputError
 
@@ -73,19 +74,31 @@ def _parquet(shown: Shown) -> Content:
 def _benchstat(shown: Shown) -> Content:
     from assay.report.exports import benchmarks
 
+    _tell_bounds(shown, "benchstat")
     return benchmarks.benchstat(shown.run)
 
 
 def _bmf(shown: Shown) -> Content:
     from assay.report.exports import benchmarks
 
+    _tell_bounds(shown, "bmf")
     return benchmarks.bmf(shown.run)
 
 
+def _tell_bounds(shown: Shown, flag: str) -> None:
+    """Who looks for a figure there is told why it is missing."""
+    from assay.report.exports import benchmarks
+
+    bounds = benchmarks.left_out(shown.run)
+    if bounds:
+        console.note(f"assay: --{flag}: {bounds}")
+
+
 def _junit(shown: Shown) -> Content:
+    from assay.cli import exit_codes
     from assay.report.exports import junit
 
-    return junit.as_junit(shown.run)
+    return junit.as_junit(shown.run, exit_codes.failing(shown.run))
 
 
 def _png(shown: Shown) -> Files:
@@ -118,7 +131,7 @@ OUTPUTS: tuple[OneFile | Folder, ...] = (
     Folder("hgrm", "percentiles for HdrHistogram's plotter", _hgrm),
     OneFile("benchstat", "the Go benchmark format, for benchstat", _benchstat),
     OneFile("bmf", "Bencher Metric Format", _bmf),
-    OneFile("junit", "JUnit XML: withheld figures fail", _junit),
+    OneFile("junit", "JUnit XML: what the exit code fails on fails", _junit),
 )
 
 

@@ -1,6 +1,8 @@
 """Formats of benchmark tools: the Go benchmark format (benchstat) and Bencher Metric Format.
 
-Withheld figures are no results: they are left out of both.
+Withheld figures are no results: they are left out of both. So are bounds: neither format has a place for "at
+least", and their tools would plot them, and hold them to limits, as if they were what a server does.
+`left_out` says which.
 """
 
 from __future__ import annotations
@@ -8,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from assay import stats
+from assay import stats, verdict
 from assay.report import format as fmt
 from assay.report.model.rows import Row, sections
-from assay.values.estimate import Estimate
+from assay.values.estimate import Estimate, Limit
+from assay.values.measurement import Measurement
 from assay.values.run import Run
 from assay.values.trial import Trial
 
@@ -33,7 +36,7 @@ def benchstat(run: Run) -> str:
     for trial in run.trials:
         row = shown.get(trial.case)
         if row is not None and trial.measurement is not None:
-            lines.append(_line(row, trial))
+            lines += _line(row, trial)
     return "\n".join(lines) + "\n"
 
 
@@ -48,34 +51,74 @@ def bmf(run: Run) -> str:
     return fmt.as_json(document)
 
 
-def _line(row: Row, trial: Trial) -> str:
+def left_out(run: Run) -> str:
+    """Which figures are in neither format because they are bounds, and why; empty where there is none."""
+    said = [
+        f"{what} of {fmt.safe(row.case.name, 80)} ({verdict.words_of(limits) or 'known from one side'})"
+        for section in sections(run)
+        for row in section.rows
+        if not row.withheld
+        for what, limits in (("throughput", _throughput_limits(row)), ("times", _time_limits(row)))
+        if limits is not None
+    ]
+    return f"left out, for they are bounds and the format holds none: {'; '.join(said)}" if said else ""
+
+
+def _throughput_limits(row: Row) -> tuple[Limit, ...] | None:
+    """What makes the throughput a bound, also of a capacity beyond the range; None where it is none."""
+    found = row.throughput
+    if found is None:
+        return None
+    limits = row.known.limits if row.known else ()
+    return limits if limits or (found.low is None) != (found.high is None) else None
+
+
+def _time_limits(row: Row) -> tuple[Limit, ...] | None:
+    """What makes the times bounds; None where they are none, or not shown at all."""
+    if row.service_p50_ns is None and row.response_p50_ns is None:
+        return None
+    bounds = ("at least", "at most", "unknown")
+    limits = (Limit(code=one.code, words=one.because) for one in row.findings if one.on_times in bounds)
+    return tuple(dict.fromkeys(limits)) or None
+
+
+def _line(row: Row, trial: Trial) -> Iterator[str]:
+    """The trial's line; none where nothing is left of it, which the format does not allow."""
     measured = trial.measurement
     assert measured is not None  # the caller asked
     name = fmt.visible(re.sub(r"\s+", "_", trial.case))
-    parts = [f"BenchmarkServe/{name}", str(max(1, measured.completed))]
-    parts.append(f"{stats.rate_per_s(measured):.2f} req/s")
+    figures = list(_figures(row, trial, measured))
+    if figures:
+        yield "\t".join((f"BenchmarkServe/{name}", str(max(1, measured.completed)), *figures))
+
+
+def _figures(row: Row, trial: Trial, measured: Measurement) -> Iterator[str]:
+    if _throughput_limits(row) is None:
+        yield f"{stats.rate_per_s(measured):.2f} req/s"
+    bounds = _time_limits(row) is not None
     times = measured.response_time or measured.service_time
-    medians = row.response_p50_ns or row.service_p50_ns
-    tails = row.response_p99_ns or row.service_p99_ns
+    medians = None if bounds else row.response_p50_ns or row.service_p50_ns
+    tails = None if bounds else row.response_p99_ns or row.service_p99_ns
     for known, p, unit in ((medians, 0.5, "p50-ns"), (tails, 0.99, "p99-ns")):
         quantile = stats.quantiles(times, (p,))[0] if known else None
         if quantile is not None:
-            parts.append(f"{quantile.value_ns:.0f} {unit}")
+            yield f"{quantile.value_ns:.0f} {unit}"
     if trial.server is not None:
-        parts += [f"{trial.server.peak_rss_bytes} rss-bytes", f"{trial.server.start_ns} start-ns"]
-    return "\t".join(parts)
+        yield f"{trial.server.peak_rss_bytes} rss-bytes"
+        yield f"{trial.server.start_ns} start-ns"
 
 
 def _measures(row: Row) -> Iterator[tuple[str, dict[str, float]]]:
-    named = {
-        "throughput": row.throughput,
-        "service-time-p50": row.service_p50_ns,
-        "service-time-p99": row.service_p99_ns,
-        "response-time-p50": row.response_p50_ns,
-        "response-time-p99": row.response_p99_ns,
-        "peak-memory": row.peak_memory_bytes,
-        "start-time": row.start_ns,
-    }
+    named = {"peak-memory": row.peak_memory_bytes, "start-time": row.start_ns}
+    if _throughput_limits(row) is None:
+        named["throughput"] = row.throughput
+    if _time_limits(row) is None:
+        named |= {
+            "service-time-p50": row.service_p50_ns,
+            "service-time-p99": row.service_p99_ns,
+            "response-time-p50": row.response_p50_ns,
+            "response-time-p99": row.response_p99_ns,
+        }
     for name, estimate in named.items():
         if estimate is not None:
             yield name, _metric(estimate)

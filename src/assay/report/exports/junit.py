@@ -1,29 +1,32 @@
-"""JUnit XML for CI: a test a case; withheld figures fail it, a server that failed is its error."""
+"""JUnit XML for CI: a test a case, which fails where the run's exit code does for its sake."""
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
 from assay.report import format as fmt
-from assay.report.model.rows import Row, interval_words, sections, throughput_words
+from assay.report.model.rows import Row, failure_words, interval_words, sections, throughput_words
 from assay.values.run import Run
+from assay.values.trial import Failure
 
 # Characters that XML 1.0 cannot hold, not even escaped (section 2.2).
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def as_junit(run: Run) -> bytes:
-    """The run as a test suite."""
+def as_junit(run: Run, failing: Mapping[str, str]) -> bytes:
+    """The run as a test suite. `failing` are the cases for whose sake its exit code is not 0, and why: both
+    are decided in one place, so that no build fails by one and passes by the other."""
     rows = [row for section in sections(run) for row in section.rows]
     suite = xml.Element("testsuite", name=_text(run.header.study_name))
     for row in rows:
-        _case(xml.SubElement(suite, "testcase"), run, row)
+        _case(xml.SubElement(suite, "testcase"), run, row, fails=failing.get(row.case.id))
     suite.set("tests", str(len(rows)))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     suite.set("errors", str(len(suite.findall("testcase/error"))))
-    suite.set("skipped", "0")
+    suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
     root = xml.Element("testsuites", name="assay")
     root.append(suite)
     out = io.BytesIO()
@@ -31,7 +34,7 @@ def as_junit(run: Run) -> bytes:
     return out.getvalue()
 
 
-def _case(test: xml.Element, run: Run, row: Row) -> None:
+def _case(test: xml.Element, run: Run, row: Row, *, fails: str | None) -> None:
     test.set("classname", _text(run.header.study_name))
     test.set("name", _text(row.case.id))
     spent = sum(
@@ -40,20 +43,34 @@ def _case(test: xml.Element, run: Run, row: Row) -> None:
         if trial.case == row.case.id and trial.measurement
     )
     test.set("time", f"{spent / 1e9:.3f}")
-    withheld = [finding for finding in row.findings if finding.severity == "withheld"]
-    if row.failure is not None:
-        told = f"{row.failure.stage} failed: {row.failure.reason}"
-        error = xml.SubElement(test, "error", type=_text(row.failure.stage), message=_text(told))
-        error.text = _text(row.failure.log_tail)
-    elif withheld:
-        first = withheld[0]
-        failure = xml.SubElement(
-            test, "failure", type=first.code, message=_text(f"{first.code} {first.title}")
-        )
-        failure.text = _text("\n".join(f"{one.code}: {one.evidence}. {one.remedy}" for one in withheld))
+    if row.failure is not None and not row.trials:
+        _never_measured(test, row.failure, fails=fails is not None)
+    elif fails is not None:
+        _fails(test, row, fails)
     said = [f"throughput {throughput_words(row)} {interval_words(row)}".rstrip()] if row.throughput else []
+    said += [failure_words(row)] if row.failure is not None and row.trials else []
     said += [f"{one.code} {one.severity}: {one.evidence}" for one in row.findings]
     xml.SubElement(test, "system-out").text = _text("\n".join(said))
+
+
+def _never_measured(test: xml.Element, failure: Failure, *, fails: bool) -> None:
+    """An error; where nobody counts on the case, it was skipped."""
+    told = f"{failure.stage} failed: {failure.reason}"
+    if not fails:
+        xml.SubElement(test, "skipped", message=_text(told))
+        return
+    error = xml.SubElement(test, "error", type=_text(failure.stage), message=_text(told))
+    error.text = _text(failure.log_tail)
+
+
+def _fails(test: xml.Element, row: Row, why: str) -> None:
+    found = [finding for finding in row.findings if finding.severity == "withheld"]
+    found.sort(key=lambda one: one.on_throughput != "void")  # what took the figure speaks first
+    told = f"{found[0].code} {found[0].title}" if found else why
+    failure = xml.SubElement(
+        test, "failure", type=found[0].code if found else "unanswered", message=_text(told)
+    )
+    failure.text = _text("\n".join((why, *(f"{one.code}: {one.evidence}. {one.remedy}" for one in found))))
 
 
 def _text(text: str) -> str:
