@@ -21,6 +21,7 @@ from made_runs import (
     with_trials,
 )
 
+from assay.report.model.findings import effect_words
 from assay.values.measurement import Books, Connections, Measurement, Outcome
 from assay.values.plan import Closed, LoadPlan, Open, Stage
 from assay.values.trial import AS_GIVEN, HostSeen
@@ -262,11 +263,19 @@ class TestCounts:
 
 
 class TestSamples:
-    def test_five_trials_are_too_few_to_rank(self) -> None:
+    def test_five_trials_are_few_and_said(self) -> None:
         judged = judge(steady_run({"a": 10_000, "b": 20_000}, blocks=5), 0)
         (finding,) = judged.findings
         assert (finding.code, finding.severity, finding.subject.case) == ("S5", "flagged", None)
         assert "5 trials of each case" in finding.evidence
+        assert [row.tier for row in judged.ranking] == [1, 2] and finding.because == ""
+
+    def test_two_trials_are_no_order_and_the_finding_says_what_it_does(self) -> None:
+        judged = judge(steady_run({"a": 10_000, "b": 20_000}, blocks=2), 0)
+        (finding,) = [one for one in judged.findings if one.severity != "note"]
+        assert (finding.code, finding.because) == ("S5", "no place")
+        assert [row.tier for row in judged.ranking] == [None, None]
+        assert effect_words([finding]) == "no place"
 
     def test_only_the_case_that_lacks_trials_is_named(self) -> None:
         made = steady_run({"a": 10_000, "b": 20_000})

@@ -32,8 +32,8 @@ class Threshold:
 class Effects:
     """What a finding does to throughput, to times and to a comparison; None: it follows from the figures.
 
-    `because` is the reason in a few words, to stand beside a bound. `when` says in which case
-    a rule with several effects has this one.
+    `because` is the reason in a few words, to stand beside a bound; without an effect on figures it says what
+    there is instead. `when` says in which case a rule with several effects has this one.
     """
 
     throughput: Effect = "none"
@@ -49,7 +49,7 @@ class Effects:
         said = [f"{what} {effect}" for what, effect in named if effect not in ("none", None)]
         if self.comparison == "none":
             said.append("the comparison holds")
-        return f"{', '.join(said) or 'none'}{f' ({self.when})' if self.when else ''}"
+        return f"{', '.join(said) or self.because or 'none'}{f' ({self.when})' if self.when else ''}"
 
 
 NONE = Effects()

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from assay.stats import mean, trials_for_half_width
 from assay.stats.pairing import LEAST_BLOCKS
+from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.design import LoadDesign
 from assay.values.finding import Subject
-from assay.verdict.rule import CaseRule, Hit, Limits, RunRule, Threshold
+from assay.verdict.pairs import least_blocks
+from assay.verdict.rule import CaseRule, Effects, Hit, Limits, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, exact_percent, percent
 
@@ -110,14 +112,23 @@ def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]
 def _too_few(run: RunSeen, seen: str, n: int, least: int) -> Hit:
     remedy = "give it more time: a larger --budget" if run.header.blocks is None else ""
     figures = {"trials": float(n), "limit": float(least)}
-    none = f", and an order needs {LEAST_BLOCKS}" if n < LEAST_BLOCKS else ""
-    return Hit("flagged", f"{seen}; {least} are asked for{none}", figures, remedy=remedy)
+    needed = least_blocks(run)
+    none = f", and an order needs {needed}" if n < needed else ""
+    effects = _NO_ORDER if n < needed else _WIDE
+    return Hit("flagged", f"{seen}; {least} are asked for{none}", figures, remedy=remedy, effects=effects)
 
+
+_WIDE = Effects(when="enough for an order")
+_NO_ORDER = Effects(
+    because="no place",
+    when=f"fewer than {LEAST_BLOCKS} blocks, or {FEWEST_BLOCKS} where the run stops by itself",
+)
 
 S5 = RunRule(
     code="S5",
     title="few trials",
     severities=("flagged",),
+    effects=(_WIDE, _NO_ORDER),
     thresholds=(Threshold("trials", 6, "count", "measured trials that a case should have"),),
     meaning=(
         "The intervals of so few repetitions are wide, so only large differences can be shown; with two or "
