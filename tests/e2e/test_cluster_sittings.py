@@ -23,6 +23,7 @@ from assay.sut import requires
 from assay.sut.manifest import Requirement
 from assay.sut.requires import Checked
 from assay.trial import Silent
+from assay.trial.sitting import used_ns
 from assay.values.measurement import Snapshot
 from assay.values.run import Run, TrialDone
 from assay.values.sitting import Sitting
@@ -81,8 +82,7 @@ def check(sitting: Sitting) -> None:
         measured = [part for part in one.lane.slices if part.phase == "measured"]
         assert sum(part.completed for part in measured) == one.measurement.completed
         assert {part.settle_ns for part in measured} == {sitting.lengths.settle_ns}
-        own = [turn.cpu_ns[place] or 0 for turn in sitting.turns if turn.lane == place]
-        assert one.server.cpu_ns == sum(own) > 0
+        assert one.server.cpu_ns == used_ns(sitting.turns, place, one.measurement.measured_ns) > 0
         assert one.contract and one.contract.after == 1
         assert one.warm_up is not None
     cycles = [set(one.lane.cycles) for one in whole if one.lane]
