@@ -51,6 +51,9 @@ pub enum Fault {
     /// Frames that cost us work and mean nothing, by the thousand.
     #[error("more than {0} frames in a row that carry no answer")]
     Flood(u32),
+    /// Acknowledgements that were asked for and are not read.
+    #[error("acknowledgements of more than {0} bytes that it does not read")]
+    Unread(usize),
 }
 
 impl Fault {
@@ -62,7 +65,9 @@ impl Fault {
             Self::BadSetting(crate::frame::setting::INITIAL_WINDOW_SIZE, _)
             | Self::WindowOverrun => Code::FLOW_CONTROL_ERROR,
             Self::BadWindow(why) if why != ZERO_UPDATE => Code::FLOW_CONTROL_ERROR,
-            Self::BadBlock(hpack::Broken::TooLong(_)) | Self::Flood(_) => Code::ENHANCE_YOUR_CALM,
+            Self::BadBlock(hpack::Broken::TooLong(_)) | Self::Flood(_) | Self::Unread(_) => {
+                Code::ENHANCE_YOUR_CALM
+            }
             Self::BadBlock(_) => Code::COMPRESSION_ERROR,
             Self::ClosedStream(_) => Code::STREAM_CLOSED,
             _ => Code::PROTOCOL_ERROR,

@@ -142,7 +142,12 @@ impl Regular {
     }
 }
 
+/// What RFC 9113, 8.2.1 asks of a value at least.
 fn is_of_one_line(value: &[u8]) -> Result<(), &'static str> {
+    let is_blank = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
+    if is_blank(value.first()) || is_blank(value.last()) {
+        return Err("a blank at the begin or the end of a field's value");
+    }
     match value.iter().any(|byte| matches!(byte, 0 | b'\r' | b'\n')) {
         true => Err("a line end or NUL in a field's value"),
         false => Ok(()),

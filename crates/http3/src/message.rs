@@ -259,7 +259,8 @@ impl Reader {
             (Some(status), Stage::Head) => {
                 self.stage = Stage::Body;
                 let has_no_body = to_head || matches!(status, 204 | 304);
-                self.length_left = if has_no_body { None } else { length };
+                // What has no body may say how long it would be (RFC 9110, 8.6), and has none all the same.
+                self.length_left = if has_no_body { Some(0) } else { length };
                 Ok(Some(Event::Answer { status }))
             }
             (None, Stage::Head) => Err(StreamFault::Malformed("no :status"))?,
@@ -292,7 +293,9 @@ impl Reader {
     fn count(&mut self, bytes: u64) -> Result<(), StreamFault> {
         if let Some(left) = &mut self.length_left {
             let Some(less) = left.checked_sub(bytes) else {
-                return Err(StreamFault::Malformed("more body than content-length says"));
+                return Err(StreamFault::Malformed(
+                    "more body than content-length says, or its status allows",
+                ));
             };
             *left = less;
         }

@@ -109,7 +109,9 @@ fn a_request_with_a_body() {
 fn answers_without_a_body_may_say_how_long_it_would_be() {
     for (side, status) in [(HEAD, "200"), (ANSWER, "304"), (ANSWER, "204")] {
         let head = headers(&[(":status", status), ("content-length", "5")]);
-        assert_eq!(meant(side, &[head]).1, Ok(()));
+        assert_eq!(meant(side, std::slice::from_ref(&head)).1, Ok(()));
+        let broken = fault(side, &[head, other(kind::DATA, b"x")]);
+        assert!(matches!(broken, Broken::Stream(StreamFault::Malformed(_))));
     }
 }
 
@@ -181,7 +183,7 @@ fn malformed_messages_are_faults_of_their_stream() {
         (
             ANSWER,
             vec![five(), other(0, b"123456")],
-            "more body than content-length says",
+            "more body than content-length says, or its status allows",
         ),
         (ANSWER, vec![headers(&[("a", "b")])], "no :status"),
         (ANSWER, vec![status("200"), status("200")], "a second head"),

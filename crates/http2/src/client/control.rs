@@ -1,7 +1,9 @@
 //! Frames that carry no answer: SETTINGS, PING, GOAWAY, windows, resets.
 
-use super::{Client, Event};
-use crate::frame::{self, Code, DEFAULT_PAYLOAD_BYTES, Head, MOST, flag, kind, setting};
+use super::{Client, Event, MOST_UNSENT_ACKS};
+use crate::frame::{
+    self, Code, DEFAULT_PAYLOAD_BYTES, HEAD_BYTES, Head, MOST, flag, kind, setting,
+};
 use crate::{Fault, StreamFault};
 
 impl Client {
@@ -19,10 +21,10 @@ impl Client {
                 if payload.len() != 8 {
                     return Err(Fault::BadLength(kind::PING));
                 }
-                if !head.has(flag::ACK) {
-                    frame::write(kind::PING, flag::ACK, 0, payload, out);
+                match head.has(flag::ACK) {
+                    true => Ok(()),
+                    false => self.acknowledge(kind::PING, payload, out),
                 }
-                Ok(())
             }
             kind::WINDOW_UPDATE => self.window_update(head, payload, out),
             kind::RST_STREAM => self.reset(head, payload, out),
@@ -54,9 +56,19 @@ impl Client {
             self.set(name, number(&entry[2..]))?;
         }
         self.is_greeted = true;
-        frame::write(kind::SETTINGS, flag::ACK, 0, &[], out);
+        self.acknowledge(kind::SETTINGS, &[], out)?;
         self.send_waiting(out);
         Ok(())
+    }
+
+    /// Acknowledges a frame, as long as the peer takes what we say.
+    fn acknowledge(&mut self, kind: u8, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        frame::write(kind, flag::ACK, 0, payload, out);
+        self.unsent_acks += HEAD_BYTES + payload.len();
+        match self.unsent_acks > MOST_UNSENT_ACKS {
+            true => Err(Fault::Unread(MOST_UNSENT_ACKS)),
+            false => Ok(()),
+        }
     }
 
     fn set(&mut self, name: u16, value: u32) -> Result<(), Fault> {

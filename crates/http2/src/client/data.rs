@@ -4,6 +4,8 @@ use super::{Client, Event};
 use crate::frame::{self, Head, MOST, flag, kind};
 use crate::{Fault, StreamFault};
 
+const TOO_MUCH_DATA: &str = "more data than its content-length says, or its status allows";
+
 /// A DATA frame whose payload is under way.
 #[derive(Debug)]
 pub(super) struct Incoming {
@@ -137,9 +139,7 @@ impl Client {
             Some(StreamFault::Malformed("data before the head"))
         } else {
             match &mut stream.length_left {
-                Some(left) if *left < data as u64 => Some(StreamFault::Malformed(
-                    "more data than its content-length says",
-                )),
+                Some(left) if *left < data as u64 => Some(StreamFault::Malformed(TOO_MUCH_DATA)),
                 Some(left) => {
                     *left -= data as u64;
                     None
@@ -187,6 +187,8 @@ impl Client {
             self.send_window -= piece.len() as i64;
             stream.send_window -= piece.len() as i64;
             *sent = end;
+            // What let the body go on was no idle frame.
+            self.idle_frames = 0;
         }
         stream.unsent = None;
         true

@@ -173,7 +173,8 @@ impl Client {
             Some(status) => {
                 stream.has_head = true;
                 let has_no_body = is_head_request || matches!(status, 204 | 304);
-                stream.length_left = if has_no_body { None } else { meant.length };
+                // What has no body may say how long it would be (RFC 9110, 8.6), and has none all the same.
+                stream.length_left = if has_no_body { Some(0) } else { meant.length };
                 self.queued.push_back(Event::Answer { key, status });
             }
             None => {}

@@ -1,10 +1,10 @@
 //! What becomes of answers, whole and malformed.
 
 use crate::talk::{Talk, Told, WIDE, get, request};
-use assay_http2::StreamFault;
 use assay_http2::client::{MOST_FIELD_BYTES, Request};
 use assay_http2::frame::{self, Code, flag, kind, setting};
 use assay_http2::hpack::{Decoder, Fields};
+use assay_http2::{Fault, StreamFault};
 
 #[test]
 fn an_answer_from_its_request_to_its_end() {
@@ -197,7 +197,7 @@ fn a_stream_given_up_may_still_be_answered() {
 
 #[test]
 fn malformed_answers_fail_alone() {
-    let wrong: [&[(&str, &str)]; 12] = [
+    let wrong: [&[(&str, &str)]; 14] = [
         &[],
         &[("server", "x")],
         &[(":status", "200"), (":status", "200")],
@@ -214,6 +214,8 @@ fn malformed_answers_fail_alone() {
             ("content-length", "2"),
         ],
         &[(":status", "200"), ("x", "a\nb")],
+        &[(":status", "200"), ("x", " a")],
+        &[(":status", "200"), ("x", "a\t")],
     ];
     for fields in wrong {
         let mut talk = Talk::greeted(2);
@@ -256,4 +258,45 @@ fn lengths_that_do_not_hold_are_malformed() {
         .unwrap();
     talk.head(1, true, &[(":status", "200"), ("content-length", "9")]);
     assert_eq!(talk.told().unwrap(), [Told::Answer(0, 200), Told::End(0)]);
+}
+
+#[test]
+fn what_has_no_body_has_none_whatever_its_length_says() {
+    for (method, status) in [("HEAD", "200"), ("GET", "204"), ("GET", "304")] {
+        let mut talk = Talk::greeted(0);
+        for key in 0..2 {
+            talk.client
+                .open(key, &request(method, "/", b""), &mut talk.out)
+                .unwrap();
+        }
+        // An empty frame is no body.
+        talk.head(1, false, &[(":status", status), ("content-length", "1")])
+            .frame(kind::DATA, flag::END_STREAM, 1, b"");
+        talk.head(3, false, &[(":status", status), ("content-length", "1")])
+            .frame(kind::DATA, flag::END_STREAM, 3, b"x");
+        let told = talk.told().unwrap();
+        assert_eq!(told[1], Told::End(0), "{method} {status}");
+        assert!(
+            matches!(told[3], Told::Failed(1, StreamFault::Malformed(_))),
+            "{method} {status}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_stream_given_up_long_ago_may_still_be_answered() {
+    let mut talk = Talk::greeted(0);
+    for key in 0..10_000 {
+        let id = talk.client.open(key, &get("/"), &mut talk.out).unwrap();
+        talk.client.cancel(id, &mut talk.out);
+        talk.out.clear();
+    }
+    let id = talk.client.open(0, &get("/"), &mut talk.out).unwrap();
+    talk.head(1, false, &[(":status", "200")])
+        .frame(kind::DATA, flag::END_STREAM, 1, b"late")
+        .head(id, true, &[(":status", "200")]);
+    assert_eq!(talk.told(), Ok(vec![Told::Answer(0, 200), Told::End(0)]));
+    // What has ended by an answer has ended.
+    talk.frame(kind::DATA, 0, id, b"x");
+    assert_eq!(talk.fault(), Fault::ClosedStream(kind::DATA));
 }

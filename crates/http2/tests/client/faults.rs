@@ -1,7 +1,7 @@
 //! What a server can do wrong to a whole connection.
 
 use crate::talk::{Talk, Told, WIDE, get};
-use assay_http2::client::{MOST_FIELD_BYTES, MOST_IDLE_FRAMES};
+use assay_http2::client::{MOST_FIELD_BYTES, MOST_IDLE_FRAMES, MOST_UNSENT_ACKS};
 use assay_http2::frame::{Code, flag, kind};
 use assay_http2::hpack::Broken;
 use assay_http2::{Fault, StreamFault};
@@ -144,6 +144,31 @@ fn floods_end() {
             StreamFault::TooManyInterim(MOST_FIELD_BYTES)
         ))
     );
+}
+
+/// A flood that carries a byte now and then, so that its frames are never idle for long.
+#[test]
+fn what_a_server_does_not_read_is_not_kept_for_it() {
+    let flooded = |reads: bool| -> Result<usize, Fault> {
+        let mut talk = Talk::greeted(1);
+        talk.head(1, false, &[(":status", "200")]);
+        for _ in 0..10 {
+            for _ in 0..9_000 {
+                talk.frame(kind::PING, 0, 0, &[0; 8]);
+            }
+            talk.frame(kind::DATA, 0, 1, b"x");
+            talk.told()?;
+            if reads {
+                talk.client.note_sent(talk.out.len());
+                talk.out.clear();
+            }
+        }
+        Ok(talk.out.len())
+    };
+    assert_eq!(flooded(true), Ok(0));
+    let fault = flooded(false).unwrap_err();
+    assert_eq!(fault, Fault::Unread(MOST_UNSENT_ACKS));
+    assert_eq!(fault.code(), Code::ENHANCE_YOUR_CALM);
 }
 
 #[test]

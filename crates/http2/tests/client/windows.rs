@@ -44,6 +44,35 @@ fn bodies_wait_for_the_windows() {
 }
 
 #[test]
+fn updates_that_let_a_body_go_on_are_no_flood() {
+    const UPDATE: u32 = 4096;
+    let mut talk = Talk::greeted(0);
+    talk.client
+        .open(
+            0,
+            &request("POST", "/", &vec![7; 100_000_000]),
+            &mut talk.out,
+        )
+        .unwrap();
+    talk.out.clear();
+    let mut sent = 0;
+    for _ in 0..20_000 {
+        talk.frame(kind::WINDOW_UPDATE, 0, 0, &UPDATE.to_be_bytes())
+            .frame(kind::WINDOW_UPDATE, 0, 1, &UPDATE.to_be_bytes());
+        assert_eq!(talk.told(), Ok(vec![]), "after {sent} bytes");
+        sent += talk.out.len();
+        talk.out.clear();
+    }
+    assert!(sent > 20_000 * UPDATE as usize);
+    // Where nothing is left to be sent on it, the same are idle.
+    let mut idle = Talk::greeted(1);
+    for _ in 0..=assay_http2::client::MOST_IDLE_FRAMES {
+        idle.frame(kind::WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes());
+    }
+    assert!(matches!(idle.fault(), assay_http2::Fault::Flood(_)));
+}
+
+#[test]
 fn windows_are_given_back_as_they_are_used() {
     let mut talk = Talk::new(Windows {
         stream: 100_000,

@@ -11,7 +11,7 @@ const WHOLE: [Event; 1] = [Event::Request {
 
 /// Fields behind those of a right request, or in their place.
 #[rustfmt::skip]
-const MALFORMED: [&[(&str, &str)]; 22] = [
+const MALFORMED: [&[(&str, &str)]; 24] = [
     &[],
     &[GET[0]],
     &[GET[1], GET[2]],
@@ -29,6 +29,8 @@ const MALFORMED: [&[(&str, &str)]; 22] = [
     &[GET[0], GET[1], GET[2], ("x test", "ok")],
     &[GET[0], GET[1], GET[2], ("", "ok")],
     &[GET[0], GET[1], GET[2], ("x", "a\nb")],
+    &[GET[0], GET[1], GET[2], ("x", " a")],
+    &[GET[0], GET[1], GET[2], ("x", "a\t")],
     &[GET[0], GET[1], GET[2], ("connection", "keep-alive")],
     &[GET[0], GET[1], GET[2], ("te", "trailers, deflate")],
     &[GET[0], GET[1], GET[2], ("content-length", "-1")],
@@ -59,7 +61,7 @@ fn right_requests_are_told() {
     let right: [&[(&str, &str)]; 5] = [
         &GET,
         &[GET[2], GET[0], (":authority", ""), GET[1]],
-        &[GET[0], GET[1], GET[2], ("te", "trailers"), ("x!", " y\t")],
+        &[GET[0], GET[1], GET[2], ("te", "trailers"), ("x!", "y\tz")],
         &[GET[0], GET[1], GET[2], ("content-length", "0")],
         &[(":method", "CONNECT"), (":authority", "a:443")],
     ];
