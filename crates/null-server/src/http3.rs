@@ -1,7 +1,7 @@
 //! The null server's answers over HTTP/3: one loop, one UDP socket, QUIC by `quinn-proto`.
 //!
 //! Datagrams are read and sent by the batch (GRO, GSO) where the system can. The timers of all connections lie in one
-//! heap; an entry that a connection has moved on from is dropped when it comes up.
+//! order, with one entry each at most and never a late one: what is put off is put where it belongs when it comes up.
 
 mod guest;
 mod tls;
@@ -14,8 +14,7 @@ use mio::net::UdpSocket;
 use mio::{Events, Interest, Poll, Token, Waker};
 use quinn_proto::{ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, Transmit};
 use quinn_udp::{BATCH_SIZE, RecvMeta, UdpSocketState};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -79,6 +78,24 @@ impl Drop for QuicServer {
     }
 }
 
+type Timers = BTreeSet<(Instant, usize)>;
+
+/// Lets a connection's timer be looked at in time.
+fn queue(timers: &mut Timers, handle: ConnectionHandle, guest: &mut Guest) {
+    let Some(due) = guest.due else { return };
+    if guest.queued.is_none_or(|queued| due < queued) {
+        forget(timers, handle, guest);
+        timers.insert((due, handle.0));
+        guest.queued = Some(due);
+    }
+}
+
+fn forget(timers: &mut Timers, handle: ConnectionHandle, guest: &mut Guest) {
+    if let Some(queued) = guest.queued.take() {
+        timers.remove(&(queued, handle.0));
+    }
+}
+
 struct Loop {
     poll: Poll,
     waker: Arc<Waker>,
@@ -86,7 +103,7 @@ struct Loop {
     state: UdpSocketState,
     endpoint: Endpoint,
     guests: HashMap<ConnectionHandle, Guest>,
-    timers: BinaryHeap<Reverse<(Instant, usize)>>,
+    timers: Timers,
     /// What is read into: a batch of datagrams for each of a few reads in one call.
     buffer: Box<[u8]>,
     out: Vec<u8>,
@@ -121,7 +138,7 @@ impl Loop {
             state,
             endpoint,
             guests: HashMap::new(),
-            timers: BinaryHeap::new(),
+            timers: Timers::new(),
             buffer: vec![0; piece * BATCH_SIZE].into(),
             out: Vec::new(),
             answer: Prepared::new(answer, cost_ns),
@@ -132,7 +149,7 @@ impl Loop {
     fn run(mut self) {
         let mut events = Events::with_capacity(16);
         while !self.stop.load(Ordering::Acquire) {
-            let wait = self.timers.peek().map(|Reverse((due, _))| {
+            let wait = self.timers.first().map(|(due, _)| {
                 // mio counts whole milliseconds: rounded up, a timer is never looked at too early.
                 due.saturating_duration_since(Instant::now())
             });
@@ -237,30 +254,33 @@ impl Loop {
             }
         }
         if guest.connection.is_drained() {
-            return;
+            // Its number may be another's next.
+            return forget(&mut self.timers, handle, &mut guest);
         }
-        let due = guest.connection.poll_timeout();
-        if due != guest.due {
-            guest.due = due;
-            self.timers.extend(due.map(|due| Reverse((due, handle.0))));
-        }
+        guest.due = guest.connection.poll_timeout();
+        queue(&mut self.timers, handle, &mut guest);
         self.guests.insert(handle, guest);
+        debug_assert!(self.timers.len() <= self.guests.len());
     }
 
     fn keep_time(&mut self) {
         let now = Instant::now();
-        while let Some(&Reverse((due, handle))) = self.timers.peek() {
-            if due > now {
+        while let Some(&(at, handle)) = self.timers.first() {
+            if at > now {
                 return;
             }
-            self.timers.pop();
+            self.timers.pop_first();
             let handle = ConnectionHandle(handle);
-            if let Some(guest) = self.guests.get_mut(&handle)
-                && guest.due == Some(due)
-            {
+            let Some(guest) = self.guests.get_mut(&handle) else {
+                continue;
+            };
+            guest.queued = None;
+            if guest.due.is_some_and(|due| due <= now) {
                 guest.due = None;
                 guest.connection.handle_timeout(now);
                 self.drive(handle);
+            } else {
+                queue(&mut self.timers, handle, guest);
             }
         }
     }

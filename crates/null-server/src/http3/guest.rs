@@ -47,8 +47,9 @@ enum Exchange {
 /// One connection.
 pub(super) struct Guest {
     pub(super) connection: Connection,
-    /// When its timer goes off, as the heap knows it.
+    /// When its timer goes off, and when the loop will look at that.
     pub(super) due: Option<Instant>,
+    pub(super) queued: Option<Instant>,
     peer: Peer,
     own: HashMap<StreamId, Stream>,
     exchanges: HashMap<StreamId, Exchange>,
@@ -60,6 +61,7 @@ impl Guest {
         Self {
             connection,
             due: None,
+            queued: None,
             peer: Peer::new(Role::Client),
             own: HashMap::new(),
             exchanges: HashMap::new(),
