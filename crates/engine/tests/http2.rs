@@ -43,8 +43,8 @@ fn a_request_is_written_as_fields() {
         sees.lock().unwrap().insert(fields);
     });
     let requests = json!([
-        {"target": "/a", "headers": [["Accept", "x/y"], ["Connection", "close"]], "weight": 2},
-        {"target": "/{counter}", "method": "POST", "body": "{counter}", "templated": true, "chunk_bytes": null},
+        {"target": "/a", "headers": [["Accept", "x/y"], ["Connection", "close"], ["TE", "gzip"]], "weight": 2},
+        {"target": "/{counter}", "method": "POST", "headers": [["te", "trailers"]], "body": "{counter}", "templated": true, "chunk_bytes": null},
     ]);
     let measured = http2(
         &server,
@@ -57,8 +57,12 @@ fn a_request_is_written_as_fields() {
     let host = server.address;
     let expected = [
         format!(":method=GET|:scheme=http|:authority={host}|:path=/a|accept=x/y"),
-        format!(":method=POST|:scheme=http|:authority={host}|:path=/2|content-length=1"),
-        format!(":method=POST|:scheme=http|:authority={host}|:path=/5|content-length=1"),
+        format!(
+            ":method=POST|:scheme=http|:authority={host}|:path=/2|te=trailers|content-length=1"
+        ),
+        format!(
+            ":method=POST|:scheme=http|:authority={host}|:path=/5|te=trailers|content-length=1"
+        ),
     ];
     assert_eq!(*seen.lock().unwrap(), BTreeSet::from(expected));
 }

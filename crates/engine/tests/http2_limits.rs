@@ -2,13 +2,16 @@
 
 mod support;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
 
 use assay_engine::Measurement;
-use assay_http2::frame::{self, HEAD_BYTES, Head, PREFACE, flag, kind, setting};
+use assay_http2::frame::{self, Code, HEAD_BYTES, Head, PREFACE, flag, kind, setting};
 use serde_json::{Value, json};
+use support::http2::{answering, serve_with};
 use support::{Peer, Server, outcomes, plan, run};
 
 /// `:status: 200` without a body, by the static table.
@@ -174,4 +177,123 @@ fn a_limit_of_streams_that_falls_is_kept_to() {
         measured.connections.opened, 1,
         "that is no reason for another"
     );
+}
+
+#[test]
+fn what_waits_for_room_to_write_goes_on_once_that_is_written() {
+    const STREAMS: u32 = 10;
+    let server = Server::start(|peer| {
+        if !greeted(peer) {
+            return;
+        }
+        let mut out = Vec::new();
+        frame::write_settings(&[(setting::INITIAL_WINDOW_SIZE, 1 << 20)], &mut out);
+        frame::write_window(0, 1 << 30, &mut out);
+        peer.send(out);
+        // Until all have come the client hears nothing that could let the rest go on.
+        let mut whole = Vec::new();
+        while let Some((head, _)) = next(peer) {
+            if head.kind == kind::DATA && head.has(flag::END_STREAM) {
+                whole.push(head.stream);
+            }
+            if whole.len() == STREAMS as usize {
+                for stream in whole.drain(..) {
+                    let ends = flag::END_HEADERS | flag::END_STREAM;
+                    send(peer, kind::HEADERS, ends, stream, OK);
+                }
+            }
+        }
+    });
+    let body = "x".repeat(300_000);
+    let more =
+        json!({"timeout_ns": 20_000_000_000_u64, "requests": [{"method": "POST", "body": body}]});
+    let measured = http2(&server, STREAMS, u64::from(STREAMS), more);
+    assert_eq!(outcomes(&measured), [""; 0]);
+    assert_eq!(measured.completed, u64::from(STREAMS));
+}
+
+#[test]
+fn without_settings_all_that_waits_times_out() {
+    let server = Server::start(Peer::hang);
+    let measured = http2(&server, 10, 10, json!({"timeout_ns": 150_000_000}));
+    assert_eq!(outcomes(&measured), ["peer/timeout: 10"]);
+    let example = &measured.outcomes[0].example;
+    assert!(example.contains("never sent SETTINGS"), "{example}");
+}
+
+#[test]
+fn what_waits_behind_a_request_that_fails_is_sent_on_another_connection() {
+    let server = Server::start(|peer| {
+        serve_with(peer, 100, &|_| {}, |_, stream, out| {
+            frame::write_reset(stream, Code::INTERNAL_ERROR, out);
+            true
+        });
+    });
+    let more = json!({"requests_per_connection": 1, "retry_wait_max_ns": 0});
+    let measured = http2(&server, 3, 12, more);
+    assert_eq!(outcomes(&measured), ["peer/stream_reset: 12"]);
+}
+
+#[test]
+fn nothing_waits_for_longer_than_the_timeout_however_many_connections_are_opened() {
+    // Each connection carries one request, and the server takes its time for that.
+    let server = answering(100, |_| thread::sleep(Duration::from_millis(20)));
+    let more = json!({"requests_per_connection": 1, "timeout_ns": 400_000_000});
+    let measured = http2(&server, 60, 60, more);
+    assert_eq!(measured.completed + measured.failed, 60);
+    let kinds: Vec<&str> = (measured.outcomes.iter())
+        .map(|outcome| &*outcome.kind)
+        .collect();
+    assert_eq!(kinds, ["timeout"]);
+}
+
+#[test]
+fn waits_that_the_end_cuts_short_count_as_far_as_they_have_come() {
+    // One stream at once, and no more of its body than was under way; no answer.
+    let server = Server::start(|peer| {
+        if greeted(peer) {
+            let limits = [
+                (setting::MAX_CONCURRENT_STREAMS, 1),
+                (setting::INITIAL_WINDOW_SIZE, 0),
+            ];
+            settings(peer, &limits);
+            peer.hang();
+        }
+    });
+    let body = "x".repeat(100_000);
+    let requests = json!([{"method": "POST", "body": body}]);
+    let stop = json!({"kind": "duration", "ns": 200_000_000});
+    for warmup_max_ns in [0, 100_000_000] {
+        let more = json!({"stop": stop, "requests": requests, "warmup_max_ns": warmup_max_ns});
+        let measured = http2(&server, 3, 1, more);
+        let (all_ns, http2) = (measured.measured_ns, measured.http2.unwrap());
+        assert_eq!((http2.window_stalls, http2.stream_waits), (1, 2));
+        let stalled = 1..=all_ns;
+        let waited = 1..=2 * all_ns;
+        assert!(stalled.contains(&http2.window_stall_ns), "{http2:?}");
+        assert!(waited.contains(&http2.stream_wait_ns), "{http2:?}");
+    }
+}
+
+#[test]
+fn a_server_that_asks_and_asks_and_reads_nothing_is_given_up() {
+    let server = Server::start(|peer| {
+        if !greeted(peer) {
+            return;
+        }
+        settings(peer, &[]);
+        while next(peer).is_some_and(|(head, _)| head.kind != kind::HEADERS) {}
+        send(peer, kind::HEADERS, flag::END_HEADERS, 1, OK);
+        let mut asked = Vec::new();
+        for _ in 0..9_000 {
+            frame::write(kind::PING, 0, 0, &[7; 8], &mut asked);
+        }
+        // So that none of them was too many without an answer.
+        frame::write(kind::DATA, 0, 1, b"x", &mut asked);
+        while peer.stream.write_all(&asked).is_ok() {}
+    });
+    let measured = http2(&server, 1, 1, json!({"timeout_ns": 10_000_000_000_u64}));
+    assert_eq!(outcomes(&measured), ["peer/protocol_error: 1"]);
+    let faults = measured.http2.unwrap().faults;
+    assert_eq!(faults, [("open: ENHANCE_YOUR_CALM".to_owned(), 1)].into());
 }

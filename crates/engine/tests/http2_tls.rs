@@ -12,8 +12,13 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 use support::{HELLO, Server, outcomes, plan, run};
 
-/// Speaks what it picks: HTTP/2 where ALPN says `h2`, else HTTP/1.1.
 fn server(alpn: &[&str]) -> Server {
+    server_that(alpn, true)
+}
+
+/// Speaks what it picks: HTTP/2 where ALPN says `h2`, else HTTP/1.1. Instead of an answer it may end the connection
+/// without a word, of TLS or of HTTP/2.
+fn server_that(alpn: &[&str], answers: bool) -> Server {
     let made = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -52,9 +57,14 @@ fn server(alpn: &[&str]) -> Server {
             };
             let mut input = &buffer[..read];
             while let Ok(Some(event)) = server.next(&mut input, &mut out) {
-                if let Event::Request { stream, .. } = event {
-                    server.answer(stream, b"\x88", &b"hello"[..].into(), &mut out);
+                let Event::Request { stream, .. } = event else {
+                    continue;
+                };
+                if !answers {
+                    peer.end_sending();
+                    return peer.hang();
                 }
+                server.answer(stream, b"\x88", &b"hello"[..].into(), &mut out);
             }
         }
     })
@@ -114,4 +124,12 @@ fn a_server_that_does_not_pick_http2_is_one_clear_failure() {
             "{kinds:?}"
         );
     }
+}
+
+#[test]
+fn an_end_without_a_goaway_is_told_whatever_tls_says_of_it() {
+    let server = server_that(&["h2"], false);
+    let two = json!({"http": "2", "stop": {"kind": "requests", "count": 2}});
+    let measured = over_tls(&server, two);
+    assert_eq!(outcomes(&measured), ["peer/closed_unannounced: 2"]);
 }

@@ -7,6 +7,8 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
 use assay_engine::LoadPlan;
+use assay_http3::frame;
+use assay_http3::message::MOST_FIELD_BYTES;
 use rcgen::generate_simple_self_signed;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -60,8 +62,8 @@ fn a_request_is_written_as_fields() {
         asked.answer(BODY);
     });
     let requests = json!([
-        {"target": "/a", "headers": [["Accept", "x/y"], ["Connection", "close"]], "weight": 2},
-        {"target": "/{counter}", "method": "POST", "body": "{counter}", "templated": true, "chunk_bytes": null},
+        {"target": "/a", "headers": [["Accept", "x/y"], ["Connection", "close"], ["TE", "gzip"]], "weight": 2},
+        {"target": "/{counter}", "method": "POST", "headers": [["te", "trailers"]], "body": "{counter}", "templated": true, "chunk_bytes": null},
     ]);
     let measured = http3(
         &peer.url(),
@@ -74,8 +76,12 @@ fn a_request_is_written_as_fields() {
     let host = peer.address;
     let expected = [
         format!(":method=GET|:scheme=https|:authority={host}|:path=/a|accept=x/y, 0"),
-        format!(":method=POST|:scheme=https|:authority={host}|:path=/2|content-length=1, 1"),
-        format!(":method=POST|:scheme=https|:authority={host}|:path=/5|content-length=1, 1"),
+        format!(
+            ":method=POST|:scheme=https|:authority={host}|:path=/2|te=trailers|content-length=1, 1"
+        ),
+        format!(
+            ":method=POST|:scheme=https|:authority={host}|:path=/5|te=trailers|content-length=1, 1"
+        ),
     ];
     assert_eq!(*seen.lock().unwrap(), BTreeSet::from(expected));
 }
@@ -158,6 +164,31 @@ fn a_large_body_goes_through_the_windows_and_waiting_for_them_is_told() {
         http3.flow_stalls > 0 && http3.flow_stall_ns > 0,
         "{http3:?}"
     );
+}
+
+/// Neither takes the place of the other where both wait for the first bytes to be taken.
+#[test]
+fn windows_of_a_few_bytes_let_both_settings_and_a_body_through() {
+    let sizes = Arc::new(Mutex::new(BTreeSet::new()));
+    let sees = Arc::clone(&sizes);
+    let window = 3;
+    let peer = Peer::start(
+        Allows {
+            window,
+            ..Allows::default()
+        },
+        move |asked| {
+            sees.lock().unwrap().insert(asked.body);
+            asked.answer(BODY);
+        },
+    );
+    let request = json!({"requests": [{"method": "POST", "body": "x".repeat(50)}]});
+    let measured = http3(&peer.url(), 1, 1, 1, request);
+    assert_eq!(measured.completed, 1, "{:?}", measured.outcomes);
+    assert_eq!(*sizes.lock().unwrap(), BTreeSet::from([50]));
+    let mut settings = Vec::new();
+    frame::write_control(MOST_FIELD_BYTES as u64, &mut settings);
+    assert_eq!(*peer.seen.control.lock().unwrap(), settings);
 }
 
 #[test]

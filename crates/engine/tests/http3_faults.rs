@@ -247,3 +247,55 @@ fn a_server_that_goes_and_comes_back_is_found_again() {
     assert_eq!(measured.connections.reopened, 2);
     assert_eq!(measured.http3.unwrap().lost["open: port closed"], 2);
 }
+
+#[test]
+fn a_control_stream_that_is_stopped_breaks_the_connection() {
+    let stops = Allows {
+        stops_control: true,
+        ..Allows::default()
+    };
+    let peer = Peer::start(stops, |_| {});
+    let measured = http3(
+        &peer.url(),
+        1,
+        1,
+        1,
+        json!({"timeout_ns": 20_000_000_000_u64}),
+    );
+    assert_eq!(outcomes(&measured), ["peer/protocol_error: 1"]);
+    let lost = measured.http3.unwrap().lost;
+    let named = "open: H3_CLOSED_CRITICAL_STREAM".to_owned();
+    assert_eq!(lost, [(named, 1)].into());
+}
+
+#[test]
+fn a_server_is_told_of_a_fault_that_quic_finds() {
+    let peer = answering(Allows::default());
+    // Nobody vouches for its certificate.
+    let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let path = std::env::temp_dir().join(format!("assay-h3-told-{}.pem", std::process::id()));
+    std::fs::write(&path, other.cert.pem()).unwrap();
+    let more = json!({"tls": {"ca_file": path, "server_name": "localhost"}});
+    let measured = http3(&peer.url(), 1, 1, 1, more);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(outcomes(&measured), ["peer/tls_error: 1"]);
+    wait_until("the server is told", || {
+        !peer.seen.lost.lock().unwrap().is_empty()
+    });
+}
+
+#[test]
+fn names_that_a_server_makes_up_are_no_end_of_names() {
+    let peer = Peer::start(Allows::default(), |asked| match asked.number() {
+        // RFC 9114, 8.1: reserved, so that peers learn to ignore them.
+        number @ 0..100 => asked.reset(0x21 + 0x1f * number as u32),
+        number => asked.reset(0x4_0000 + 0x1f * number as u32),
+    });
+    let more = json!({"retry_wait_max_ns": 0});
+    let measured = http3(&peer.url(), 1, 10, 300, more);
+    assert_eq!(outcomes(&measured), ["peer/stream_reset: 300"]);
+    let resets = measured.http3.unwrap().resets;
+    assert_eq!(resets["reserved"], 100);
+    assert_eq!(resets["other"], 200 - 63);
+    assert_eq!((resets.len(), resets.values().sum::<u64>()), (65, 300));
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use assay_engine::Run;
 use serde_json::json;
+use support::http2::serve_with;
 use support::{HELLO, Server, outcomes, plan, run};
 
 /// The fields of an entry of [`Run::request_log`].
@@ -188,4 +189,33 @@ fn what_makes_no_sense_is_refused() {
     }
     let both = json!({"requests": [{"head": "GET / HTTP/1.0\r\n", "headers": [["A", "b"]]}]});
     assert!(wrong(both).starts_with("requests[0].head: leaves no room"));
+}
+
+/// Each takes several reads, which may all be made in one turn: then too the last was made after the first.
+#[test]
+fn long_answers_end_after_their_first_byte() {
+    const BYTES: usize = 200_000;
+    let one = Server::start(|peer| {
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {BYTES}\r\n\r\n");
+        let answer = [head.as_bytes(), &[b'x'; BYTES]].concat();
+        while peer.request().is_some() {
+            peer.send(&answer);
+        }
+    });
+    let two = Server::start(|peer| {
+        let body = vec![b'x'; BYTES];
+        serve_with(peer, 100, &|_| {}, |server, stream, out| {
+            server.answer(stream, b"\x88", &body.clone().into(), out);
+            true
+        });
+    });
+    for (server, http) in [(&one, "1"), (&two, "2")] {
+        let more = json!({"request_log": "times", "http": http});
+        let run = ended(&plan(server, 40, 400, more));
+        assert_eq!(run.result().unwrap().completed, 400);
+        for entry in entries(&run) {
+            let first_ns = entry.connect_ns + entry.first_byte_ns;
+            assert!(first_ns < entry.total_ns, "HTTP/{http}: {entry:?}");
+        }
+    }
 }

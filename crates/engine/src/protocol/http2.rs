@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use assay_http2::client::{Field, Request};
 
-/// Fields that speak of a connection, or that a pseudo-header says instead.
+/// Fields that speak of a connection, or that a pseudo-header says instead. What TE says is left out too, but for
+/// "trailers" (RFC 9113, 8.2.2).
 const LEFT_OUT: [&[u8]; 6] = [
     b"host",
     b"connection",
@@ -50,8 +51,11 @@ pub(crate) fn make<'a>(text: &[u8], scheme: &str, made: &'a mut Option<Request>)
         (b":authority", host.map_or(&[], |(_, value)| value)),
         (b":path", target),
     ];
-    let is_left_out = |name: &[u8]| LEFT_OUT.iter().any(|out| name.eq_ignore_ascii_case(out));
-    let regular = lines.filter(|(name, _)| !is_left_out(name));
+    let is_left_out = |name: &[u8], value: &[u8]| {
+        LEFT_OUT.iter().any(|out| name.eq_ignore_ascii_case(out))
+            || (name.eq_ignore_ascii_case(b"te") && !value.eq_ignore_ascii_case(b"trailers"))
+    };
+    let regular = lines.filter(|(name, value)| !is_left_out(name, value));
     let mut count = 0;
     for (name, value) in pseudo.into_iter().chain(regular) {
         put(&mut made.fields, count, name, value, is_first);

@@ -16,7 +16,7 @@ pub struct Http2 {
     pub stream_wait_ns: u64,
     /// The fewest streams that the server allowed at once on a connection, where it said so.
     pub streams_allowed: Option<u32>,
-    /// How often the bodies of a connection's requests began to wait for the server's windows.
+    /// How often the bodies of a connection's requests waited for the server's windows.
     pub window_stalls: u64,
     /// For how long they did, over all connections.
     pub window_stall_ns: u64,

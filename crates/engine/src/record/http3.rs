@@ -41,7 +41,7 @@ pub struct Http3 {
     pub stream_limit_waits: u64,
     /// For how long they did, together.
     pub stream_limit_ns: u64,
-    /// How often the bodies of a connection's requests began to wait for the server's windows.
+    /// How often the bodies of a connection's requests waited for the server's windows.
     pub flow_stalls: u64,
     /// For how long they did, over all connections.
     pub flow_stall_ns: u64,

@@ -8,7 +8,7 @@ use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::http3::Http3Counts;
 use super::log::Log;
-use super::streams::{StreamCounts, StreamNotes};
+use super::streams::{StreamCounts, StreamNotes, count_named};
 
 const STATUSES: usize = 1000;
 const ENCODINGS: usize = 64;
@@ -363,21 +363,18 @@ impl Ledger {
     }
 
     #[cold]
-    pub(crate) fn note_fault(&self, stage_and_code: String) {
-        let faults = &mut self.notes().streams.faults;
-        *faults.entry(stage_and_code).or_default() += 1;
+    pub(crate) fn note_fault(&self, stage_and_code: &str) {
+        count_named(&mut self.notes().streams.faults, stage_and_code);
     }
 
     #[cold]
     pub(crate) fn note_reset(&self, code: &str) {
-        let resets = &mut self.notes().streams.resets;
-        *resets.entry(code.to_owned()).or_default() += 1;
+        count_named(&mut self.notes().streams.resets, code);
     }
 
     #[cold]
     pub(crate) fn note_going_away(&self, code: &str) {
-        let going_away = &mut self.notes().streams.going_away;
-        *going_away.entry(code.to_owned()).or_default() += 1;
+        count_named(&mut self.notes().streams.going_away, code);
     }
 
     #[cold]

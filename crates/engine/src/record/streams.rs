@@ -7,7 +7,7 @@ use super::counter::Counter;
 /// Counts of the current phase.
 #[derive(Debug, Default)]
 pub(crate) struct StreamCounts {
-    /// Requests that waited for the peer's leave to open a stream, and for how long together.
+    /// Requests that waited for the peer's leave to open a stream, and for how long together, as far as it is this phase.
     pub(crate) waits: Counter,
     pub(crate) wait_ns: Counter,
     /// How often a connection's bodies waited for a window, and for how long together.
@@ -47,6 +47,21 @@ impl StreamNotes {
             fewest_allowed: self.fewest_allowed,
             ..Self::default()
         };
+    }
+}
+
+/// A peer may make names up, by the number of a code, as many as it likes: so many are kept apart, the rest are `OTHER`.
+const MOST_NAMES: usize = 64;
+const OTHER: &str = "other";
+
+/// Counts what has a name.
+pub(crate) fn count_named(counts: &mut BTreeMap<String, u64>, name: &str) {
+    if let Some(known) = counts.get_mut(name) {
+        *known += 1;
+    } else if counts.len() < MOST_NAMES {
+        counts.insert(name.to_owned(), 1);
+    } else {
+        *counts.entry(OTHER.to_owned()).or_default() += 1;
     }
 }
 

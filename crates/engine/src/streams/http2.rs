@@ -19,6 +19,8 @@ const WINDOWS: Windows = Windows {
 };
 /// With so much that the peer does not take, no stream is opened.
 const MOST_UNSENT: usize = 256 * 1024;
+/// What was sent is let go of from so much on, where it is the greater part.
+const MOST_SENT: usize = 64 * 1024;
 
 /// A transport and the state of HTTP/2 on it.
 #[derive(Debug)]
@@ -125,14 +127,31 @@ impl<T: Transport> Http2<T> {
                     self.sent_bytes += bytes;
                     written += bytes;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(written),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.let_go();
+                    break;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        self.out.clear();
-        self.sent_bytes = 0;
+        if self.sent_bytes == self.out.len() {
+            self.out.clear();
+            self.sent_bytes = 0;
+        }
+        if let Some(client) = &mut self.client {
+            client.note_sent(written);
+        }
         Ok(written)
+    }
+
+    /// Lets go of what was sent, where the peer takes less at a time than there always is: each byte is moved once.
+    #[cold]
+    fn let_go(&mut self) {
+        if self.sent_bytes > MOST_SENT.max(self.out.len() / 2) {
+            self.out.drain(..self.sent_bytes);
+            self.sent_bytes = 0;
+        }
     }
 
     /// Tells the peer that nothing more will come, if it can be told at once; nothing depends on it.
@@ -153,7 +172,7 @@ impl Broken {
         }
         let stage = if is_greeted { "open" } else { "greeting" };
         let code = fault.code().name();
-        desk.ledger.note_fault(format!("{stage}: {code}"));
+        desk.ledger.note_fault(&format!("{stage}: {code}"));
         Self::new(Failure::ProtocolError, format!("{code}: {fault}"))
     }
 
@@ -183,5 +202,91 @@ impl Broken {
                 "closed without GOAWAY, with requests under way",
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::os::fd::RawFd;
+
+    use super::Http2;
+    use crate::record::Session;
+    use crate::transport::{Progress, Transport};
+
+    /// A peer that takes so many bytes each time it is written to, and is then full.
+    struct Slow {
+        taken: Vec<u8>,
+        is_full: bool,
+    }
+
+    const TAKES: usize = 10_000;
+
+    impl Transport for Slow {
+        type Connector = ();
+        const SHORT_READ_DRAINS: bool = true;
+        const SHAKES_HANDS: bool = false;
+
+        fn open(_: &mut (), _: usize) -> io::Result<Self> {
+            Ok(Self {
+                taken: Vec::new(),
+                is_full: false,
+            })
+        }
+
+        fn descriptor(&self) -> RawFd {
+            -1
+        }
+
+        fn establish(&mut self) -> io::Result<Progress> {
+            Ok(Progress::Ready)
+        }
+
+        fn agreement(&self) -> Option<String> {
+            None
+        }
+
+        fn protocol(&self) -> Option<&[u8]> {
+            None
+        }
+
+        fn session(&self) -> Option<Session> {
+            None
+        }
+
+        fn read(&mut self, _: &mut [u8], _: bool) -> io::Result<usize> {
+            Err(io::ErrorKind::WouldBlock.into())
+        }
+
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.is_full = !self.is_full;
+            if !self.is_full {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let taken = &bytes[..bytes.len().min(TAKES)];
+            self.taken.extend_from_slice(taken);
+            Ok(taken.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_was_sent_is_let_go_of_where_there_is_always_more() {
+        const AHEAD: usize = 100_000;
+        let mut http2 = Http2::new(Slow::open(&mut (), 0).unwrap());
+        let mut bytes = (0..=u8::MAX).cycle();
+        http2.out.extend(bytes.by_ref().take(AHEAD));
+        for _ in 0..500 {
+            http2.out.extend(bytes.by_ref().take(TAKES));
+            assert_eq!(http2.write().unwrap(), TAKES);
+            assert!(http2.out.len() < 4 * AHEAD, "{}", http2.out.len());
+        }
+        let taken = &http2.transport.taken;
+        assert_eq!(taken.len(), 500 * TAKES);
+        let mut in_order = (0..=u8::MAX).cycle().zip(taken);
+        assert!(in_order.all(|(byte, taken)| byte == *taken));
     }
 }

@@ -12,6 +12,7 @@ mod http2;
 mod http3;
 mod reading;
 mod seat;
+mod waiting;
 mod wire;
 
 use crate::connection::Stage;
@@ -88,20 +89,6 @@ impl<T: Transport> Wires<T> {
         self.is_due(number);
     }
 
-    /// Notes of what waits that it waits for the peer's leave, where it does.
-    fn hold(&mut self, number: u32) {
-        let wire = &self.wires[number as usize];
-        // Those before the last are held already, if it is.
-        if let Some(&last) = wire.waiting.back()
-            && wire.is_full()
-            && self.seats[last as usize].state != (State::Waiting { is_held: true })
-        {
-            for &seat in &wire.waiting {
-                self.seats[seat as usize].state = State::Waiting { is_held: true };
-            }
-        }
-    }
-
     /// Sends a seat's request on a stream of its own: the moment its service time begins. False where the peer allows
     /// none.
     #[inline]
@@ -118,14 +105,9 @@ impl<T: Transport> Wires<T> {
         };
         let seat = &mut self.seats[number as usize];
         let wire = &mut self.wires[wire as usize];
-        let exchange = &mut seat.exchange;
-        let waited_ns = now_ns.saturating_sub(exchange.since_ns);
-        if let (State::Waiting { is_held: true }, Some(counts)) = (seat.state, &desk.ledger.streams)
-        {
-            counts.waits.add(1);
-            counts.wait_ns.add(waited_ns);
-        }
+        seat.note_wait(now_ns, &desk.ledger);
         seat.state = State::Sent { stream };
+        let exchange = &mut seat.exchange;
         exchange.since_ns = now_ns;
         if exchange.redirects == 0 {
             exchange.stamps.connect_ns = now_ns.saturating_sub(exchange.stamps.begun_ns);
@@ -246,9 +228,10 @@ impl<T: Transport> Wires<T> {
 
     /// Closes a connection; the seats whose streams were under way.
     pub(crate) fn clear(&mut self, number: u32, now_ns: u64, ledger: &Ledger) -> Vec<u32> {
+        self.let_wait(number, now_ns, ledger);
         let wire = &mut self.wires[number as usize];
         if let (Carrier::Http3(http3), Some(quic)) = (&mut wire.carrier, &mut self.quic) {
-            quic.forget(http3);
+            quic.forget(number, http3);
         }
         wire.clear(now_ns, ledger)
     }

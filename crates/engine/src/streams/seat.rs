@@ -2,6 +2,7 @@
 
 use crate::desk::Broken;
 use crate::exchange::Exchange;
+use crate::record::ledger::Ledger;
 
 /// Where a seat's request is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub(crate) enum State {
 pub(crate) struct Seat {
     pub(crate) exchange: Exchange,
     pub(crate) state: State,
+    /// When its request, or the one that follows a redirect, began to wait for a connection: it may not for longer
+    /// than the timeout, however many are opened meanwhile.
+    pub(crate) taken_ns: u64,
     /// The request as fields, where it is made anew each time.
     pub(crate) made: Option<assay_http2::client::Request>,
 }
@@ -31,7 +35,18 @@ impl Seat {
         Self {
             exchange: Exchange::new(),
             state: State::Free,
+            taken_ns: 0,
             made: None,
+        }
+    }
+
+    /// Counts how long it has waited for the peer's leave, where it has.
+    #[inline]
+    pub(crate) fn note_wait(&self, now_ns: u64, ledger: &Ledger) {
+        if let (State::Waiting { is_held: true }, Some(counts)) = (self.state, &ledger.streams) {
+            let waited_ns = now_ns.saturating_sub(self.exchange.since_ns);
+            counts.waits.add(1);
+            counts.wait_ns.add(waited_ns);
         }
     }
 }

@@ -30,6 +30,8 @@ pub(crate) struct Wire<T> {
     pub(crate) is_silent: bool,
     /// When its stage began.
     pub(crate) since_ns: u64,
+    /// When it began to be opened.
+    pub(crate) begun_ns: u64,
     /// When something was last read.
     pub(crate) heard_ns: u64,
     /// How many streams the peer allows at once, as far as was noted.
@@ -106,6 +108,7 @@ impl<T: Transport> Wire<T> {
             waiting: VecDeque::new(),
             is_silent: false,
             since_ns: 0,
+            begun_ns: 0,
             heard_ns: 0,
             allowed: None,
             stalled_ns: None,
@@ -117,8 +120,9 @@ impl<T: Transport> Wire<T> {
         }
     }
 
-    /// Begins to connect by this.
+    /// Begins to connect by this, at `since_ns`.
     pub(crate) fn begin(&mut self, carrier: Carrier<T>) {
+        self.begun_ns = self.since_ns;
         self.carrier = carrier;
         self.stage = Stage::Opening;
     }
@@ -230,18 +234,18 @@ impl<T: Transport> Wire<T> {
     #[inline]
     pub(crate) fn note_stall(&mut self, now_ns: u64, ledger: &Ledger) {
         let is_stalled = self.carrier.is_stalled();
-        if is_stalled == self.stalled_ns.is_some() {
-            return;
+        if is_stalled != self.stalled_ns.is_some() {
+            self.cut_stall(now_ns, ledger);
+            self.stalled_ns = is_stalled.then_some(now_ns);
         }
-        let Some(counts) = &ledger.streams else {
-            return;
-        };
-        match self.stalled_ns.take() {
-            Some(since_ns) => counts.stall_ns.add(now_ns.saturating_sub(since_ns)),
-            None => {
-                counts.stalls.add(1);
-                self.stalled_ns = Some(now_ns);
-            }
+    }
+
+    /// Puts down a stall that is under way, as far as it has come.
+    pub(super) fn cut_stall(&mut self, at_ns: u64, ledger: &Ledger) {
+        if let (Some(since_ns), Some(counts)) = (&mut self.stalled_ns, &ledger.streams) {
+            counts.stalls.add(1);
+            counts.stall_ns.add(at_ns.saturating_sub(*since_ns));
+            *since_ns = at_ns.max(*since_ns);
         }
     }
 

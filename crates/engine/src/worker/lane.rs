@@ -196,6 +196,7 @@ impl<T: Transport> Lane<T> {
         let wire = wires.wire_of(slot);
         let seat = &mut wires.seats[slot as usize];
         seat.state = State::Waiting { is_held: false };
+        seat.taken_ns = now_ns;
         seat.exchange.take(template, count, intended_ns, now_ns);
         seat.exchange.render(&self.program, &mut self.desk);
         wires.wires[wire as usize].waiting.push_back(slot);
@@ -213,6 +214,7 @@ impl<T: Transport> Lane<T> {
         if let Some(next) = seat.exchange.take_following() {
             seat.exchange.follow(next, now_ns, &mut self.desk);
             seat.state = State::Waiting { is_held: false };
+            seat.taken_ns = now_ns;
             wires.wires[wire as usize].waiting.push_front(slot);
             return;
         }
@@ -266,8 +268,9 @@ impl<T: Transport> Lane<T> {
     /// Writes down what is known at the end only.
     pub(super) fn close_books(&mut self, end_ns: u64) {
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
-        if let Some(wires) = &self.streams {
+        if let Some(wires) = &mut self.streams {
             wires.note_paths(&self.desk.ledger);
+            wires.cut_waits(end_ns, &self.desk.ledger);
         }
         let on_streams = self.streams.as_ref().map_or(0, |wires| wires.outstanding());
         let left: u64 = left.sum();

@@ -14,10 +14,11 @@
 //! their own it costs nothing. A turn makes one system call to wait, one to read and one to
 //! write per request, and none else.
 //!
-//! Time: the clock is read once per ready connection, just before its `recv`, and once per
-//! request, just before its `send`. A completion's stamp is therefore early by at most the
-//! duration of that `recv`, and late by at most what the loop spent on the connections before it
-//! in the same turn, which is honest: so much later did this client see the answer.
+//! Time: the clock is read once per ready connection, just before its `recv`, again for each further
+//! `recv` of the same turn that brings something, and once per request, just before its `send`. A
+//! completion's stamp is therefore early by at most the duration of that `recv`, and late by at most
+//! what the loop spent on the connections before it in the same turn, which is honest: so much later
+//! did this client see the answer.
 
 mod ending;
 mod failing;

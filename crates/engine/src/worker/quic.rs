@@ -36,7 +36,7 @@ impl<T: Transport> Worker<T> {
             match registry.register(&mut SourceFd(&descriptor), place.token(), interest) {
                 Ok(()) => Ok(http3),
                 Err(error) => {
-                    quic.forget(&mut http3);
+                    quic.forget(number, &mut http3);
                     Err(Broken::io(&error))
                 }
             }
@@ -72,7 +72,8 @@ impl<T: Transport> Worker<T> {
 
     /// Reads a connection's datagrams until there are none, and does what each batch asks for.
     pub(super) fn read_quic(&mut self, number: u32) {
-        for _ in 0..READS_IN_A_TURN {
+        for turn in 0..READS_IN_A_TURN {
+            self.stamp_again(turn);
             let (lane, now_ns) = (&mut self.lane, self.now_ns);
             let Some(wires) = &mut lane.streams else {
                 return;

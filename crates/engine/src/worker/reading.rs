@@ -65,7 +65,7 @@ impl<T: Transport> Worker<T> {
     /// buffer has drained the socket, unless the peer has ended its side.
     #[inline]
     pub(super) fn read(&mut self, slot: u32, ends: bool) {
-        for _ in 0..READS_IN_A_TURN {
+        for turn in 0..READS_IN_A_TURN {
             let connection = &mut self.lane.connections[slot as usize];
             let Some(transport) = &mut connection.transport else {
                 return;
@@ -73,6 +73,7 @@ impl<T: Transport> Worker<T> {
             match transport.read(&mut self.buffer, ends) {
                 Ok(0) => return self.peer_closed(slot),
                 Ok(read) => {
+                    self.stamp_again(turn);
                     self.lane.desk.ledger.totals.bytes_read.add(read as u64);
                     self.received(slot, read);
                     if T::SHORT_READ_DRAINS && read < self.buffer.len() && !ends {
@@ -89,6 +90,15 @@ impl<T: Transport> Worker<T> {
             }
         }
         self.lane.unread.push(slot);
+    }
+
+    /// Reads the clock for another read of a turn: what it brings came later than what the first one brought. Where
+    /// lanes take turns no stamp may lie behind a mark that was not passed.
+    #[inline]
+    pub(super) fn stamp_again(&mut self, turn: usize) {
+        if turn > 0 && self.weave.is_none() {
+            self.now_ns = self.clock.now_ns();
+        }
     }
 
     #[inline]

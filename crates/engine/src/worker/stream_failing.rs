@@ -7,7 +7,7 @@ use super::failing::wait_ns;
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::record::Failure;
-use crate::streams::State;
+use crate::streams::{Seat, State, Wire};
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
@@ -104,46 +104,80 @@ impl<T: Transport> Worker<T> {
                 let broken = Broken::new(Failure::ConnectTimeout, after.clone());
                 self.break_wire(number, broken);
             }
+            self.time_out_waiting(number, &after);
         }
         for seat in 0..seats {
             let Some(wires) = &self.lane.streams else {
                 return;
             };
-            let since_ns = wires.seats[seat as usize].exchange.since_ns;
-            let is_open = wires.wires[wires.wire_of(seat) as usize].stage == Stage::Busy;
-            if is_open && self.seat_state(seat) != State::Free && self.now_ns >= since_ns + limit_ns
+            let Seat {
+                state, exchange, ..
+            } = &wires.seats[seat as usize];
+            let since_ns = exchange.since_ns;
+            if let State::Sent { stream } = *state
+                && self.now_ns >= since_ns + limit_ns
             {
-                self.time_out(seat, since_ns, &after);
+                self.time_out(seat, stream, since_ns, &after);
             }
         }
         self.write_due();
     }
 
-    /// Gives a request up. A connection on which nothing was heard for so long takes no more.
-    fn time_out(&mut self, seat: u32, since_ns: u64, after: &str) {
+    /// Gives up what has waited on a connection for too long.
+    fn time_out_waiting(&mut self, number: u32, after: &str) {
+        let (limit_ns, now_ns) = (self.lane.program.timeout_ns, self.now_ns);
+        let Some(wires) = &mut self.lane.streams else {
+            return;
+        };
+        let overdue = wires.take_overdue(number, now_ns, limit_ns);
+        if overdue.is_empty() {
+            return;
+        }
+        for seat in overdue {
+            let Some(wires) = &mut self.lane.streams else {
+                return;
+            };
+            let Seat {
+                state, exchange, ..
+            } = &wires.seats[seat as usize];
+            let (state, since_ns) = (*state, exchange.since_ns);
+            wires.seats[seat as usize].note_wait(now_ns, &self.lane.desk.ledger);
+            let wire = &mut wires.wires[number as usize];
+            wire.is_silent |= wire.stage == Stage::Busy
+                && wire.heard_ns <= since_ns
+                && now_ns >= since_ns + limit_ns;
+            let detail = format!("{after}{}", why(state, wire));
+            self.fail_seat(seat, &Broken::new(Failure::Timeout, detail));
+        }
+        self.go_on(number);
+    }
+
+    /// Gives up a request that was sent. A connection on which nothing was heard for so long takes no more.
+    fn time_out(&mut self, seat: u32, stream: u64, since_ns: u64, after: &str) {
         let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let number = wires.wire_of(seat);
-        let state = wires.seats[seat as usize].state;
         let wire = &mut wires.wires[number as usize];
         wire.is_silent |= wire.heard_ns <= since_ns;
-        let why = match state {
-            _ if !wire.is_greeted() => ": the server never sent SETTINGS",
-            State::Waiting { is_held: true } => {
-                ", waiting for a stream: the server allows no more at once"
-            }
-            _ if wire.is_stalled() => ", with bodies waiting for the server's window",
-            _ => "",
-        };
-        let detail = format!("{after}{why}");
-        match state {
-            State::Sent { stream } => wire.cancel(stream),
-            State::Waiting { .. } | State::Free => wire.waiting.retain(|&waiting| waiting != seat),
-        }
+        let detail = format!("{after}{}", why(State::Sent { stream }, wire));
+        wire.cancel(stream);
         wire.note_stall(self.now_ns, &self.lane.desk.ledger);
         wires.is_due(number);
         self.fail_seat(seat, &Broken::new(Failure::Timeout, detail));
         self.go_on(number);
+    }
+}
+
+/// What it was that a request which is given up waited for.
+fn why<T: Transport>(state: State, wire: &Wire<T>) -> &'static str {
+    match state {
+        State::Waiting { .. } if wire.stage != Stage::Busy => ", waiting for another connection",
+        _ if !wire.is_greeted() => ": the server never sent SETTINGS",
+        State::Waiting { is_held: true } => {
+            ", waiting for a stream: the server allows no more at once"
+        }
+        _ if wire.is_stalled() => ", with bodies waiting for the server's window",
+        _ => "",
     }
 }

@@ -11,7 +11,7 @@ use super::{READS_IN_A_TURN, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::record::Failure;
-use crate::streams::{Carrier, Http2, Outcome, State, Wires};
+use crate::streams::{Carrier, Http2, Outcome, Wires};
 use crate::transport::{HTTP2, Progress, Transport};
 
 /// The clock is read again after so many starts: what is written late was not sent early.
@@ -89,6 +89,11 @@ impl<T: Transport> Worker<T> {
             Ok(written) => {
                 let totals = &self.lane.desk.ledger.totals;
                 totals.bytes_written.add(written as u64);
+                // Requests may have waited for nothing else than that this was sent.
+                if written > 0 && !wire.waiting.is_empty() && wire.has_room(&self.lane.program) {
+                    self.now_ns = self.clock.now_ns();
+                    self.go_on(number);
+                }
             }
             Err(error) => {
                 // What the peer said before it closed tells more than that it did.
@@ -241,7 +246,7 @@ impl<T: Transport> Worker<T> {
 
     /// Reads a connection until it is drained, as [`Worker::read`] does.
     pub(super) fn read_wire(&mut self, number: u32, ends: bool) {
-        for _ in 0..READS_IN_A_TURN {
+        for turn in 0..READS_IN_A_TURN {
             let Some(wires) = &mut self.lane.streams else {
                 return;
             };
@@ -253,6 +258,7 @@ impl<T: Transport> Worker<T> {
             match http2.transport.read(&mut self.buffer, ends) {
                 Ok(0) => return self.wire_closed(number),
                 Ok(read) => {
+                    self.stamp_again(turn);
                     let is_short = read < self.buffer.len();
                     self.received_on_wire(number, read);
                     if T::SHORT_READ_DRAINS && is_short && !ends {
@@ -261,6 +267,10 @@ impl<T: Transport> Worker<T> {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // TLS without a close_notify: what HTTP/2 says of the end counts, as without TLS.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                    return self.wire_closed(number);
+                }
                 Err(error) => return self.break_wire(number, Broken::io(&error)),
             }
         }
@@ -330,8 +340,8 @@ impl<T: Transport> Worker<T> {
             return;
         };
         let wire = &mut wires.wires[number as usize];
-        if wire.answered == 0 && !wire.waiting.is_empty() {
-            // It would be opened again and again, and nothing be booked.
+        if wire.carried == 0 && !wire.is_silent && !wire.waiting.is_empty() {
+            // It would be opened again and again, and nothing be booked. Silence takes its time, and books it.
             let detail = "the server takes no request on a connection that it has just opened";
             return self.break_wire(number, Broken::new(Failure::Unprocessed, detail));
         }
@@ -339,11 +349,5 @@ impl<T: Transport> Worker<T> {
         if !wires.wires[number as usize].waiting.is_empty() {
             self.open_wire(number);
         }
-    }
-
-    /// Whether a seat's request waits for a stream, or on which one it is.
-    pub(super) fn seat_state(&self, seat: u32) -> State {
-        let state = |wires: &Wires<T>| wires.seats[seat as usize].state;
-        self.lane.streams.as_deref().map_or(State::Free, state)
     }
 }

@@ -64,6 +64,9 @@ impl<T: Transport> Worker<T> {
         if from_ns > self.phase.start_ns {
             self.close_windows(from_ns);
         }
+        if let Some(wires) = &mut self.lane.streams {
+            wires.cut_waits(from_ns, &self.lane.desk.ledger);
+        }
         self.lane.desk.ledger.begin_measuring();
         self.phase = PhaseTimes {
             is_measuring: true,

@@ -93,6 +93,7 @@ impl<T: Transport> Lane<T> {
     /// Its slice begins. `cpu_ns` is what the thread's CPU clock shows.
     pub(super) fn begin_slice(&mut self, turn: &Turn, cpu_ns: u64) {
         let brought_ns = self.under_way_ns(turn.start_ns);
+        self.cut_stalls(turn.start_ns);
         let Some(book) = &mut self.turnbook else {
             return;
         };
@@ -127,6 +128,7 @@ impl<T: Transport> Lane<T> {
     /// Its slice, so long, is over at that moment. Says whether anybody was there.
     pub(super) fn end_slice(&mut self, length_ns: u64, end_ns: u64, cpu_ns: u64) -> Found {
         let carried_ns = self.under_way_ns(end_ns);
+        self.cut_stalls(end_ns);
         let Some(book) = &mut self.turnbook else {
             return Found::NotSought;
         };
@@ -164,6 +166,13 @@ impl<T: Transport> Lane<T> {
         ledger.wall_ns.set(book.wall_ns);
         book.turn_over(&mut self.desk.ledger);
         found
+    }
+
+    /// Puts down how long bodies have waited for windows, before another ledger is written.
+    fn cut_stalls(&mut self, at_ns: u64) {
+        if let Some(wires) = &mut self.streams {
+            wires.cut_stalls(at_ns, &self.desk.ledger);
+        }
     }
 
     /// How long all requests that are under way at that moment have been so, together.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use quinn_proto::{
 use rcgen::generate_simple_self_signed;
 
 pub use super::quic_config::Allows;
-use super::quic_config::server_config;
+use super::quic_config::{Seen, server_config};
 
 /// The datagrams of a test are no longer.
 const DATAGRAM_BYTES: usize = 2048;
@@ -101,7 +101,7 @@ pub struct Peer {
     pub address: SocketAddr,
     /// Its certificate, which is good for "localhost".
     pub pem: String,
-    given_up: Arc<AtomicU64>,
+    pub seen: Arc<Seen>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -119,8 +119,9 @@ impl Peer {
         let made = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
         let pem = made.cert.pem();
         let server = Arc::new(server_config(&allows, &made));
-        let given_up = Arc::default();
-        let mut serving = Serving::new(socket, server, Box::new(react), Arc::clone(&given_up));
+        let seen = Arc::new(Seen::default());
+        let mut serving = Serving::new(socket, server, Box::new(react), Arc::clone(&seen));
+        serving.stops_control = allows.stops_control;
         let thread = thread::spawn(move || {
             while !stops.load(SeqCst) {
                 serving.turn();
@@ -129,7 +130,7 @@ impl Peer {
         Self {
             address,
             pem,
-            given_up,
+            seen,
             stop,
             thread: Some(thread),
         }
@@ -137,7 +138,7 @@ impl Peer {
 
     /// How many answers its clients have told it that they want no more.
     pub fn given_up(&self) -> u64 {
-        self.given_up.load(SeqCst)
+        self.seen.given_up.load(SeqCst)
     }
 
     pub fn url(&self) -> String {
@@ -162,7 +163,8 @@ struct Serving {
     endpoint: Endpoint,
     guests: HashMap<ConnectionHandle, Guest>,
     react: React,
-    given_up: Arc<AtomicU64>,
+    seen: Arc<Seen>,
+    stops_control: bool,
 }
 
 struct Guest {
@@ -170,15 +172,12 @@ struct Guest {
     control: Option<StreamId>,
     reading: HashMap<StreamId, (Reader, String, usize)>,
     unsent: HashMap<StreamId, Bytes>,
+    seen: Arc<Seen>,
+    stops_control: bool,
 }
 
 impl Serving {
-    fn new(
-        socket: UdpSocket,
-        server: Arc<ServerConfig>,
-        react: React,
-        given_up: Arc<AtomicU64>,
-    ) -> Self {
+    fn new(socket: UdpSocket, server: Arc<ServerConfig>, react: React, seen: Arc<Seen>) -> Self {
         let mut config = EndpointConfig::default();
         // So that a peer that has forgotten its connections still knows the numbers for its own.
         config.cid_generator(|| Box::new(RandomConnectionIdGenerator::new(8)));
@@ -190,7 +189,8 @@ impl Serving {
             server,
             guests: HashMap::new(),
             react,
-            given_up,
+            seen,
+            stops_control: false,
         }
     }
 
@@ -211,8 +211,7 @@ impl Serving {
             {
                 guest.connection.handle_timeout(now);
             }
-            let given_up = guest.serve(&mut self.react, &mut is_forgotten);
-            self.given_up.fetch_add(given_up, SeqCst);
+            guest.serve(&mut self.react, &mut is_forgotten);
             while let Some(event) = guest.connection.poll_endpoint_events() {
                 if let Some(event) = self.endpoint.handle_event(handle, event) {
                     guest.connection.handle_event(event);
@@ -256,7 +255,9 @@ impl Serving {
                 let accepted = self.endpoint.accept(incoming, now, &mut out, None);
                 match accepted {
                     Ok((handle, connection)) => {
-                        self.guests.insert(handle, Guest::new(connection));
+                        let seen = Arc::clone(&self.seen);
+                        let guest = Guest::new(connection, seen, self.stops_control);
+                        self.guests.insert(handle, guest);
                     }
                     Err(refused) => {
                         if let Some(transmit) = refused.response {
@@ -272,18 +273,19 @@ impl Serving {
 }
 
 impl Guest {
-    fn new(connection: Connection) -> Self {
+    fn new(connection: Connection, seen: Arc<Seen>, stops_control: bool) -> Self {
         Self {
             connection,
             control: None,
             reading: HashMap::new(),
             unsent: HashMap::new(),
+            seen,
+            stops_control,
         }
     }
 
-    /// Does what happened asks for; how many answers are wanted no more.
-    fn serve(&mut self, react: &mut React, is_forgotten: &mut bool) -> u64 {
-        let mut given_up = 0;
+    /// Does what happened asks for.
+    fn serve(&mut self, react: &mut React, is_forgotten: &mut bool) {
         while let Some(event) = self.connection.poll() {
             match event {
                 quinn_proto::Event::Connected => {
@@ -299,11 +301,22 @@ impl Guest {
                             let reading = (Reader::new(Side::Request), String::new(), 0);
                             self.reading.insert(id, reading);
                             self.read(id, react, is_forgotten);
+                        } else if self.stops_control {
+                            let mut stream = self.connection.recv_stream(id);
+                            stream.stop(VarInt::from_u32(0)).unwrap();
+                        } else {
+                            self.seen.read_control(&mut self.connection, id);
                         }
                     }
                 }
                 quinn_proto::Event::Stream(StreamEvent::Readable { id }) => {
+                    if id.dir() == Dir::Uni {
+                        self.seen.read_control(&mut self.connection, id);
+                    }
                     self.read(id, react, is_forgotten);
+                }
+                quinn_proto::Event::ConnectionLost { reason } => {
+                    self.seen.lost.lock().unwrap().push(reason.to_string());
                 }
                 quinn_proto::Event::Stream(StreamEvent::Writable { id }) => {
                     if let Some(rest) = self.unsent.remove(&id) {
@@ -311,11 +324,12 @@ impl Guest {
                         self.unsent.extend(rest.map(|rest| (id, rest)));
                     }
                 }
-                quinn_proto::Event::Stream(StreamEvent::Stopped { .. }) => given_up += 1,
+                quinn_proto::Event::Stream(StreamEvent::Stopped { .. }) => {
+                    self.seen.given_up.fetch_add(1, SeqCst);
+                }
                 _ => {}
             }
         }
-        given_up
     }
 
     fn read(&mut self, id: StreamId, react: &mut React, is_forgotten: &mut bool) {

@@ -1,10 +1,11 @@
 //! What a scripted peer of HTTP/3 allows, as QUIC is told it.
 
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quinn_proto::crypto::rustls::QuicServerConfig;
-use quinn_proto::{IdleTimeout, ServerConfig, TransportConfig, VarInt};
+use quinn_proto::{Connection, IdleTimeout, ServerConfig, StreamId, TransportConfig, VarInt};
 use rcgen::{CertifiedKey, KeyPair};
 use rustls::pki_types::PrivateKeyDer;
 
@@ -14,6 +15,32 @@ pub struct Allows {
     pub streams: u32,
     pub idle: Option<Duration>,
     pub window: u32,
+    /// Whether it wants nothing of its client's own streams, as no peer may.
+    pub stops_control: bool,
+}
+
+/// What a peer has seen of its clients.
+#[derive(Default)]
+pub struct Seen {
+    /// How many answers they have told it that they want no more.
+    pub given_up: AtomicU64,
+    /// What they have said on their own streams.
+    pub control: Mutex<Vec<u8>>,
+    /// How their connections have ended.
+    pub lost: Mutex<Vec<String>>,
+}
+
+impl Seen {
+    pub fn read_control(&self, connection: &mut Connection, id: StreamId) {
+        let mut stream = connection.recv_stream(id);
+        let Ok(mut chunks) = stream.read(true) else {
+            return;
+        };
+        while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
+            self.control.lock().unwrap().extend_from_slice(&chunk.bytes);
+        }
+        let _ = chunks.finalize();
+    }
 }
 
 impl Default for Allows {
@@ -23,6 +50,7 @@ impl Default for Allows {
             streams: 100,
             idle: None,
             window: 1 << 20,
+            stops_control: false,
         }
     }
 }

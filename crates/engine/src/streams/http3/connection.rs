@@ -34,7 +34,7 @@ pub(crate) struct Http3 {
     pub(super) unsent: Option<(Transmit, Vec<u8>)>,
     /// Whether the endpoint has forgotten it.
     pub(super) is_forgotten: bool,
-    /// When its timer goes off, and when the lane's heap will look at that.
+    /// When its timer goes off, and when the lane's timers will look at that.
     pub(super) due_ns: u64,
     pub(super) queued_ns: u64,
     /// When it was last dealt with.
@@ -46,6 +46,8 @@ pub(crate) struct Http3 {
     pub(super) is_full: bool,
     /// What the peer is told when it is closed.
     pub(super) closes_with: Code,
+    /// Our control stream, and what of its beginning the peer's windows have not let through.
+    pub(super) control: Option<(StreamId, Bytes)>,
     pub(super) peer: Peer,
     /// The peer's own streams.
     pub(super) own: HashMap<StreamId, peer::Stream>,
@@ -95,6 +97,7 @@ impl Http3 {
             is_open: false,
             is_full: false,
             closes_with: Code::NO_ERROR,
+            control: None,
             peer: Peer::new(Role::Server),
             own: HashMap::new(),
             streams: ByNumber::default(),
@@ -233,11 +236,11 @@ impl Http3 {
 impl Drop for Http3 {
     /// Tells the peer, if it can be told at once; nothing depends on it.
     fn drop(&mut self) {
-        if self.connection.is_closed() {
-            return;
+        // Where it is closed already, by QUIC itself that found a fault of the peer's, that may be untold.
+        if !self.connection.is_closed() {
+            let why = code(self.closes_with);
+            self.connection.close(self.dealt, why, Bytes::new());
         }
-        let why = code(self.closes_with);
-        self.connection.close(self.dealt, why, Bytes::new());
         let mut out = Vec::new();
         if let Some(transmit) = self.connection.poll_transmit(self.dealt, 1, &mut out) {
             let _ = self.send(&transmit, &out[..transmit.size]);

@@ -11,12 +11,18 @@ use crate::record::Failure;
 /// TLS's alert of no_application_protocol (RFC 7301, 3.2).
 const NO_APPLICATION_PROTOCOL: u64 = 120;
 
-/// A code's name, or the code where it has none.
+/// A code's name, or the code where it has none. Those that are reserved, to be made up at will, share one.
 pub(super) fn name(code: Code) -> String {
     match code.name() {
+        "unknown" if is_reserved(code) => "reserved".into(),
         "unknown" => format!("{:#x}", code.0),
         name => name.into(),
     }
+}
+
+/// RFC 9114, 8.1.
+fn is_reserved(code: Code) -> bool {
+    code.0 >= 0x21 && (code.0 - 0x21) % 0x1f == 0
 }
 
 /// How far a connection had come.
@@ -44,7 +50,7 @@ impl Standing {
 
     fn broken(self, failure: Failure, name: &str, detail: String, desk: &Desk) -> Broken {
         let stage = self.stage();
-        desk.ledger.note_fault(format!("{stage}: {name}"));
+        desk.ledger.note_fault(&format!("{stage}: {name}"));
         Broken::new(failure, detail)
     }
 

@@ -5,6 +5,7 @@ mod lost;
 mod numbers;
 mod quic;
 mod serving;
+mod timers;
 
 pub(crate) use connection::Http3;
 pub(crate) use quic::{Quic, written};

@@ -1,7 +1,5 @@
 //! What the connections of HTTP/3 of a lane share: the endpoint that knows them, their timers, and buffers.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +13,7 @@ use quinn_udp::{RecvMeta, UdpSocketState};
 use socket2::Socket;
 
 use super::connection::Http3;
+use super::timers::Timers;
 use crate::control::NEVER;
 use crate::desk::Broken;
 use crate::program::Program;
@@ -41,8 +40,7 @@ pub(crate) struct Quic {
     epoch: Option<Instant>,
     /// Requests that are always the same, by their template: without a table they are so on every connection.
     written: Vec<Option<Bytes>>,
-    /// When to look at which connection's timer: at most one entry each, and never a late one.
-    timers: BinaryHeap<Reverse<(u64, u32)>>,
+    timers: Timers,
     /// When all streams were last looked over.
     pub(crate) swept_ns: u64,
     buffer: Box<[u8]>,
@@ -76,7 +74,7 @@ impl Quic {
             written: (program.templates.iter())
                 .map(|template| of(&template.fields))
                 .collect(),
-            timers: BinaryHeap::new(),
+            timers: Timers::default(),
             swept_ns: 0,
             buffer: vec![0; BATCH * TRAIN_BYTES].into(),
             out: Vec::new(),
@@ -196,7 +194,7 @@ impl Quic {
         let due = http3.connection.poll_timeout();
         let since = |due: Instant| due.saturating_duration_since(now).as_nanos() as u64;
         http3.due_ns = due.map_or(NEVER, |due| now_ns + since(due));
-        self.queue(number, http3);
+        self.timers.set(number, &mut http3.queued_ns, http3.due_ns);
         Ok(())
     }
 
@@ -246,36 +244,22 @@ impl Quic {
         }
     }
 
-    /// Lets the heap look at a connection's timer in time.
-    fn queue(&mut self, number: u32, http3: &mut Http3) {
-        if http3.due_ns < http3.queued_ns {
-            http3.queued_ns = http3.due_ns;
-            self.timers.push(Reverse((http3.due_ns, number)));
-        }
-    }
-
     /// When to look at a timer next.
     #[inline]
     pub(crate) fn next_due_ns(&self) -> u64 {
-        self.timers
-            .peek()
-            .map_or(NEVER, |Reverse((at_ns, _))| *at_ns)
+        self.timers.next_ns()
     }
 
     /// The next connection whose timer is to be looked at by now.
     pub(crate) fn next_due(&mut self, now_ns: u64) -> Option<u32> {
-        let Reverse((at_ns, _)) = self.timers.peek()?;
-        if *at_ns > now_ns {
-            return None;
-        }
-        self.timers.pop().map(|Reverse((_, number))| number)
+        self.timers.take_due(now_ns)
     }
 
     /// Lets a connection's timer go off, where it is due; whether it was.
     pub(crate) fn time(&mut self, number: u32, http3: &mut Http3, now_ns: u64) -> bool {
         http3.queued_ns = NEVER;
         if http3.due_ns > now_ns {
-            self.queue(number, http3);
+            self.timers.set(number, &mut http3.queued_ns, http3.due_ns);
             return false;
         }
         let now = self.instant(now_ns);
@@ -285,8 +269,9 @@ impl Quic {
         true
     }
 
-    /// Knows a connection no more.
-    pub(crate) fn forget(&mut self, http3: &mut Http3) {
+    /// Knows a connection of a place of the lane no more.
+    pub(crate) fn forget(&mut self, number: u32, http3: &mut Http3) {
+        self.timers.forget(number, &mut http3.queued_ns);
         if !std::mem::replace(&mut http3.is_forgotten, true) {
             let drained = EndpointEvent::drained();
             self.endpoint.handle_event(http3.handle, drained);

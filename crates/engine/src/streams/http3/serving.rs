@@ -1,6 +1,6 @@
 //! What the peer says on a connection: answers, and what its own streams say.
 
-use assay_http3::frame;
+use assay_http3::frame::{self, stream};
 use assay_http3::message::{self, Event, MOST_FIELD_BYTES};
 use assay_http3::{Code, Fault, Heads, peer};
 use bytes::Bytes;
@@ -44,11 +44,20 @@ impl Http3 {
     /// Opens our control stream. The streams of QPACK are left out: they would say nothing.
     fn greet(&mut self) {
         self.is_open = true;
-        let mut out = Vec::new();
-        frame::write_control(MOST_FIELD_BYTES as u64, &mut out);
+        // A server that allows no such stream breaks RFC 9114, 6.2, and gets no SETTINGS.
         if let Some(id) = self.connection.streams().open(Dir::Uni) {
-            // A server that leaves no room for these few bytes breaks RFC 9114, 6.2, and gets no SETTINGS.
-            let _ = self.connection.send_stream(id).write(&out);
+            let mut out = Vec::new();
+            frame::write_control(MOST_FIELD_BYTES as u64, &mut out);
+            self.control = Some((id, out.into()));
+            self.send_control();
+        }
+    }
+
+    /// Sends what the windows allow of our control stream's beginning.
+    fn send_control(&mut self) {
+        if let Some((id, rest)) = &mut self.control {
+            let mut stream = self.connection.send_stream(*id);
+            while !rest.is_empty() && stream.write_chunks(std::slice::from_mut(rest)).is_ok() {}
         }
     }
 
@@ -62,6 +71,14 @@ impl Http3 {
                     self.read_own(id, at)?;
                 }
                 Ok(())
+            }
+            // The only stream of that kind that we open.
+            StreamEvent::Writable { id } if id.dir() == Dir::Uni => {
+                self.send_control();
+                Ok(())
+            }
+            StreamEvent::Stopped { id, .. } if id.dir() == Dir::Uni => {
+                Err(Fault::Closed(stream::CONTROL))
             }
             StreamEvent::Writable { id } => {
                 if let Some(stream) = self.streams.get_mut(&id.index())
