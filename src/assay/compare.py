@@ -22,6 +22,7 @@ from assay.values.plan import Open
 from assay.values.run import Environment, Run
 from assay.values.trial import Trial
 from assay.verdict.pairs import Between, bias_of, pair_of
+from assay.verdict.see_runs import see_rates
 from assay.verdict.seen import CaseSeen
 
 Watched = Literal["throughput", "p99", "memory", "start", "errors"]
@@ -213,8 +214,8 @@ def _change(case: str, metric: Watched, base: _Side, new: _Side) -> Change:
 def _between(base: _Side, new: _Side, metric: Metric) -> Between:
     """new over base: by block within one run, else with what each run found about its own side."""
     if base.run.header.run_id == new.run.header.run_id:
-        before, after = _seen(base), _seen(new)
-        run = verdict.RunSeen(base.run.header, (before, after))
+        run = see_rates(base.run)
+        before, after = _measured_of(run, base), _measured_of(run, new)
         return pair_of(run, _found(base.run), after, before, metric)
     sides: list[Side] = []
     limits: list[Limit] = []
@@ -228,16 +229,17 @@ def _between(base: _Side, new: _Side, metric: Metric) -> Between:
     return Between(made, (), tuple(dict.fromkeys(limits)))
 
 
+def _measured_of(run: verdict.RunSeen, side: _Side) -> CaseSeen:
+    """What the run knows of the case: of its measured trials, for one that failed may have a start time."""
+    seen = next(seen for seen in run.cases if seen.case.id == side.case)
+    return replace(seen, trials=tuple(side.trials))
+
+
 def _wider(base: _Side, new: _Side, metric: Metric) -> float:
     """By how much the change is wider; of two runs either may have moved its own side."""
     if base.run.header.run_id == new.run.header.run_id:
         return bias_of(_found(base.run), metric, base.case, new.case)
     return math.prod(1 + bias_of(_found(side.run), metric) for side in (base, new)) - 1
-
-
-def _seen(side: _Side) -> CaseSeen:
-    case = next(case for case in side.run.header.cases if case.id == side.case)
-    return CaseSeen(case, tuple(side.trials), ())
 
 
 def _metric(metric: Watched, trials: Sequence[Trial]) -> Metric:

@@ -6,6 +6,9 @@ import msgspec
 import pytest
 from made_runs import WOBBLE, case, measurement, run, trial, with_trials
 
+from assay.compare import compare
+from assay.quantities import times
+from assay.report.charts import charts
 from assay.report.model import contest
 from assay.report.model.answer import standing
 from assay.stats.sequential import always_valid_ratio
@@ -125,6 +128,24 @@ def test_several_rivals_share_the_error() -> None:
     shared = pairs["B"]
     assert shared is not None and shared.low is not None and shared.high is not None
     assert shared.low < single.low and shared.high > single.high
+
+
+def test_sentence_table_and_record_show_one_interval_of_a_pair_also_where_a_rival_is_void() -> None:
+    made = compared({"A": 12_000, "B": 10_000, "C": 9_000}, judged=False)
+    wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+    made = with_trials(made, {"C": {"contract": wrong}})
+    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    assert made.judgement is not None
+    (kept,) = made.judgement.comparisons
+    told = next(pair.ratio for pair in answer(made).pairs if pair.other.id == "B")
+    row = next(row.relative_to_best for row in made.judgement.ranking if row.case == "B")
+    [chart] = [one for one in charts(made) if one.name.startswith("course")]
+    assert kept.known is not None and told is not None and row is not None
+    assert (kept.known.low, kept.known.high) == (told.low, told.high)
+    assert row.low == pytest.approx(1 / (told.high or 0)) and row.high == pytest.approx(1 / (told.low or 0))
+    assert chart.rows[-1][2:] == (times(told.low or 0), times(told.high or 0))
+    (change, *_) = compare(made, made, {}, [("B", "A")]).changes
+    assert change.change == told
 
 
 def test_a_rival_that_was_never_measured_is_said() -> None:

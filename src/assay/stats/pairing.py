@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
 from assay.stats.ratios import NOISE_FLOOR, Blocks
 from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
@@ -212,11 +214,20 @@ def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
     return t_quantile(n - 1, 1 - alpha) / math.sqrt(n) if n >= 2 else None
 
 
-def course(a: Side, b: Side, *, manner: Manner = "paired", alpha: float = ALPHA) -> tuple[Estimate, ...]:
-    """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on."""
+def course(
+    a: Side, b: Side, *, manner: Manner = "paired", alpha: float = ALPHA, bias: float = 0.0
+) -> tuple[Estimate, ...]:
+    """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on; the
+    interval wider by `bias` at both ends."""
     logs = paired_logs(a, b)
     made = (_ratio(a, b, logs[: n + 1], manner, alpha) for n in range(len(logs)))
-    return tuple(one for one in made if one is not None)
+    return tuple(_widened(one, 1 + bias) for one in made if one is not None)
+
+
+def _widened(ratio: Estimate, by: float) -> Estimate:
+    return msgspec.structs.replace(
+        ratio, low=ratio.low and ratio.low / by, high=ratio.high and ratio.high * by
+    )
 
 
 def _of_ends(above: Estimate, below: Estimate) -> Estimate:

@@ -53,9 +53,8 @@ def pair_of(
     a: CaseSeen,
     b: CaseSeen,
     metric: Metric = "throughput",
-    cases: int = 2,
 ) -> Between:
-    """a over b in `metric`; where the run ended when it was settled, as one of `cases` compared pair by pair.
+    """a over b in `metric`.
 
     Start times are measured apart from the load, and no bound of throughput says anything of memory.
     """
@@ -76,7 +75,7 @@ def pair_of(
     made = pair(
         *sides,
         manner=run.manner,
-        alpha=run.alpha(cases),
+        alpha=run.alpha,
         bias=bias_of(findings, metric, a.case.id, b.case.id),
         extra=extra,
         squeezed=bool(squeezing),

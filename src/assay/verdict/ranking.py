@@ -41,8 +41,7 @@ class _Group:
         rivals = [seen for seen in group if seen.case.id not in self._left_out]
         rivals.sort(key=_rate, reverse=True)
         self._pairs: Pairs = {
-            (a.case.id, b.case.id): pair_of(run, findings, a, b, cases=len(rivals))
-            for a, b in itertools.combinations(rivals, 2)
+            (a.case.id, b.case.id): pair_of(run, findings, a, b) for a, b in itertools.combinations(rivals, 2)
         }
         self._left_out |= dict(self._without_a_rival(rivals))
         placed = [seen.case.id for seen in rivals if seen.case.id not in self._left_out]
@@ -141,8 +140,7 @@ class _Group:
             return None
         if seen is best:
             return self._run.ratio(seen, best)
-        rivals = sum(other.candidate and bool(other.measured) for other in self._group)
-        return pair_of(self._run, self._findings, seen, best, cases=rivals).bounded
+        return pair_of(self._run, self._findings, seen, best).bounded
 
 
 def _rate(seen: CaseSeen) -> float:

@@ -51,6 +51,14 @@ def see_run(run: Run) -> RunSeen:
     return RunSeen(run.header, tuple(cases), run.damage, run.sittings)
 
 
+def see_rates(run: Run) -> RunSeen:
+    """The cases with their trials and sittings, for those who compare them and look at no load."""
+    cases = run.header.cases
+    trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
+    seen = tuple(CaseSeen(case, trials[case.id], ()) for case in cases)
+    return RunSeen(run.header, seen, sittings=run.sittings)
+
+
 def claims_of(header: Header) -> tuple[Claim, ...]:
     """The published claims that the run puts to the test."""
     return header.study.claims if header.study else ()

@@ -44,6 +44,11 @@ class CaseSeen:
         return {} if self.case.search else by_block(self.trials)
 
     @property
+    def answered(self) -> bool:
+        """Whether any of its loads got an answer that counts."""
+        return any(rate > 0 for rate in self.throughput_by_block.values())
+
+    @property
     def woven(self) -> bool:
         """Whether its trials took turns with those of others."""
         return any(trial.lane for trial in self.measured)
@@ -103,9 +108,17 @@ class RunSeen:
         """How its cases are paired: with the interval that allows for looking, if the run ended by it."""
         return "looked at" if self.header.blocks is None else "paired"
 
-    def alpha(self, cases: int) -> float:
-        """The error that an interval is allowed where so many cases are compared pair by pair."""
-        return per_pair(cases) if self.header.blocks is None else ALPHA
+    @cached_property
+    def alpha(self) -> float:
+        """The error that the interval of a pair is allowed: where a run ends when it is settled, so much that
+        all its pairs together keep 5 %.
+
+        All candidates that were measured are compared, also those that a rule makes void: what was found
+        later must not choose how wide an interval is.
+        """
+        if self.header.blocks is not None:
+            return ALPHA
+        return per_pair(sum(seen.candidate and seen.answered for seen in self.cases))
 
     def ratio(self, a: CaseSeen, b: CaseSeen) -> Estimate | None:
         """Throughput of a over that of b as measured, whatever was found about them."""

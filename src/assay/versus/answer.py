@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.stats.pairing import settled
-from assay.stats.sequential import blocks_to_settle, detectable_by_now, per_pair
+from assay.stats.sequential import blocks_to_settle, detectable_by_now
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
@@ -24,6 +24,7 @@ from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import Thresholds
 from assay.verdict.rules.design import D1
 from assay.verdict.rules.turns import T2, T6
+from assay.verdict.see_runs import see_rates
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.versus.gate import Gate, gate_of
 
@@ -68,21 +69,21 @@ class ContestAnswer:
 
 def answer(run: Run) -> ContestAnswer:
     """The answer of the trials so far; with what was found about them, where they have been judged."""
-    seen = _see(run)
+    seen = see_rates(run)
     findings = run.judgement.findings if run.judgement else _of_ratios(seen)
     rivals = [one for one in seen.cases if one.candidate]
-    measured = [one for one in rivals if any(rate > 0 for rate in one.throughput_by_block.values())]
+    measured = [one for one in rivals if one.answered]
     assert isinstance(run.header.design, ContestDesign)  # the caller chose it for that
     sought, allowed = run.header.design.sought, run.header.design.slower_allowed
     best, pairs = None, []
     if len(measured) > 1:
         first = _best(measured, findings)
-        best, alpha = first.case, per_pair(len(measured))
+        best = first.case
         for other in measured:
             if other is not first:
-                found = pair_of(seen, findings, first, other, cases=len(measured))
+                found = pair_of(seen, findings, first, other)
                 wider = bias(findings, first.case.id, other.case.id)
-                pairs.append(_pair(other.case, found, sought, alpha, wider))
+                pairs.append(_pair(other.case, found, sought, seen.alpha, wider))
     blocks = {trial.block for trial in run.trials}
     return ContestAnswer(
         best=best,
@@ -98,14 +99,6 @@ def answer(run: Run) -> ContestAnswer:
 def load_ns(run: Run) -> int:
     """For how long load was offered, warm-ups included."""
     return sum(trial.load_ns for trial in run.trials)
-
-
-def _see(run: Run) -> RunSeen:
-    """The cases with their throughputs; while the run goes on nobody looks at more."""
-    cases = run.header.cases
-    trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
-    seen = tuple(CaseSeen(case, trials[case.id], ()) for case in cases)
-    return RunSeen(run.header, seen, sittings=run.sittings)
 
 
 def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:

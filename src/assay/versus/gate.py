@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.stats.limits import Held, held
-from assay.stats.pairing import ALPHA
 from assay.stats.sequential import blocks_to_settle
 from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
@@ -46,7 +45,7 @@ class Gate:
 def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
     """The gate as it stands after the trials so far."""
     base, head = [one for one in seen.cases if one.candidate][:2]
-    if not (any(base.throughput_by_block.values()) and any(head.throughput_by_block.values())):
+    if not (base.answered and head.answered):
         return Gate(base=base.case, head=head.case, allowed=allowed, outcome="not measured")
     found = pair_of(seen, findings, head, base)
     if found.void:
@@ -60,6 +59,6 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
         allowed=allowed,
         outcome=held(ratio, edge, more_is_better=True),
         ratio=ratio,
-        blocks_needed=None if found.limits else blocks_to_settle(logs, 0.0, ALPHA, wider),
+        blocks_needed=None if found.limits else blocks_to_settle(logs, 0.0, seen.alpha, wider),
         limits=found.limits,
     )

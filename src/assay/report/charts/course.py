@@ -34,7 +34,7 @@ def courses(run: Run, found: Sequence[Section] = ()) -> Iterator[Chart | None]:
         told = answer(run)
         best = seen.find(told.best.id) if told.best else None
         others = [seen.find(one.other.id) for one in told.pairs if not one.void]
-        yield from _against(run, seen, best, others, cases=len(told.pairs) + 1)
+        yield from _against(run, seen, best, others)
     elif run.sittings:
         for section in found:
             rows = [seen.find(row.case.id) for row in section.candidates if row.tier is not None]
@@ -43,19 +43,18 @@ def courses(run: Run, found: Sequence[Section] = ()) -> Iterator[Chart | None]:
 
 
 def _against(
-    run: Run, seen: RunSeen, best: CaseSeen | None, others: Sequence[CaseSeen | None], cases: int = 2
+    run: Run, seen: RunSeen, best: CaseSeen | None, others: Sequence[CaseSeen | None]
 ) -> Iterator[Chart | None]:
     for other in others:
         if best is not None and other is not None:
-            yield _course(run, seen, best, other, cases, alone=len(others) == 1)
+            yield _course(run, seen, best, other, alone=len(others) == 1)
 
 
-def _course(
-    run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, cases: int, *, alone: bool
-) -> Chart | None:
+def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: bool) -> Chart | None:
     sides = best.side(), other.side()
     logs = paired_logs(*sides)
-    known = list(enumerate(course(*sides, manner=seen.manner, alpha=seen.alpha(cases)), start=1))
+    wider = verdict.bias(run.judgement.findings if run.judgement else (), best.case.id, other.case.id)
+    known = list(enumerate(course(*sides, manner=seen.manner, alpha=seen.alpha, bias=wider), start=1))
     if len(known) < 2:
         return None
     names = short_name(best.case), short_name(other.case)

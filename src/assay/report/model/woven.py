@@ -92,7 +92,8 @@ def _scatter(run: Run, pair: _Pair) -> str:
     wanted = design.sought if isinstance(design, ContestDesign) else NOISE_FLOOR
     if pair.half <= math.log1p(wanted):
         return f"{said}; it is known to ± {_share(pair.half)}."
-    more = more_needed(seen, math.log1p(wanted), lambda n: reach(_seen(run).manner, n))
+    whole = verdict.see_run(run)
+    more = more_needed(seen, math.log1p(wanted), lambda n: reach(whole.manner, n, whole.alpha))
     ways = []
     if more.sittings is not None:
         ways.append(fmt.counted(max(1, more.sittings - seen.sittings), "more sitting"))
