@@ -12,7 +12,7 @@ from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.claim import Metric
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.finding import Finding
-from assay.verdict.effects import between, bias, bounded, concerning, void_by
+from assay.verdict.effects import Bounded, between, bias, bounded, concerning, void_by
 from assay.verdict.seen import CaseSeen, RunSeen
 
 
@@ -65,11 +65,9 @@ def pair_of(
         return Between(pair(_side(a, metric), _side(b, metric), bias=bias_of(findings, metric)))
     extra, limits = _one_way(findings, a.case.id, b.case.id)
     squeezing = _squeezing(findings, a.case.id, b.case.id)
-    met = {limit.code for limit in squeezing}
-    met |= {finding.code for finding in findings if finding.on_comparison == "none"}
     sides = []
-    for seen in (a, b):
-        left = bounded(findings, seen.case.id, but=met)
+    for seen, other in ((a, b), (b, a)):
+        left = against(findings, seen.case.id, other.case.id)
         sides.append(seen.side(left.slack))
         limits = (*limits, *left.limits)
     made = pair(
@@ -81,6 +79,14 @@ def pair_of(
         squeezed=bool(squeezing),
     )
     return Between(made, (), tuple(dict.fromkeys((*limits, *squeezing))))
+
+
+def against(findings: Sequence[Finding], case: str, other: str) -> Bounded:
+    """What is left to know of the case where it is compared with another: what met both alike says nothing of
+    their ratio, or brings it nearer to 1."""
+    met = {limit.code for limit in _squeezing(findings, case, other)}
+    met |= {finding.code for finding in findings if finding.on_comparison == "none"}
+    return bounded(findings, case, but=met)
 
 
 def bias_of(findings: Sequence[Finding], metric: Metric, *pair: str) -> float:

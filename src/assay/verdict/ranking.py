@@ -10,7 +10,7 @@ from assay.stats import shown_faster, throughput, tiers
 from assay.values.estimate import Compared, Estimate, Ranked
 from assay.values.finding import Finding
 from assay.verdict.effects import bounded, known, void_by, withheld, words_of
-from assay.verdict.pairs import Between, compared, least_blocks, pair_of
+from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of
 from assay.verdict.seen import CaseSeen, RunSeen
 
 Pairs = Mapping[tuple[str, str], Between]
@@ -97,8 +97,13 @@ class _Group:
                 yield case, "open loop: its throughput is the rate that was offered"
             elif void:
                 yield case, f"void: {', '.join(void)}"
-            elif found.nothing_known:
+            elif found.nothing_known and not self._known_beside_another(case):
                 yield case, f"limits in both directions leave nothing known: {words_of(found.limits)}"
+
+    def _known_beside_another(self, case: str) -> bool:
+        """Whether one of its limits met another case alike, so that something is left of their ratio."""
+        others = [seen.case.id for seen in self._group if seen.candidate and seen.case.id != case]
+        return any(not against(self._findings, case, other).nothing_known for other in others)
 
     def _without_a_rival(self, rivals: Sequence[CaseSeen]) -> Iterator[tuple[str, str]]:
         """The cases that cannot be compared with any other, each with its reason."""
