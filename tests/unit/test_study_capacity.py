@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import pytest
@@ -145,11 +146,23 @@ def test_capacities_can_be_claimed(truths: tuple[float, float], expected: str) -
     assert told.measured.value == pytest.approx(truths[0] / truths[1], rel=0.1)
 
 
-def test_a_capacity_known_from_one_side_settles_no_claim() -> None:
-    pair = Comparison(metric="capacity", a="a@capacity", b="b@capacity")
+@pytest.mark.parametrize(
+    ("truths", "relation", "expected", "said"),
+    [
+        ((1e9, 4_000), "more", "supported", "the bound of at least 2."),
+        ((1e9, 4_000), "less", "contradicted", "the bound of at least 2."),
+        ((4_000, 1e9), "more", "contradicted", "the bound of at most 0."),
+        ((4_000, 1e9), "equal", "contradicted", "the bound of at most 0."),
+        ((1e9, 1e9), "more", "inconclusive", "not known from the sides that would bound their ratio"),
+    ],
+)
+def test_a_capacity_known_from_one_side_decides_in_one_direction(
+    truths: tuple[float, float], relation: Literal["more", "less", "equal"], expected: str, said: str
+) -> None:
+    pair = Comparison(metric="capacity", a="a@capacity", b="b@capacity", relation=relation)
     claims = (Claim(id="c", statement="more", comparisons=(pair,)),)
-    told = _claim(judged(searched({"a": 1e9, "b": 4_000}), claims=claims))
-    assert told.verdict == "inconclusive" and "not known from both sides" in told.reason
+    told = _claim(judged(searched(dict(zip("ab", truths, strict=True))), claims=claims))
+    assert told.verdict == expected and said in told.reason
 
 
 def _claim(made: Run) -> ClaimVerdict:

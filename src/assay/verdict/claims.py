@@ -106,7 +106,7 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     if between.void:
         return _Found("inconclusive", f"the figures of the two are no results: {', '.join(between.void)}")
     known, ratio = between.pair, between.bounded
-    if known is None or known.ratio.low is None or known.ratio.high is None or known.ratio.n < LEAST_BLOCKS:
+    if known is None or known.ratio.n < LEAST_BLOCKS or _open(known.ratio):
         return _Found("inconclusive", _lacking(pair, known.ratio if known else None), ratio)
     if known.low is None and known.high is None:
         opened = f"limits on both sides leave the ratio open: {words_of(between.limits)}"
@@ -123,6 +123,10 @@ def _judge_comparison(pair: Comparison, run: RunSeen, findings: Sequence[Finding
     return _Found(verdict, reason + (f" (flagged: {', '.join(flags)})" if flags else ""), ratio)
 
 
+def _open(ratio: Estimate) -> bool:
+    return ratio.low is None and ratio.high is None
+
+
 def _limited(limits: Sequence[Limit]) -> str:
     return f"; what limits it: {words_of(limits)}" if limits else ""
 
@@ -134,7 +138,7 @@ def _why_unmeasured(seen: CaseSeen) -> str:
 
 def _lacking(pair: Comparison, ratio: Estimate | None) -> str:
     if pair.metric == "capacity":
-        return "the capacity of one of the two is not known from both sides"
+        return "the capacities of the two are not known from the sides that would bound their ratio"
     return f"{ratio.n if ratio else 0} blocks hold both cases; {LEAST_BLOCKS} are needed"
 
 
