@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.stats import woven
-from assay.stats.pairing import ALPHA, Side, course, pair, reach
+from assay.stats.pairing import ALPHA, Manner, Side, course, pair, reach, settled
 
 rates = st.dictionaries(st.integers(0, 30), st.floats(1, 1e6), min_size=1, max_size=20)
 
@@ -197,6 +197,31 @@ def test_batches_use_all_cycles_but_a_few_and_tell_their_correlation() -> None:
     climbing = woven.batched([float(n) for n in range(100)])
     assert climbing is not None and not climbing.independent
     assert len(climbing.means) == woven.FEWEST_BATCHES
+
+
+@pytest.mark.parametrize("manner", ["paired", "looked at"])
+def test_batches_that_still_depend_on_each_other_are_known_less_well(manner: Manner) -> None:
+    a, b = Side({0: 1.0}, cycles={0: _rates([0.001 * n for n in range(100)])}, standing=True), _even(100)
+    found = woven.batched(woven.ratio_by_cycle(a.cycles[0], b.cycles[0]))
+    made = pair(a, b, manner=manner)
+    assert found is not None and made is not None and made.batches and made.ratio.high is not None
+    factor, r = reach(manner, len(found.means)), found.correlation
+    assert factor is not None and r > 0.5
+    half = factor * statistics.stdev(found.means) * math.sqrt((1 + r) / (1 - r))
+    assert math.log(made.ratio.high / made.ratio.value) == pytest.approx(half)
+
+
+def test_independent_batches_cut_anew_at_each_look_keep_the_error() -> None:
+    draw, runs, wrong = random.Random(6), 60, 0
+    for _ in range(runs):
+        logs = [draw.gauss(0, 0.02) for _ in range(30 * 12)]
+        for sittings in range(1, 31):
+            seen = logs[: 12 * sittings]
+            side = Side({0: 1.0}, cycles={0: _rates(seen)}, standing=True)
+            if settled(pair(side, _even(len(seen)), manner="looked at"), 0.0, 0.0) == "different":
+                wrong += 1
+                break
+    assert wrong / runs <= 0.05
 
 
 @pytest.mark.parametrize("manner", ["paired", "looked at"])

@@ -22,7 +22,7 @@ from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
 from assay.stats.sequential import reach as always_valid_reach
 from assay.stats.special import student_t_cdf
 from assay.stats.unpaired import unpaired_ratio
-from assay.stats.woven import Cycles, batched, ratio_by_cycle
+from assay.stats.woven import Batches, Cycles, batched, ratio_by_cycle
 from assay.values.estimate import Estimate
 
 ALPHA = 1 - CONFIDENCE
@@ -83,6 +83,7 @@ class PairedRatio:
 
     `p_above` and `p_below` are the chances of such values if the truth were not above, or not below, 1:
     two-sided, for the ratio that the slack and the bias leave. `least` and `most` are its ends without noise.
+    `batches`: the values are means of batches of cycles, not blocks.
     """
 
     logs: tuple[float, ...]
@@ -93,6 +94,7 @@ class PairedRatio:
     most: float
     p_above: float
     p_below: float
+    batches: bool = False
 
     def above(self, floor: float) -> bool:
         """Whether what is left of the ratio exceeds 1 by the noise floor; how sure is another question."""
@@ -119,7 +121,7 @@ def pair(
     the interval, of the least and the most, and of how sure they are. `extra` is slack of the ratio itself.
     A `squeezed` ratio is nearer to 1 than the truth, on the same side of it.
     """
-    logs = tuple(paired_logs(a, b))
+    logs = tuple(_spread(paired_logs(a, b), _widening(a, b)))
     ratio = _ratio(a, b, logs, manner, alpha)
     if ratio is None:
         return None
@@ -140,7 +142,7 @@ def pair(
         right = None if ratio.high is None else ratio.high * slack.up
         above = 0.0 if enough and left is not None and left > 1 else 1.0
         below = 0.0 if enough and right is not None and right < 1 else 1.0
-    return PairedRatio(logs, ratio, low, high, least, most, above, below)
+    return PairedRatio(logs, ratio, low, high, least, most, above, below, batches=_stand(a, b))
 
 
 def settled(
@@ -165,7 +167,9 @@ def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float
     if a.found is not None and b.found is not None:
         return _of_ends(a.found, b.found)
     if manner == "looked at":
-        return always_valid_ratio(logs, alpha)
+        found = always_valid_ratio(logs, alpha)
+        method = f"always-valid interval on log ratios, {_paired_by(a, b)}"
+        return found and msgspec.structs.replace(found, method=method)
     if manner == "unpaired":
         return unpaired_ratio(list(a.values.values()), list(b.values.values()))
     paired = mean(logs, "ratio")
@@ -178,9 +182,8 @@ def paired_logs(a: Side, b: Side) -> list[float]:
 
     Of servers that stand, the batches of their one sitting take the blocks' place.
     """
-    if a.standing and b.standing and a.cycles and b.cycles:
-        rows = cycle_logs(a, b)
-        found = batched([log for block in sorted(rows) for log in rows[block]])
+    if _stand(a, b):
+        found = _batches(a, b)
         return list(found.means) if found else []
     rows = cycle_logs(a, b)
     common = sorted(block for block in a.values.keys() & b.values.keys() if a.values[block] > 0)
@@ -189,6 +192,30 @@ def paired_logs(a: Side, b: Side) -> list[float]:
         for block in common
         if b.values[block] > 0
     ]
+
+
+def _stand(a: Side, b: Side) -> bool:
+    """Whether nobody restarted either, so that all their sittings are one."""
+    return a.standing and b.standing and bool(a.cycles) and bool(b.cycles)
+
+
+def _batches(a: Side, b: Side) -> Batches | None:
+    rows = cycle_logs(a, b)
+    return batched([log for block in sorted(rows) for log in rows[block]])
+
+
+def _widening(a: Side, b: Side) -> float:
+    """By how much wider the interval of these values is than that of independent ones."""
+    found = _batches(a, b) if _stand(a, b) else None
+    return found.widening if found else 1.0
+
+
+def _spread(logs: Sequence[float], by: float) -> Sequence[float]:
+    """The values so far apart that, taken as independent, they tell of their mean what they know of it."""
+    if by == 1.0 or not logs:
+        return logs
+    centre = statistics.fmean(logs)
+    return [centre + by * (log - centre) for log in logs]
 
 
 def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
@@ -202,9 +229,7 @@ def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
 def _paired_by(a: Side, b: Side) -> str:
     if not cycle_logs(a, b):
         return "paired by block"
-    return (
-        "by batches of cycles" if a.standing and b.standing else "paired by neighbouring slices of sittings"
-    )
+    return "by batches of cycles" if _stand(a, b) else "paired by neighbouring slices of sittings"
 
 
 def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
@@ -219,8 +244,8 @@ def course(
 ) -> tuple[Estimate, ...]:
     """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on; the
     interval wider by `bias` at both ends."""
-    logs = paired_logs(a, b)
-    made = (_ratio(a, b, logs[: n + 1], manner, alpha) for n in range(len(logs)))
+    logs, by = paired_logs(a, b), _widening(a, b)
+    made = (_ratio(a, b, _spread(logs[: n + 1], by), manner, alpha) for n in range(len(logs)))
     return tuple(_widened(one, 1 + bias) for one in made if one is not None)
 
 

@@ -80,12 +80,17 @@ class Batches(NamedTuple):
         """Whether neighbouring batches are not shown to depend on each other (one-sided, 1 in 10)."""
         return self.correlation <= 1.28 / math.sqrt(len(self.means))
 
+    @property
+    def widening(self) -> float:
+        """By how much more the mean of all scatters than that of as many independent ones."""
+        return 1.0 if self.independent else _widening(self.correlation)
+
 
 def batched(logs: Sequence[float]) -> Batches | None:
     """The cycles of one long sitting as batches: the most of which neighbours do not depend on each other.
 
     None with too few cycles for the fewest batches. Where no size makes them independent, the fewest batches
-    with the correlation that is left.
+    with the correlation that is left, by which their interval is to be widened.
     """
     if len(logs) < FEWEST_BATCHES:
         return None
@@ -179,8 +184,13 @@ def spread(sittings: Sequence[Sequence[float]]) -> Spread | None:
 
 def _inflated_variance(logs: Sequence[float]) -> float:
     """The variance of a cycle, such that over n it is that of the mean, where neighbours correlate by r."""
-    r = min(0.9, max(0.0, lag_one(logs)))
-    return statistics.variance(logs) * (1 + r) / (1 - r)
+    return statistics.variance(logs) * _widening(lag_one(logs)) ** 2
+
+
+def _widening(correlation: float) -> float:
+    """Of a mean of values of which each depends on the one before it: an autoregression of first order."""
+    r = min(0.9, max(0.0, correlation))
+    return math.sqrt((1 + r) / (1 - r))
 
 
 class More(NamedTuple):

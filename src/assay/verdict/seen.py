@@ -109,6 +109,11 @@ class RunSeen:
         return "looked at" if self.header.blocks is None else "paired"
 
     @cached_property
+    def blocks(self) -> int:
+        """How many blocks, or sittings, have been tried."""
+        return len({trial.block for seen in self.cases for trial in seen.trials})
+
+    @cached_property
     def alpha(self) -> float:
         """The error that the interval of a pair is allowed: where a run ends when it is settled, so much that
         all its pairs together keep 5 %.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.stats.pairing import settled
-from assay.stats.sequential import blocks_to_settle, detectable_by_now
+from assay.stats.sequential import detectable_by_now
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
@@ -27,6 +27,7 @@ from assay.verdict.rules.turns import T2, T6
 from assay.verdict.see_runs import see_rates
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.versus.gate import Gate, gate_of
+from assay.versus.needed import blocks_needed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +35,8 @@ class RivalRatio:
     """The best against one other: `ratio` is best/other, with the ends that are known after `limits`.
 
     `void` names the rules that forbid the comparison. `detectable` is the ratio that this run would
-    have shown, `blocks_needed` how many blocks would probably settle it.
+    have shown, `blocks_needed` how many blocks would probably settle it. `batches` of cycles are what the
+    interval is made of where the servers stand.
     """
 
     other: Case
@@ -42,6 +44,7 @@ class RivalRatio:
     settled: Literal["different", "alike"] | None
     detectable: float | None
     blocks_needed: int | None
+    batches: int | None = None
     limits: tuple[Limit, ...] = ()
     void: tuple[str, ...] = ()
 
@@ -83,13 +86,12 @@ def answer(run: Run) -> ContestAnswer:
             if other is not first:
                 found = pair_of(seen, findings, first, other)
                 wider = bias(findings, first.case.id, other.case.id)
-                pairs.append(_pair(other.case, found, sought, seen.alpha, wider))
-    blocks = {trial.block for trial in run.trials}
+                pairs.append(_pair(seen, other.case, found, sought, wider))
     return ContestAnswer(
         best=best,
         pairs=tuple(pairs),
         unmeasured=tuple(one.case for one in rivals if one not in measured),
-        blocks=len(blocks),
+        blocks=seen.blocks,
         load_s=load_ns(run) / 1e9,
         sought=sought,
         gate=None if allowed is None else gate_of(seen, findings, allowed),
@@ -118,14 +120,15 @@ def _best(measured: Sequence[CaseSeen], findings: Sequence[Finding]) -> CaseSeen
     return max(standing or measured, key=lambda one: _geometric(one.throughput_by_block))
 
 
-def _pair(other: Case, found: Between, sought: float, alpha: float, wider: float) -> RivalRatio:
+def _pair(seen: RunSeen, other: Case, found: Between, sought: float, wider: float) -> RivalRatio:
     logs = found.pair.logs if found.pair else ()
     return RivalRatio(
         other=other,
         ratio=found.bounded,
         settled=settled(found.pair, sought),
-        detectable=detectable_by_now(logs, alpha=alpha, bias=wider),
-        blocks_needed=blocks_to_settle(logs, sought, alpha, wider),
+        detectable=detectable_by_now(logs, alpha=seen.alpha, bias=wider),
+        blocks_needed=blocks_needed(seen, found, sought, wider),
+        batches=len(logs) if found.pair and found.pair.batches else None,
         limits=found.limits,
         void=found.void,
     )

@@ -5,19 +5,18 @@ The limit is held as `assay compare` holds it, against the interval that may be 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from assay.stats.limits import Held, held
-from assay.stats.sequential import blocks_to_settle
 from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
 from assay.values.trial import Case
 from assay.verdict.effects import bias
 from assay.verdict.pairs import pair_of
 from assay.verdict.seen import RunSeen
+from assay.versus.needed import blocks_needed
 
 Outcome = Held | Literal["withheld", "not measured"]
 
@@ -52,13 +51,12 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
         return Gate(base=base.case, head=head.case, allowed=allowed, outcome="withheld", void=found.void)
     edge = 1 - allowed
     ratio, wider = found.bounded, bias(findings, base.case.id, head.case.id)
-    logs = [log - math.log(edge) for log in found.pair.logs] if found.pair else []
     return Gate(
         base=base.case,
         head=head.case,
         allowed=allowed,
         outcome=held(ratio, edge, more_is_better=True),
         ratio=ratio,
-        blocks_needed=None if found.limits else blocks_to_settle(logs, 0.0, seen.alpha, wider),
+        blocks_needed=None if found.limits else blocks_needed(seen, found, 0.0, wider, edge),
         limits=found.limits,
     )

@@ -58,7 +58,8 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     if len(known) < 2:
         return None
     names = short_name(best.case), short_name(other.case)
-    colours, unit = hues(run.header.cases), woven.unit(run)
+    colours, unit = hues(run.header.cases), woven.unit_of(run, *sides)
+    units = "batches" if unit == "batch" else f"{unit}s"
     drawn = (
         Curve(
             f"{names[0]} / {names[1]}",
@@ -78,8 +79,8 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
         name="course" if alone else f"course-{slug(other.case.id)}",
         title=f"How sure it became: {fmt.safe(names[0], 40)} against {fmt.safe(names[1], 40)}",
         note=_note(unit, looked_at=seen.manner == "looked at"),
-        draw=lambda width: plot(drawn, _frame(drawn, len(logs), unit), width),
-        heads=(f"{unit}s", "ratio", "low", "high"),
+        draw=lambda width: plot(drawn, _frame(drawn, len(logs), units), width),
+        heads=(units, "ratio", "low", "high"),
         rows=as_rows(
             (str(at), *(fmt.UNKNOWN if one is None else fmt.times(one) for one in (r.value, r.low, r.high)))
             for at, r in known
@@ -87,14 +88,14 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     )
 
 
-def _frame(drawn: Sequence[Curve], steps: int, unit: str) -> Frame:
+def _frame(drawn: Sequence[Curve], steps: int, units: str) -> Frame:
     values = [1.0, *(value for curve in drawn for _, *ys in (*curve.points, *curve.ends) for value in ys)]
     return Frame(
         x=lambda start, end: Scale(1.0, float(steps), start, end),
         y=lambda start, end: logarithmic(values, start, end),
         write_x=lambda value: f"{value:g}",
         write_y=lambda value: fmt.significant(value, 3),
-        x_title=f"{unit}s so far",
+        x_title=f"{units} so far",
         y_title="ratio of throughputs",
         x_ticks=tuple(float(at) for at in range(1, steps + 1, max(1, steps // 8))),
         level=(1.0, "equal"),

@@ -88,9 +88,12 @@ def _why(run: Run, case: Case) -> str:
 
 def _sure(run: Run, found: ContestAnswer) -> str:
     """Where the intervals come from: they are looked at after every block, and allow for it."""
-    blocks = fmt.counted(found.blocks, woven.unit(run))
+    over = fmt.counted(found.blocks, woven.unit(run))
+    batches = [pair.batches for pair in found.pairs if pair.batches]
+    if batches:
+        over = f"{fmt.count(min(batches))} batches of the cycles of {over}"
     return (
-        f"How sure: 95 % intervals of ratios, paired over {blocks}; they hold however often one looks, "
+        f"How sure: 95 % intervals of ratios, paired over {over}; they hold however often one looks, "
         "for all pairs together."
     )
 

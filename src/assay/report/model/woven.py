@@ -10,8 +10,8 @@ from assay import verdict
 from assay.report import format as fmt
 from assay.report.model.rows import name_of_case, with_names
 from assay.stats import NOISE_FLOOR
-from assay.stats.pairing import cycle_logs, reach
-from assay.stats.woven import Spread, more_needed, spread
+from assay.stats.pairing import Side, cycle_logs, reach
+from assay.stats.woven import More, Spread, more_needed, spread
 from assay.values.design import ContestDesign
 from assay.values.run import Run
 from assay.values.sitting import Sitting
@@ -19,17 +19,24 @@ from assay.verdict.seen import RunSeen
 
 
 class _Pair(NamedTuple):
-    """Two servers, how their log ratios scatter, and the half-width of their interval."""
+    """Two servers, how their log ratios scatter, and the half-width of their interval; `standing`: it is of
+    batches of all their cycles."""
 
     a: str
     b: str
     spread: Spread
     half: float
+    standing: bool
 
 
 def unit(run: Run) -> str:
     """What a block of the run is called."""
     return "sitting" if run.sittings else "block"
+
+
+def unit_of(run: Run, a: Side, b: Side) -> str:
+    """What each value of a pair is called: of servers that nobody restarts a batch of cycles."""
+    return "batch" if a.standing and b.standing else unit(run)
 
 
 def told(run: Run) -> Iterator[str]:
@@ -92,8 +99,7 @@ def _scatter(run: Run, pair: _Pair) -> str:
     wanted = design.sought if isinstance(design, ContestDesign) else NOISE_FLOOR
     if pair.half <= math.log1p(wanted):
         return f"{said}; it is known to ± {_share(pair.half)}."
-    whole = verdict.see_run(run)
-    more = more_needed(seen, math.log1p(wanted), lambda n: reach(whole.manner, n, whole.alpha))
+    more = _more(run, pair, math.log1p(wanted))
     ways = []
     if more.sittings is not None:
         ways.append(fmt.counted(max(1, more.sittings - seen.sittings), "more sitting"))
@@ -104,6 +110,15 @@ def _scatter(run: Run, pair: _Pair) -> str:
     return f"{said}; {' or '.join(ways)} would probably bring it to ± {_share(wanted)}."
 
 
+def _more(run: Run, pair: _Pair, half: float) -> More:
+    """What would bring the interval to `half`; of servers that stand only the number of cycles counts."""
+    seen, whole = pair.spread, _seen(run)
+    if not pair.standing:
+        return more_needed(seen, half, lambda n: reach(whole.manner, n, whole.alpha))
+    times = (pair.half / half) ** 2
+    return More(math.ceil(seen.sittings * times), math.ceil(seen.cycles * times))
+
+
 def _pairs(run: Run) -> Iterator[_Pair]:
     """Every two that were compared and took turns in more than one sitting."""
     seen = _seen(run)
@@ -111,9 +126,11 @@ def _pairs(run: Run) -> Iterator[_Pair]:
         a, b = seen.find(one.a), seen.find(one.b)
         if a is None or b is None or one.ratio is None or one.void:
             continue
-        found = spread(list(cycle_logs(a.side(), b.side()).values()))
+        sides = a.side(), b.side()
+        found = spread(list(cycle_logs(*sides).values()))
         if found is not None and one.ratio.low is not None and one.ratio.high is not None:
-            yield _Pair(one.a, one.b, found, math.log(one.ratio.high / one.ratio.low) / 2)
+            half = math.log(one.ratio.high / one.ratio.low) / 2
+            yield _Pair(one.a, one.b, found, half, all(side.standing for side in sides))
 
 
 def _seen(run: Run) -> RunSeen:

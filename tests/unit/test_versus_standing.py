@@ -1,0 +1,98 @@
+"""A contest of servers that nobody restarts: its interval is of batches, its time is told in sittings."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+
+from made_runs import case, plan, run, woven
+from msgspec.structs import replace
+
+from assay.report.charts import charts
+from assay.report.model import contest
+from assay.report.model.woven import told
+from assay.stats.sequential import blocks_to_settle
+from assay.stats.woven import FEWEST_BATCHES
+from assay.values.design import ContestDesign, WarmUp
+from assay.values.run import Run
+from assay.values.sitting import Sitting
+from assay.verdict import judge, see_run
+from assay.verdict.pairs import pair_of
+from assay.versus.answer import answer
+
+CYCLES = 30
+
+
+def stood(sittings: int, apart: float, noise: float, allowed: float | None = None) -> Run:
+    """Two URLs, one a little faster, whose slices scatter by `noise`; judged."""
+    draw = random.Random(3)
+    rates = {"go": 10_000.0 * apart, "node": 10_000.0}
+    made = run([case(name, label=name.title()) for name in rates], (), 0)
+    design = ContestDesign(
+        budget_ns=10**11,
+        sought=0.001,
+        slower_allowed=allowed,
+        plans=dict.fromkeys(rates, plan()),
+        warm_ups=dict.fromkeys(rates, WarmUp(min_ns=0, max_ns=0)),
+    )
+    made = replace(made, header=replace(made.header, study_name="versus", design=design))
+    for number in range(sittings):
+        each = {
+            name: [per_s * math.exp(draw.gauss(0, noise)) for _ in range(CYCLES)]
+            for name, per_s in rates.items()
+        }
+        made = made.after(standing(woven(each, number, number)))
+    return replace(made, judgement=judge(made, 0))
+
+
+def standing(sitting: Sitting) -> Sitting:
+    lanes = ((one, one.lane) for one in sitting.trials)
+    trials = tuple(replace(one, lane=replace(lane, standing=True)) for one, lane in lanes if lane)
+    return replace(sitting, trials=trials)
+
+
+def test_the_interval_is_told_by_its_batches_and_one_sitting_may_settle_it() -> None:
+    made = stood(1, apart=1.2, noise=0.01)
+    found = answer(made)
+    assert [pair.settled for pair in found.pairs] == ["different"]
+    batches = found.pairs[0].batches
+    assert batches is not None and batches >= FEWEST_BATCHES
+    [sure] = contest.told(made).sure
+    assert f"paired over {batches} batches of the cycles of 1 sitting;" in sure
+    assert found.pairs[0].ratio is not None and found.pairs[0].ratio.method.endswith("by batches of cycles")
+
+
+def test_what_would_settle_it_is_told_in_sittings() -> None:
+    made = stood(3, apart=1.02, noise=0.1)
+    [pair] = answer(made).pairs
+    assert pair.settled is None and pair.batches is not None and pair.batches > 3
+    a, b = see_run(made).cases
+    known = pair_of(see_run(made), (), a, b).pair
+    values = blocks_to_settle(known.logs if known else (), 0.001)
+    assert values is not None and pair.blocks_needed == math.ceil(values * 3 / pair.batches)
+    [surer] = contest.told(made).surer
+    assert surer.startswith(f"Not settled: about {pair.blocks_needed - 3} more sitting")
+
+
+def test_what_would_decide_a_limit_is_told_in_sittings() -> None:
+    made = stood(3, apart=1.02, noise=0.1, allowed=0.02)
+    gate = answer(made).gate
+    assert gate is not None and gate.blocks_needed is not None
+    told = re.match(r"Not decided: about ([\d,]+) more sitting", contest.told(made).surer[0])
+    assert told and int(told[1].replace(",", "")) == max(1, gate.blocks_needed - 3)
+
+
+def test_what_would_narrow_the_interval_follows_from_its_width() -> None:
+    [_, scatter] = told(stood(3, apart=1.02, noise=0.02))
+    more = re.search(r"; ([\d,]+) more sittings? or sittings of ([\d,]+) cycles would probably", scatter)
+    assert more is not None
+    sittings, cycles = (int(one.replace(",", "")) for one in more.groups())
+    assert 0 <= (3 + sittings) - 3 * cycles / CYCLES < 1  # as many cycles, in sittings more or longer
+
+
+def test_its_course_is_drawn_by_batches() -> None:
+    made = stood(3, apart=1.02, noise=0.02)
+    chart = next(one for one in charts(made) if one.name == "course")
+    assert chart.heads[0] == "batches" and len(chart.rows) == answer(made).pairs[0].batches
+    assert "each batch" in chart.note and "batches so far" in "".join(chart.draw(900).parts)
