@@ -6,6 +6,7 @@ suite calls them with few runs, `benches/simulate.py` with many.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.stats import mean, paired_median_ratio, paired_ratio, shown_faster
+from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
-from assay.stats.pairing import PairedRatio, Side, pair, settled
+from assay.stats.pairing import PairedRatio, Side, pair, paired_logs, settled
 from assay.stats.steady import steady_state
 from assay.trial.warmup import warmed_up
 from assay.values.design import WarmUp
@@ -104,8 +105,43 @@ def ratio_coverage(setting: Setting, runs: int, median: bool = False) -> float:
     """How often the 95 % interval of the first two cases' ratio holds the truth."""
     rng = np.random.default_rng(SEED)
     truth = setting.levels[0] / setting.levels[1]
-    estimate = paired_median_ratio if median else paired_ratio
-    return _share(_holds(estimate(*simulate(rng, setting)[:2]), truth) for _ in range(runs))
+    estimate = median_ratio if median else mean_ratio
+    drawn = (simulate(rng, setting) for _ in range(runs))
+    return _share(_holds(estimate(Side(a), Side(b)), truth) for a, b, *_ in drawn)
+
+
+def mean_ratio(a: Side, b: Side) -> Estimate | None:
+    """The ratio of a product's report: the t interval on paired log ratios."""
+    found = pair(a, b)
+    return found.ratio if found else None
+
+
+def median_ratio(a: Side, b: Side) -> Estimate | None:
+    """What it is weighed against: the median of the paired ratios with its order-statistic interval."""
+    ratios = sorted(math.exp(log) for log in paired_logs(a, b))
+    ranks = median_ranks(len(ratios))
+    if not ratios:
+        return None
+    return Estimate(
+        value=float(np.median(ratios)),
+        low=ratios[ranks[0] - 1] if ranks else None,
+        high=ratios[ranks[1] - 1] if ranks else None,
+        n=len(ratios),
+        unit="ratio",
+        method="order-statistic interval of the median",
+    )
+
+
+@functools.cache
+def median_ranks(n: int, confidence: float = 0.95) -> tuple[int, int] | None:
+    """1-based ranks whose values enclose the median with at least `confidence`, or None.
+
+    Exact and free of any distribution: the number of values below it is Binomial(n, 1/2).
+    """
+    from scipy.special import bdtr
+
+    low = next((k for k in range(n) if bdtr(k, n, 0.5) > (1 - confidence) / 2), n)
+    return (low, n + 1 - low) if low >= 1 else None
 
 
 def mean_coverage(noise: Noise, n: int, runs: int) -> float:

@@ -26,15 +26,6 @@ def test_power_agrees_with_simulation() -> None:
     assert power_of_paired_test(effect, n) == pytest.approx((t > 2.3646).mean(), abs=0.02)
 
 
-def test_the_smallest_detectable_ratio_is_found_as_often_as_said() -> None:
-    logs = [0.01, -0.012, 0.004, -0.006, 0.011, -0.003, 0.002, -0.009]
-    ratio = stats.smallest_detectable_ratio(logs)
-    assert ratio is not None
-    deviation = float(np.std(logs, ddof=1))
-    assert power_of_paired_test(math.log(ratio) / deviation, len(logs)) == pytest.approx(0.8, abs=1e-6)
-    assert stats.smallest_detectable_ratio(logs[:1]) is None
-
-
 def test_more_trials_are_asked_for_narrower_intervals() -> None:
     # t(0.975; n-1) x 2 / sqrt(n) <= 1 first holds at n = 18 (t = 2.110, half-width 0.995).
     assert stats.trials_for_half_width(0.02, 0.01) == 18

@@ -10,6 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from assay.stats.pairing import Side
+
 
 def _simulations() -> ModuleType:
     path = Path(__file__).parents[2] / "benches" / "simulations.py"
@@ -37,6 +39,22 @@ def test_ratios_cover_the_truth_whatever_the_noise(noise: object, blocks: int) -
     assert simulations.ratio_coverage(setting, RUNS) >= 0.95 - chance(0.95)
     if blocks >= 6:
         assert simulations.ratio_coverage(setting, RUNS, median=True) >= 0.95 - chance(0.95)
+
+
+@pytest.mark.parametrize(
+    ("n", "ranks"),
+    # Conover, Practical Nonparametric Statistics: 95 % intervals of the median.
+    [(5, None), (6, (1, 6)), (8, (1, 8)), (9, (2, 8)), (10, (2, 9)), (20, (6, 15)), (50, (18, 33))],
+)
+def test_ranks_around_the_median_are_the_table_s(n: int, ranks: tuple[int, int] | None) -> None:
+    assert simulations.median_ranks(n) == ranks
+
+
+def test_the_median_holds_up_under_one_wild_trial() -> None:
+    calm = {block: 100.0 + block for block in range(9)}
+    even = Side(dict.fromkeys(range(10), 1.0))
+    estimate = simulations.median_ratio(Side(calm | {9: 1e9}), even)
+    assert estimate is not None and estimate.high is not None and estimate.high < 110
 
 
 @pytest.mark.parametrize("noise", simulations.NOISES.values(), ids=simulations.NOISES)

@@ -12,7 +12,6 @@ from scipy import special
 from scipy.optimize import curve_fit
 
 from assay.stats.special import (
-    binomial_cdf,
     noncentral_t_cdf,
     poisson_cdf,
     student_t_cdf,
@@ -40,12 +39,6 @@ def test_the_noncentral_t(degrees: int, shift: float) -> None:
     t = student_t_quantile(degrees, 0.975)
     expected = special.nctdtr(degrees, shift, t)
     assert noncentral_t_cdf(degrees, shift, t) == pytest.approx(expected, abs=1e-9)
-
-
-@given(st.integers(1, 5000), st.floats(0.001, 0.999), st.data())
-def test_the_binomial(n: int, p: float, data: st.DataObject) -> None:
-    k = data.draw(st.integers(0, n))
-    assert binomial_cdf(k, n, p) == pytest.approx(special.bdtr(k, n, p), abs=1e-10)
 
 
 @given(st.floats(0.001, 200_000), st.floats(-8, 8))

@@ -3,17 +3,12 @@
 Plain Python throughout; the histogram library loads when a function needs it.
 """
 
-from assay.stats.estimates import mean, median, positive_mean, rate_per_s, throughput
+from assay.stats.estimates import mean, positive_mean, rate_per_s, throughput
 from assay.stats.metrics import UNITS, by_block, value_of
-from assay.stats.power import (
-    POWER,
-    smallest_detectable_ratio,
-    trials_for_effect,
-    trials_for_half_width,
-)
+from assay.stats.power import POWER, trials_for_effect, trials_for_half_width
 from assay.stats.quantiles import Quantile, case_quantile, decode, quantiles, requests_needed
 from assay.stats.ranking import holm, shown_faster, tiers
-from assay.stats.ratios import NOISE_FLOOR, log_ratios, paired_median_ratio, paired_ratio
+from assay.stats.ratios import NOISE_FLOOR
 
 __all__ = [
     "NOISE_FLOOR",
@@ -24,17 +19,12 @@ __all__ = [
     "case_quantile",
     "decode",
     "holm",
-    "log_ratios",
     "mean",
-    "median",
-    "paired_median_ratio",
-    "paired_ratio",
     "positive_mean",
     "quantiles",
     "rate_per_s",
     "requests_needed",
     "shown_faster",
-    "smallest_detectable_ratio",
     "throughput",
     "tiers",
     "trials_for_effect",

@@ -10,7 +10,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from assay.stats.special import binomial_cdf, student_t_quantile
+from assay.stats.special import student_t_quantile
 from assay.values.estimate import Estimate
 from assay.values.measurement import Measurement
 from assay.values.trial import Trial
@@ -78,37 +78,3 @@ def exponentiated(logs: Estimate, unit: str, method: str) -> Estimate:
 def t_quantile(degrees: int, confidence: float = CONFIDENCE) -> float:
     """Two-sided Student t quantile: |t| stays below it with probability `confidence`."""
     return student_t_quantile(degrees, 0.5 + confidence / 2)
-
-
-def order_statistic_ranks(n: int, p: float = 0.5, confidence: float = CONFIDENCE) -> tuple[int, int] | None:
-    """1-based ranks whose values enclose the p-quantile with at least `confidence`, or None.
-
-    Exact and free of any distribution: the number of values below the true quantile is
-    Binomial(n, p). None where n is too small (below 6 for the median at 95 %).
-    """
-    tail = (1 - confidence) / 2
-    low = 0
-    while low < n and binomial_cdf(low, n, p) <= tail:  # P(at most `low` values lie below the quantile)
-        low += 1
-    high = n + 1
-    while high > 1 and 1 - binomial_cdf(high - 2, n, p) <= tail:
-        high -= 1
-    return (low, high) if low >= 1 and high <= n else None
-
-
-def median(values: Sequence[float], unit: str) -> Estimate | None:
-    """Median of trial values with its order-statistic interval; holds up under contaminated trials."""
-    if not values:
-        return None
-    ordered = sorted(values)
-    ranks = order_statistic_ranks(len(ordered))
-    return Estimate(
-        value=statistics.median(ordered),
-        low=ordered[ranks[0] - 1] if ranks else None,
-        high=ordered[ranks[1] - 1] if ranks else None,
-        n=len(ordered),
-        unit=unit,
-        method="order-statistic interval of the median"
-        if ranks
-        else "median, too few trials for an interval",
-    )

@@ -4,6 +4,9 @@ Rankings, claims, comparisons that end when they are settled, comparisons of two
 capacities all come here. Each side brings its values and its `Slack`: by which factors the truth may
 differ from what was measured. The ratio has the interval of its manner; what is known of it is
 that interval, opened by the slack of both sides.
+
+Each block presents every case once, so the machine's state at that time is in both values of a pair and
+cancels in their ratio. On the logarithmic scale A/B and B/A are the same distance from 1.
 """
 
 from __future__ import annotations

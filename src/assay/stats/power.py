@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import math
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from assay.stats.estimates import CONFIDENCE, t_quantile
 from assay.stats.special import noncentral_t_cdf
@@ -26,28 +24,6 @@ def power_of_paired_test(effect_over_deviation: float, n: int) -> float:
         return 0.0
     shift = abs(effect_over_deviation) * math.sqrt(n)
     return 1.0 - noncentral_t_cdf(n - 1, shift, t_quantile(n - 1))
-
-
-def smallest_detectable_ratio(log_ratios: Sequence[float], power: float = POWER) -> float | None:
-    """The ratio above 1 that a run with this noise and size finds with probability `power`.
-
-    None with fewer than two pairs.
-    """
-    if len(log_ratios) < 2:
-        return None
-    return math.exp(_smallest_effect(len(log_ratios), power) * statistics.stdev(log_ratios))
-
-
-@functools.cache
-def _smallest_effect(n: int, power: float) -> float:
-    """The effect, in deviations, that n pairs find with that power."""
-    low, high = 0.0, 1.0
-    while power_of_paired_test(high, n) < power and high < MOST_TRIALS:
-        high *= 2
-    for _ in range(60):  # bisection to far below any noise
-        middle = (low + high) / 2
-        low, high = (low, middle) if power_of_paired_test(middle, n) >= power else (middle, high)
-    return high
 
 
 def trials_for_effect(ratio: float, log_ratio_deviation: float, power: float = POWER) -> int | None:

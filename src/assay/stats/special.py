@@ -70,13 +70,6 @@ def noncentral_t_cdf(degrees: float, shift: float, t: float) -> float:
     return min(1.0, total * step)
 
 
-def binomial_cdf(k: int, n: int, p: float) -> float:
-    """P(at most `k` of `n` independent tries succeed), each with probability `p` (DLMF 8.17.5)."""
-    if k < 0:
-        return 0.0
-    return 1.0 if k >= n else incomplete_beta(n - k, k + 1, 1 - p, p)
-
-
 def poisson_cdf(k: int, mean: float) -> float:
     """P(at most `k` events) where `mean` > 0 are expected.
 

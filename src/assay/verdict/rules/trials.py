@@ -77,8 +77,8 @@ S4 = CaseRule(
     severities=("note",),
     thresholds=(Threshold("z", 14.8, "ratio", "modified z score of an outlier"),),
     meaning=(
-        "One trial went quite otherwise. It is kept: outliers are part of what was seen; the median "
-        "beside the mean shows how much it weighs."
+        "One trial went quite otherwise. It is kept: outliers are part of what was seen, and the interval is "
+        "as wide as they make it."
     ),
     remedy=(
         "if it is the first, something was cold: a cache, a disk, a frequency; run one block more before "
