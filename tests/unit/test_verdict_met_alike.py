@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from made_runs import plan, steady_run, with_trials
+from judged import windowed
+from made_runs import case, measurement, plan, run, steady_run, trial, with_trials
 
 from assay.values.run import Judgement
 from assay.values.trial import HostSeen
@@ -37,3 +40,19 @@ def test_cores_that_client_and_server_share_keep_the_order_as_the_least_distance
     for pair in judged.comparisons:
         assert pair.shown and pair.ratio is not None and pair.known is not None
         assert pair.known.low == pair.ratio.low and pair.known.high is None
+
+
+@pytest.mark.parametrize("alike", [{"host": STOLEN}, {"plan": plan(cpus=(1,))}], ids=["H2", "H1"])
+def test_what_met_all_alike_takes_no_place_from_a_case_that_is_known_from_above(
+    alike: dict[str, Any],
+) -> None:
+    """A server that tires (at most) on a machine that was disturbed (at least)."""
+    counts = [(1000 if place < 50 else 700) + place % 7 for place in range(100)]
+    tiring = measurement(sum(counts) / 10, windows=windowed(counts))
+    trials = [trial("a", block, tiring, **alike) for block in range(6)]
+    trials += [trial("b", block, measurement(20_000), **alike) for block in range(6)]
+    judged = judge(run([case("a"), case("b")], trials), 0)
+    assert {"S2", "H1" if "plan" in alike else "H2"} == {finding.code for finding in judged.findings}
+    assert {row.case: row.tier for row in judged.ranking} == {"b": 1, "a": 2}
+    alone = judge(run([case("a")], trials[:6]), 0)
+    assert "limits in both directions leave nothing known" in alone.ranking[0].reason
