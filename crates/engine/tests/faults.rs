@@ -133,6 +133,25 @@ fn every_fault_is_booked_as_what_it_is_and_the_run_goes_on() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Those that wait for a stream share what becomes of their connection, and none is forgotten or hangs.
+#[test]
+fn faults_of_http2_lose_no_request_of_several_streams() {
+    let _alone = alone();
+    let mut wrong = Vec::new();
+    for fault in fault::all().filter(|fault| fault.at == At::Http2) {
+        let server = serve(fault, 1);
+        let stop = format!(r#""stop": {{"kind": "requests", "count": {REQUESTS}}}, "streams": 5"#);
+        let measurement = load(&server, timeout_ms(fault), &stop);
+        assert_books_balance(fault, &measurement);
+        let seen = outcomes(&measurement);
+        let is_expected = |outcome: &String| fault.expected.contains(&outcome.as_str());
+        if !seen.keys().all(is_expected) {
+            wrong.push(format!("{}: {seen:?}", fault.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn a_server_that_says_nothing_costs_nothing() {
     let _alone = alone();

@@ -2,11 +2,12 @@
 
 mod support;
 
+use std::thread;
 use std::time::Duration;
 
 use assay_engine::Run;
 use serde_json::json;
-use support::http2::serve_with;
+use support::http2::{answering, serve_with};
 use support::{HELLO, Server, outcomes, plan, run};
 
 /// The fields of an entry of [`Run::request_log`].
@@ -217,5 +218,24 @@ fn long_answers_end_after_their_first_byte() {
             let first_ns = entry.connect_ns + entry.first_byte_ns;
             assert!(first_ns < entry.total_ns, "HTTP/{http}: {entry:?}");
         }
+    }
+}
+
+/// By the run's own clock: each may wait and be under way for the timeout, the interval of a sweep, and as long as the
+/// worker was late at the most.
+#[test]
+fn no_request_outlives_the_timeout_by_more_than_a_sweep() {
+    const TIMEOUT_NS: u64 = 200_000_000;
+    // Each connection carries one request, and the server takes its time for that: a second and more for all.
+    let server = answering(100, |_| thread::sleep(Duration::from_millis(20)));
+    let more = json!({"request_log": "times", "http": "2", "streams": 60, "requests_per_connection": 1,
+        "timeout_ns": TIMEOUT_NS});
+    let run = ended(&plan(&server, 1, 60, more));
+    let late_ns = run.result().unwrap().workers[0].largest_stall_ns;
+    let most_ns = 2 * (TIMEOUT_NS + TIMEOUT_NS / 16 + late_ns);
+    let entries = entries(&run);
+    assert_eq!(entries.len(), 60);
+    for entry in entries {
+        assert!(entry.total_ns <= most_ns, "{most_ns}: {entry:?}");
     }
 }
