@@ -273,7 +273,8 @@ def woven(
     made = []
     for lane, (name, each) in enumerate(rates.items()):
         slices = tuple(made_slice(cycle * lanes + lane, cycle, lane, rate) for cycle, rate in enumerate(each))
-        seen = measurement(sum(each) / len(each), len(each) * 0.1)
+        windows = tuple(map(as_window, slices))
+        seen = measurement(sum(each) / len(each), len(each) * 0.1, windows=windows)
         first = number * lanes + lane
         made.append(
             trial(name, block, seen, number=first, position=lane, lane=Lane(sitting=number, slices=slices))
@@ -286,6 +287,19 @@ def woven(
         trials=tuple(made),
     )
     return msgspec.structs.replace(sitting, **changes)
+
+
+def as_window(one: Slice) -> Window:
+    """What the engine makes of a lane's slice."""
+    return Window(
+        start_ns=one.start_ns,
+        length_ns=one.length_ns,
+        phase=one.phase,
+        started=one.started,
+        completed=one.completed,
+        failed=one.failed,
+        bytes_read=one.bytes_read,
+    )
 
 
 def made_slice(turn: int, cycle: int, place: int, rate: float) -> Slice:

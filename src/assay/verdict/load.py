@@ -215,6 +215,8 @@ class Load:
     nobody looked."""
     settle_ns: int | None = None
     """The shortest settle time between those pieces; None where it took no turns."""
+    beside: tuple[float, ...] = ()
+    """For each window what the other servers of its sitting did in that cycle, as a share of their mean."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""

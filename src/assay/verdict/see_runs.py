@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Mapping
 from dataclasses import replace
 
 from assay.capacity.record import objectives, results_of
 from assay.values.claim import Claim
 from assay.values.run import Header, Run
+from assay.values.sitting import Sitting
 from assay.values.trial import AS_GIVEN
 from assay.verdict.load import OfRun
 from assay.verdict.search import answers_of
@@ -29,6 +32,10 @@ def see_run(run: Run) -> RunSeen:
     fastest = max(clocks, default=None)
     searched = objectives(run.header)
     capacities = {case: found.capacity for case, found in answers_of(run).items() if found}
+    kin = {case.id: case.control_of or case.id for case in run.header.cases}
+    beside: dict[int, tuple[float, ...]] = {}
+    for sitting in run.sittings:
+        beside |= _beside(sitting, kin)
     cases = []
     for case in run.header.cases:
         trials = tuple(trial for trial in run.trials if trial.case == case.id)
@@ -46,7 +53,10 @@ def see_run(run: Run) -> RunSeen:
             of_a_search=case.id in searched,
         )
         follows = case.load == AS_GIVEN
-        told = tuple(replace(load, of_run=of_run, follows=follows) for load in loads)
+        told = tuple(
+            replace(load, of_run=of_run, follows=follows, beside=beside.get(trial.number, ()))
+            for trial, load in zip(seen.measured, loads, strict=True)
+        )
         cases.append(replace(seen, loads=told))
     return RunSeen(run.header, tuple(cases), run.damage, run.sittings)
 
@@ -57,6 +67,27 @@ def see_rates(run: Run) -> RunSeen:
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
     seen = tuple(CaseSeen(case, trials[case.id], ()) for case in cases)
     return RunSeen(run.header, seen, sittings=run.sittings)
+
+
+def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:
+    """By the number of each trial, for each of its cycles what the other servers did in it, each as a share
+    of its own mean. A server's control does what it does, and tells nothing of the machine."""
+    lanes = {
+        trial.number: (kin.get(trial.case, trial.case), trial.lane.cycles)
+        for trial in sitting.trials
+        if trial.lane is not None and trial.measurement is not None
+    }
+    found: dict[int, tuple[float, ...]] = {}
+    for number, (server, own) in lanes.items():
+        others = [
+            [rates[cycle] for cycle in own]
+            for other, rates in lanes.values()
+            if own and other != server and own.keys() <= rates.keys()
+        ]
+        courses = [[rate / level for rate in each] for each in others if (level := sum(each) / len(each)) > 0]
+        if courses:
+            found[number] = tuple(map(statistics.fmean, zip(*courses, strict=True)))
+    return found
 
 
 def claims_of(header: Header) -> tuple[Claim, ...]:

@@ -182,10 +182,12 @@ ALL: tuple[Planted, ...] = (
     ),  # fmt: skip
     Planted(
         code="S2",
-        flaw="a server that tires after two seconds",
-        servers={"one": "tires"},
+        flaw="a server that tires after three of its eight turns, beside two that do not",
+        servers={"one": "works", "two": "tires", "three": "works"},
         blocks=5,
-        load="connections = 4\nmeasure_s = 4.0",
+        woven=True,
+        load="connections = 4\nmeasure_s = 0.8\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
+        unless=("G1", "H2"),
     ),  # fmt: skip
     Planted(
         code="S3",

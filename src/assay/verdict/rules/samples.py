@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.stats import requests_needed
-from assay.stats.ageing import FEWEST_TRIALS, Ageing, ageing
+from assay.stats.ageing import FEWEST_AGES, FEWEST_TRIALS, Ageing, ageing
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold, TrialsRule
@@ -50,54 +50,85 @@ def unsteady(loads: Sequence[Load], limits: Limits) -> Hit | None:
 
     What the trials share by age is the server's, what one does alone the machine's.
     """
-    judged = [load for load in loads if load.asked.closed and len(load.windows) >= FEWEST_WINDOWS]
-    alone = [(load, state) for load in judged if (state := steady_state(load.windows)).window_ns]
-    if not alone:
-        return None  # windows of a last, partial second
-    found = ageing([load.windows for load, _ in alone])
-    if found is not None and found.shared:
-        hit = _shared(found, limits["included"])
-        if hit is not None:
-            watched = _watched([load for load, _ in alone])
-            at_bound = sum(map(_at_bound, watched)) * 2 > len(watched)
-            bound = "; the warm-up had reached its bound in most trials" if at_bound else ""
-            return replace(hit, evidence=hit.evidence + bound)
+    closed = [load for load in loads if load.asked.closed]
+    found = _common_course(closed)
+    hit = _shared(found, limits["included"]) if found is not None and found.shared else None
+    if hit is not None:
+        watched = _watched(closed)
+        at_bound = sum(map(_at_bound, watched)) * 2 > len(watched)
+        bound = "; the warm-up had reached its bound in most trials" if at_bound else ""
+        return replace(hit, evidence=hit.evidence + bound)
+    alone = [(load, state) for load in closed if (state := steady_state(load.windows)).window_ns]
     odd = [state for load, state in alone if not state.steady or state.from_ns > load.windows[0].start_ns]
-    return _alone(odd, len(alone)) if odd else _bounds_reached([load for load, _ in alone])
+    if odd:
+        said = _alone(odd, len(alone), compared=found is not None)
+        return _bounds_reached(closed, said.evidence) or said
+    if found is not None or alone:
+        return _bounds_reached(closed, "what was measured after it is steady")
+    few = _too_few(closed)
+    return _bounds_reached(closed, few.evidence if few else "what was measured after it is too short") or few
+
+
+def _common_course(loads: Sequence[Load]) -> Ageing | None:
+    """What the trials share; those with few windows take part only where too few have enough."""
+    whole = [load for load in loads if len(load.windows) >= FEWEST_WINDOWS]
+    if len(whole) < FEWEST_TRIALS:
+        whole = [load for load in loads if len(load.windows) >= FEWEST_AGES]
+    beside = [load.beside for load in whole]
+    return ageing([load.windows for load in whole], beside if all(beside) else ())
 
 
 def _shared(found: Ageing, included: float) -> Hit | None:
     """What all trials do at the same age."""
     state, added = found.state, found.added
+    if state.steady and not state.from_ns:
+        return None
     figures = {"halves_difference": state.halves_difference, "added": added}
-    if not state.steady:
-        evidence = f"no steady state: over the age that {found.trials} trials share, {state.reason}"
-        if abs(added) < _LEVEL:
-            return Hit("flagged", evidence, figures, effects=_SWINGING)
-    elif state.from_ns:
+    if state.steady:
         evidence = f"the first {duration(state.from_ns)} of each trial were still warm-up"
     else:
-        return None
-    side = "more" if added > 0 else "less"
-    evidence += f"; at the end it served {percent(abs(added))} {side} than on the mean"
-    if state.steady and abs(added) <= included:
+        evidence = f"no steady state: over the age that {found.trials} trials share, {state.reason}"
+    if abs(added) >= _LEVEL:
+        side = "more" if added > 0 else "less"
+        evidence += f"; at the end it served {percent(abs(added))} {side} than on the mean"
+    if found.alike:
+        evidence += "; the servers beside it did alike at the same time, so it is not this one's alone"
+    if found.alike or (state.steady and abs(added) <= included):
         return Hit("note", evidence, figures)
+    if abs(added) < _LEVEL:
+        return Hit("flagged", evidence, figures, effects=_SWINGING)
     return Hit("flagged", evidence, figures, effects=_RISING if added > 0 else _FALLING)
 
 
-def _alone(odd: Sequence[SteadyState], trials: int) -> Hit:
+def _alone(odd: Sequence[SteadyState], trials: int, *, compared: bool) -> Hit:
     """What single trials do, each at another age: a matter of the machine, or not to be told from one."""
     why = next((state.reason for state in odd if state.reason), "its level changed early")
     which = f"{len(odd)} of {counted(trials, 'trial')} swing{'s' if len(odd) == 1 else ''} by itself ({why})"
-    if trials < FEWEST_TRIALS:
+    if compared:
+        said = f"{which}; the trials share no such course, so it is not the server's"
+    elif trials < FEWEST_TRIALS:
         said = f"{which}; {FEWEST_TRIALS} trials would tell the server from the machine"
     else:
-        said = f"{which}; the trials share no such course, so it is not the server's"
+        said = f"{which}; whether the trials share it is not known: their windows are not of one length"
     return Hit("note", said, {"trials": float(len(odd))})
 
 
-def _bounds_reached(loads: Sequence[Load]) -> Hit | None:
-    """What was measured is steady, so this is a note; but nobody has seen the warm-up end."""
+def _too_few(loads: Sequence[Load]) -> Hit | None:
+    """Slices in which nobody could look. Of a load that took no turns and is as short, S7 speaks."""
+    if not loads or any(load.settle_ns is None for load in loads):
+        return None
+    if sum(len(load.windows) >= FEWEST_AGES for load in loads) >= FEWEST_TRIALS:
+        return Hit("note", "slices of several lengths: whether its level changed with its age is not known")
+    most = max(len(load.windows) for load in loads)
+    evidence = (
+        f"too few slices to tell whether its level still changed: {most} in each of "
+        f"{counted(len(loads), 'sitting')}; it takes {FEWEST_AGES} in {FEWEST_TRIALS}"
+    )
+    return Hit("note", evidence, {"slices": float(most), "trials": float(len(loads))})
+
+
+def _bounds_reached(loads: Sequence[Load], after: str) -> Hit | None:
+    """Nobody has seen the warm-up end; `after` says what was measured behind it."""
     watched = _watched(loads)
     reached = [load.warm_up for load in watched if load.warm_up is not None and _at_bound(load)]
     if not reached:
@@ -107,7 +138,7 @@ def _bounds_reached(loads: Sequence[Load]) -> Hit | None:
     return Hit(
         "note",
         f"the warm-up was ended at its bound of {duration(reached[0].bound_ns)} in {len(reached)} of "
-        f"{trials} ({reached[0].reason}); what was measured after it is steady{fault}",
+        f"{trials} ({reached[0].reason}); {after}{fault}",
         {"trials": float(len(reached))},
         remedy="raise the study's warm_up_max_s" if most else "",
     )
@@ -115,7 +146,7 @@ def _bounds_reached(loads: Sequence[Load]) -> Hit | None:
 
 def _watched(loads: Sequence[Load]) -> Sequence[Load]:
     """Those whose warm-up was watched as long as the study lets; the others' was as long as those showed."""
-    longest_ns = max(load.warm_up.bound_ns if load.warm_up else 0 for load in loads)
+    longest_ns = max((load.warm_up.bound_ns if load.warm_up else 0 for load in loads), default=0)
     return [load for load in loads if load.warm_up and load.warm_up.bound_ns == longest_ns]
 
 
