@@ -58,6 +58,15 @@ def test_a_full_generator_before_a_server_with_time_to_spare_gives_both_ends_of_
     assert "134 – 161 k/s" in markdown.render(judged)
 
 
+def test_the_idle_server_bounds_itself_whoever_held_it_back() -> None:
+    """At 80 % M7 speaks beside G1: the utilisation law holds for both."""
+    made = busy(steady_run({"go": 84_000, "java": 134_000}), {"java": 134_000}, 0.80)
+    first, *_ = said(made)
+    assert first.startswith("java is fastest: 1.58 to 3.14 times (")
+    judged = msgspec.structs.replace(made, judgement=judge(made, 0))
+    assert "134 – 262 k/s" in markdown.render(judged)
+
+
 def test_a_server_that_nobody_looked_at_is_at_least_so_fast() -> None:
     first, *_ = said(busy(steady_run({"go": 84_000, "java": 134_000}), {"java": 134_000}, None))
     assert first == "java is fastest: at least 1.58 times (its generator was full (G1)) go."

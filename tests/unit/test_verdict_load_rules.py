@@ -148,20 +148,35 @@ class TestLink:
 
 
 class TestEqualServers:
-    def level(self, busy: float, rates: dict[str, float]) -> list[str]:
+    def found(self, busy: float, rates: dict[str, float], server_busy: float = 0.99) -> dict[str, Finding]:
         made = steady_run(rates)
+        seen = server(cpu_share=server_busy)
         trials = tuple(
-            msgspec.structs.replace(one, measurement=measurement(rates[one.case], busy=busy), host=None)
+            msgspec.structs.replace(
+                one, measurement=measurement(rates[one.case], busy=busy), host=None, server=seen
+            )
             for one in made.trials
         )
         judged = judge(msgspec.structs.replace(made, trials=trials), 0)
-        return [finding.subject.case or "" for finding in judged.findings if finding.code == "G7"]
+        return {one.subject.case or "": one for one in judged.findings if one.code == "G7"}
+
+    def level(self, busy: float, rates: dict[str, float]) -> list[str]:
+        return list(self.found(busy, rates))
 
     def test_three_servers_at_one_figure_behind_a_busy_client(self) -> None:
         rates = {"a": 178_000.0, "b": 178_500.0, "c": 179_000.0, "d": 90_000.0}
         assert self.level(0.85, rates) == ["a", "b", "c"]
         assert self.level(0.5, rates) == []
         assert self.level(0.85, {"a": 178_000.0, "b": 179_000.0, "d": 90_000.0}) == []
+
+    def test_servers_whose_own_cores_were_full_set_the_pace_themselves(self) -> None:
+        rates = {"a": 178_000.0, "b": 178_500.0, "c": 179_000.0}
+        full = self.found(0.85, rates)["a"]
+        assert (full.on_throughput, full.on_times, full.at_most_times) == ("none", "void", None)
+        assert full.evidence.endswith("the server's cores were 99 % busy, so it set the pace itself")
+        idle = self.found(0.85, rates, server_busy=0.8)["a"]
+        assert (idle.on_throughput, idle.on_times) == ("at least", "void")
+        assert idle.at_most_times == pytest.approx(0.8**-3)
 
 
 class TestTimes:
@@ -228,6 +243,7 @@ class TestServerBound:
 
     def test_a_server_with_time_to_spare(self) -> None:
         assert self.busy(0.6)["M7"].severity == "flagged"
+        assert self.busy(0.6)["M7"].at_most_times == pytest.approx(0.6**-3)  # whoever holds it back
         assert "M7" not in self.busy(0.95)
 
     def test_the_kernel_s_work_and_the_services_count_as_the_server_s(self) -> None:

@@ -309,7 +309,20 @@ class TestCores:
         assert finding.code == "H1" and "same core" in finding.evidence
 
     def test_more_threads_than_cores(self) -> None:
-        assert "2 client threads on 1 core" in found(measurement(), plan(threads=2))["H1"].evidence
+        crowded = found(measurement(), plan(threads=2), server=server(cpu_share=0.8))["H1"]
+        assert "2 client threads on 1 core" in crowded.evidence
+        assert crowded.at_most_times == pytest.approx(0.8**-3)
+        shared = found(measurement(), plan(cpus=(1,)), server=server(cpu_share=0.8))["H1"]
+        assert shared.at_most_times is None  # its share of the core is not what it could have of it
+
+    def test_what_all_cases_share_is_bounded_by_the_loosest_of_them(self) -> None:
+        trials = [
+            trial(name, b, plan=plan(threads=2), server=server(cpu_share=share))
+            for name, share in (("a", 0.8), ("b", 0.95))
+            for b in range(6)
+        ]
+        [one] = [one for one in judge(run([case("a"), case("b")], trials), 0).findings if one.code == "H1"]
+        assert one.subject.case is None and one.at_most_times == pytest.approx(0.8**-3)
 
     @pytest.mark.parametrize(
         ("threads", "here", "hit"), [(2, True, True), (1, True, False), (2, False, False)]

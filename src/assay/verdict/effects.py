@@ -65,17 +65,21 @@ def withheld(findings: Iterable[Finding], case: str, figures: Figures = "through
 
 def bounded(findings: Iterable[Finding], case: str, but: Collection[str] = ()) -> Bounded:
     """What is left to know of the case's throughput, leaving out what rules of the codes `but` found."""
-    slack, limits = EXACT, []
+    slack, limits, most = EXACT, [], []
     for finding in concerning(findings, case):
         if finding.code in but:
             continue
         if finding.on_throughput == "at least":
-            slack = slack.joined(Slack(1.0, finding.at_most_times or math.inf))
+            most.append(finding.at_most_times or math.inf)
         elif finding.on_throughput == "at most":
             slack = slack.joined(Slack(0.0, 1.0))
         elif finding.on_throughput != "unknown":
             continue
         limits.append(Limit(code=finding.code, words=finding.because))
+    if most:
+        # Each bound from above holds by itself, so the smallest does. One that gives none (a server that was
+        # still getting faster) may have changed what the others rest on.
+        slack = slack.joined(Slack(1.0, math.inf if math.inf in most else min(most)))
     return Bounded(slack, tuple(dict.fromkeys(limits)))
 
 

@@ -226,7 +226,11 @@ def _shared(rule: Rule, findings: list[Finding], names: Mapping[str, str]) -> li
         return findings
     most = max(findings, key=lambda finding: finding.trials)
     evidence = f"all {cases} cases, {names[most.subject.case or '']} for example: {most.evidence}"
-    return [msgspec.structs.replace(most, subject=Subject(), evidence=evidence)]
+    # What bounds one case from above need not hold of another: the loosest holds of all.
+    bounds = [finding.at_most_times for finding in findings]
+    known = [bound for bound in bounds if bound is not None]
+    loosest = max(known) if len(known) == len(bounds) else None
+    return [msgspec.structs.replace(most, subject=Subject(), evidence=evidence, at_most_times=loosest)]
 
 
 def _remarked(finding: Finding, remark: str) -> Finding:

@@ -47,15 +47,7 @@ def generator_saturated(load: Load, limits: Limits) -> Hit | None:
     idle = load.client_idle_share
     if idle is None or idle >= limits["idle"] or not load.counts.completed:
         return None
-    hit = _no_time_to_spare(load, idle, limits)
-    pace = load.pace_share
-    if paced_by_server(pace):
-        assert pace is not None  # a share that is not known sets no pace
-        said = f"{hit.evidence}; the server's cores were {percent(pace)} busy, so it set the pace itself"
-        return replace(hit, evidence=said, effects=_SERVER_SET_THE_PACE)
-    return replace(
-        hit, evidence=hit.evidence + why_unbounded(pace), effects=_GENERATOR_FULL, at_most_times=at_most(pace)
-    )
+    return _by_pace(_no_time_to_spare(load, idle, limits), load.pace_share, _GENERATOR_FULL)
 
 
 def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
@@ -284,23 +276,34 @@ def suspiciously_equal(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, 
         busy = 1 - statistics.fmean(known)
         if busy < limits["busy"]:
             continue
+        evidence = (
+            f"{named} all reach {rate(best)} to within {exact_percent(limits['within'])}; "
+            f"the client was {percent(busy)} busy"
+        )
         for seen in level:
-            yield (
-                Subject(case=seen.case.id),
-                Hit(
-                    "withheld",
-                    f"{named} all reach {rate(best)} to within {exact_percent(limits['within'])}; "
-                    f"the client was {percent(busy)} busy",
-                    {"best_per_s": best, "client_busy_share": busy},
-                ),
-            )
+            hit = Hit("withheld", evidence, {"best_per_s": best, "client_busy_share": busy})
+            yield Subject(case=seen.case.id), _by_pace(hit, seen.server_busy_share, _ONE_FIGURE)
+
+
+def _by_pace(hit: Hit, pace: float | None, held_back: Effects) -> Hit:
+    """What was found where the client is full: a bound where the server idled meanwhile, and of the times
+    alone where its own cores were full, too."""
+    if paced_by_server(pace):
+        assert pace is not None  # a share that is not known sets no pace
+        said = f"{hit.evidence}; the server's cores were {percent(pace)} busy, so it set the pace itself"
+        return replace(hit, evidence=said, effects=_SERVER_SET_THE_PACE)
+    said = hit.evidence + why_unbounded(pace)
+    return replace(hit, evidence=said, effects=held_back, at_most_times=at_most(pace))
+
+
+_ONE_FIGURE = Effects("at least", "void", because="unrelated servers ended at one figure", when="otherwise")
 
 
 G7 = RunRule(
     code="G7",
     title="unrelated servers at one figure",
     severities=("withheld",),
-    effects=(Effects("at least", "void", because="unrelated servers ended at one figure"),),
+    effects=(_ONE_FIGURE, _SERVER_SET_THE_PACE),
     thresholds=(
         Threshold("within", 0.01, "share", "distance from the best that counts as the same figure"),
         Threshold("servers", 3, "count", "unrelated servers at one figure that are no coincidence"),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from assay.verdict.load import Load
+from assay.verdict.pace import at_most
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.words import counted, percent
 
 
 def cores_shared(load: Load, limits: Limits) -> Hit | None:
-    """H1: client and server on the same cores, or more client threads than cores."""
+    """H1: client and server on the same cores, or more client threads than cores.
+
+    Threads that wait for each other leave the server idle, which bounds it from above. A server that
+    shares its cores has less of them than its own share of the time says: nothing bounds that.
+    """
     machine, threads = load.machine, load.asked.threads
     shared, cores = machine.cores_shared, machine.client_cores
     figures = {"shared_cores": float(len(shared)), "threads": float(threads), "cores": float(cores or 0)}
@@ -19,7 +24,8 @@ def cores_shared(load: Load, limits: Limits) -> Hit | None:
         return Hit("flagged", f"client and server {how} (CPU {which})", figures, gravity=len(shared))
     if cores is not None and threads > cores:
         evidence = f"{counted(threads, 'client thread')} on {counted(cores, 'core')}"
-        return Hit("flagged", evidence, figures, gravity=threads / cores)
+        gravity, most = threads / cores, at_most(load.pace_share)
+        return Hit("flagged", evidence, figures, gravity=gravity, at_most_times=most)
     unpinned = not machine.client_cpus and not machine.server_cpus
     together = machine.link is not None and machine.link.same_machine
     if together and unpinned and cores is not None and threads >= cores:
