@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from assay.stats.carry_over import carry_over
 from assay.stats.woven import FEWEST_CYCLES, beyond_chance, error_of_mean
 from assay.values.finding import Subject
 from assay.values.trial import Lane
@@ -16,13 +17,18 @@ from assay.verdict.rule import CaseRule, Effects, Hit, Limits, RunRule, Threshol
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, exact_percent, percent
 
+FEWEST_SITTINGS = 3
+"""From here on a sitting is one value, as its slices share their processes. With one or two of them, which
+rank nobody, the scatter of their slices is what there is."""
+
 
 class _Shift(NamedTuple):
-    """A mean of log ratios, its standard error, and the degrees of freedom by which that is known."""
+    """A mean (of log ratios, or of shares), its standard error, and the degrees of freedom by which that is
+    known."""
 
     mean: float
     error: float
-    degrees: float = math.inf
+    degrees: float
 
     def __str__(self) -> str:
         """By how much more or less it is: "9.8 % (± 0.6 %) less"."""
@@ -41,33 +47,65 @@ class _Shift(NamedTuple):
         return Subject(case=a.case.id, other_case=b.case.id), hit
 
 
+def _of_slices(sittings: Sequence[Sequence[float]]) -> _Shift | None:
+    """The mean of what was taken of slices, a row for each sitting; None with too few to tell."""
+    rows = [row for row in sittings if row]
+    values = [value for row in rows for value in row]
+    if len(values) < FEWEST_CYCLES:
+        return None
+    if len(rows) >= FEWEST_SITTINGS:
+        return _of_sittings([statistics.fmean(row) for row in rows])
+    return _Shift(statistics.fmean(values), error_of_mean(values), len(values) - 1)
+
+
+def _of_sittings(values: Sequence[float]) -> _Shift:
+    """The mean of one value a sitting. A t test of it holds however the sittings differ in what they tell
+    (Ibragimov and Mueller 2010)."""
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    return _Shift(statistics.fmean(values), error, len(values) - 1)
+
+
 def works_while_resting(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """T1: for each server and each other in whose slices its processes used the CPU."""
-    for worker in run.cases:
-        for whose, shares in _used_in_slices_of(run, worker.case.id).items():
-            busy = _Shift(statistics.fmean(shares), error_of_mean(shares))
-            if len(shares) < FEWEST_CYCLES or busy.mean - 2 * busy.error <= limits["flagged"]:
-                continue
-            held = run.find(whose)
-            evidence = (
-                f"{worker.name} used {percent(busy.mean)} of a core in the slices of "
-                f"{held.name if held else whose} (at most {exact_percent(limits['flagged'])} is let pass)"
-            )
-            grave = busy.mean > limits["one_way"]
-            yield (
-                Subject(case=whose, other_case=worker.case.id),
-                Hit("flagged", evidence, {"share": busy.mean}, busy.mean, effects=_T1[0 if grave else 1]),
-            )
+    used = {
+        (worker.case.id, whose): found
+        for worker in run.cases
+        for whose, sittings in _used_in_slices_of(run, worker.case.id).items()
+        if (found := _of_slices(sittings)) is not None
+    }
+    for (case, whose), busy in used.items():
+        errors = beyond_chance(_T1_ERRORS, busy.degrees, len(used))
+        worker, held = run.find(case), run.find(whose)
+        if worker is None or busy.mean - errors * busy.error <= limits["flagged"]:
+            continue
+        evidence = (
+            f"{worker.name} used {percent(busy.mean)} of a core in the slices of "
+            f"{held.name if held else whose} (at most {exact_percent(limits['flagged'])} is let pass)"
+        )
+        grave = busy.mean > limits["one_way"]
+        yield (
+            Subject(case=whose, other_case=case),
+            Hit("flagged", evidence, {"share": busy.mean}, busy.mean, effects=_T1[0 if grave else 1]),
+        )
 
 
-def _used_in_slices_of(run: RunSeen, case: str) -> Mapping[str, list[float]]:
-    """By the server whose slices they were: the share of each that `case` used of a core."""
-    shares: dict[str, list[float]] = {}
+def _used_in_slices_of(run: RunSeen, case: str) -> Mapping[str, list[list[float]]]:
+    """By the server whose slices they were, and sitting by sitting: the share of each that `case` used of a
+    core."""
+    shares: dict[str, list[list[float]]] = {}
     for sitting in run.sittings:
-        if any(trial.case == case for trial in sitting.trials):
-            for rest in sitting.rested(case):
-                shares.setdefault(rest.whose, []).append(rest.cpu_ns / rest.length_ns)
+        if not any(trial.case == case for trial in sitting.trials):
+            continue
+        here: dict[str, list[float]] = {}
+        for rest in sitting.rested(case):
+            here.setdefault(rest.whose, []).append(rest.cpu_ns / rest.length_ns)
+        for whose, each in here.items():
+            shares.setdefault(whose, []).append(each)
     return shares
+
+
+_T1_ERRORS = 2.0
+"""How many standard errors the mean lies above the limit, in a single look."""
 
 
 _T1 = (
@@ -98,15 +136,16 @@ def cold_after_switch(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, H
     """T2: the ratio in the first fifth of the slices against that in the rest of the same slices."""
     pairs = list(_pairs(run))
     for a, b in pairs:
-        cycles = _paired_slices(a, b)
-        early = [log for one, two in cycles if (log := _early_shift(one, two)) is not None]
-        if len(early) < FEWEST_CYCLES:
-            continue
-        shift = _Shift(statistics.fmean(early), error_of_mean(early), len(early) - 1)
-        if shift.beyond(limits, len(pairs)):
+        sittings = _paired_slices(a, b)
+        early = [
+            [log for one, two in cycles if (log := _early_shift(one, two)) is not None] for cycles in sittings
+        ]
+        shift = _of_slices(early)
+        if shift is not None and shift.beyond(limits, len(pairs)):
             colder, other = (a, b) if shift.mean < 0 else (b, a)
-            slower = _Shift(-abs(shift.mean), shift.error)
-            moved = abs(statistics.fmean(_whole_shift(one, two) for one, two in cycles))
+            slower = shift._replace(mean=-abs(shift.mean))
+            whole = [_whole_shift(one, two) for cycles in sittings for one, two in cycles]
+            moved = abs(statistics.fmean(whole))
             evidence = (
                 f"relative to {other.name}, {colder.name} serves {slower} in the first fifth of its slices "
                 f"than later in them; without that fifth their ratio would differ by {percent(moved)}"
@@ -247,44 +286,48 @@ def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]
     pairs = list(_pairs(run))
     for a, b in pairs:
         for seen, before in ((a, b), (b, a)):
-            own, others = _by_neighbour(run, seen.case.id, before.case.id)
-            if min(len(own), len(others)) < FEWEST_CYCLES:
-                continue
-            shift = _difference(others, own)
-            if shift.beyond(limits, 2 * len(pairs)):
+            found = _carried(run, seen.case.id, before.case.id)
+            if found is not None and found.shift.beyond(limits, 2 * len(pairs)):
+                shift = found.shift
                 evidence = (
                     f"{seen.name} serves {shift} in slices right after those of {before.name} than in slices "
                     "right after its own"
                 )
-                share = len(others) / (len(own) + len(others))
-                yield shift.widens(seen, before, evidence, abs(shift.mean) * share)
+                yield shift.widens(seen, before, evidence, abs(shift.mean) * found.share)
 
 
-def _difference(a: Sequence[float], b: Sequence[float]) -> _Shift:
-    """The mean of a without that of b (Welch's test, whose degrees of freedom are Satterthwaite's)."""
-    errors = [(error_of_mean(each) ** 2, len(each) - 1) for each in (a, b)]
-    square = sum(error for error, _ in errors)
-    known_by = sum(error**2 / degrees for error, degrees in errors)
-    degrees = square**2 / known_by if known_by else min(degrees for _, degrees in errors)
-    return _Shift(statistics.fmean(a) - statistics.fmean(b), math.sqrt(square), degrees)
+class _Carried(NamedTuple):
+    """What slices have of following another server's, and the share of these among them and those that follow
+    their own."""
+
+    shift: _Shift
+    share: float
 
 
-def _by_neighbour(run: RunSeen, case: str, other: str) -> tuple[list[float], list[float]]:
-    """ln of the rates of `case` against the cycles around: after slices of its own, and of the other."""
-    own: list[float] = []
-    others: list[float] = []
+def _carried(run: RunSeen, case: str, other: str) -> _Carried | None:
+    """One contrast a sitting; None where too few slices followed either."""
+    followed = {case: 0, other: 0}
+    contrasts = []
     for sitting in run.sittings:
         lanes = {trial.case: trial.lane for trial in sitting.trials if trial.lane and trial.measurement}
         if case not in lanes or other not in lanes:
             continue
         whose = {one.turn: name for name, lane in lanes.items() for one in lane.slices}
-        logs = {one.cycle: math.log(one.completed / one.length_ns) for one in _measured(lanes[case])}
-        for one in _measured(lanes[case]):
-            around = [logs[cycle] for cycle in (one.cycle - 1, one.cycle + 1) if cycle in logs]
-            if around and whose.get(one.turn - 1) in (case, other):
-                to = own if whose[one.turn - 1] == case else others
-                to.append(logs[one.cycle] - statistics.fmean(around))  # so that slow moods cancel
-    return own, others
+        own = _measured(lanes[case])
+        after = {one.cycle: whose[one.turn - 1] for one in own if one.turn - 1 in whose}
+        logs = {one.cycle: math.log(one.completed / one.length_ns) for one in own}
+        for name in followed:
+            followed[name] += sum(before == name for before in after.values())
+        contrasts.append(carry_over(logs, after, case, other))
+    told = [one for one in contrasts if one is not None]
+    if not told or min(followed.values()) < FEWEST_CYCLES:
+        return None
+    if len(told) >= FEWEST_SITTINGS:
+        shift = _of_sittings([one.mean for one in told])
+    else:
+        error = math.hypot(*(one.error for one in told)) / len(told)
+        shift = _Shift(statistics.fmean(one.mean for one in told), error, sum(one.degrees for one in told))
+    return _Carried(shift, followed[other] / sum(followed.values()))
 
 
 T6 = RunRule(
@@ -320,12 +363,12 @@ def _measured(lane: Lane) -> list[Slice]:
     return [one for one in lane.slices if one.phase == "measured" and one.completed > 0 and one.length_ns > 0]
 
 
-def _paired_slices(a: CaseSeen, b: CaseSeen) -> Sequence[tuple[Slice, Slice]]:
-    """The slices of both in each cycle of each sitting that has both."""
-    found: list[tuple[Slice, Slice]] = []
+def _paired_slices(a: CaseSeen, b: CaseSeen) -> Sequence[Sequence[tuple[Slice, Slice]]]:
+    """By sitting that has both, the slices of both in each of its cycles."""
+    found: list[list[tuple[Slice, Slice]]] = []
     others = {lane.sitting: lane for lane in _lanes(b)}
     for lane in _lanes(a):
         if lane.sitting in others:
             by_cycle = {one.cycle: one for one in _measured(others[lane.sitting])}
-            found += [(one, by_cycle[one.cycle]) for one in _measured(lane) if one.cycle in by_cycle]
+            found.append([(one, by_cycle[one.cycle]) for one in _measured(lane) if one.cycle in by_cycle])
     return found
