@@ -26,7 +26,7 @@ from assay.values.finding import Finding
 from assay.values.measurement import Measurement, Outcome, Stray
 from assay.values.plan import Request
 from assay.values.run import Run
-from assay.values.trial import ServiceSeen, Trial, WarmUpSeen
+from assay.values.trial import ContractSeen, ServiceSeen, Trial, WarmUpSeen
 from assay.verdict import judge
 from assay.verdict.load import Machine
 
@@ -145,6 +145,34 @@ class TestYardsticks:
 
     def test_a_ceiling_that_is_overtaken(self) -> None:
         assert "than this ceiling" in findings_of(self.run("ceiling", 5_000))["D4"].evidence
+
+    def test_answers_that_are_wrong_overtake_nothing(self) -> None:
+        wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+        made = self.run("reference", 8_000)
+        finding = findings_of(with_trials(made, {"a": {"contract": wrong}}))["D4"]
+        assert finding.evidence in {f"c serves {more} % more than this reference" for more in (12, 13)}
+        both = {name: {"contract": wrong} for name in "ac"}
+        assert "D4" not in findings_of(with_trials(made, both))
+        assert "D4" not in findings_of(with_trials(made, {"b": {"contract": wrong}}))
+
+    def test_the_luckiest_of_many_candidates_overtakes_nothing(self) -> None:
+        """One that is 2 % faster with p = 0.03: alone that is something, the best of eight is not."""
+        ahead = [1.01, 1.03, 1.0, 1.03, 1.04, 1.01]
+
+        def told(others: int) -> dict[str, Finding]:
+            slower = {f"s{n}": 5_000.0 for n in range(others)}
+            made = steady_run({"b": 10_000, "a": 10_000, **slower})
+            trials = [
+                msgspec.structs.replace(one, measurement=measurement(10_000 * ahead[one.block]))
+                if one.case == "a"
+                else msgspec.structs.replace(one, measurement=measurement(10_000))
+                if one.case == "b"
+                else one
+                for one in made.trials
+            ]
+            return findings_of(run([case("b", role="reference"), case("a"), *map(case, slower)], trials))
+
+        assert "D4" in told(0) and "D4" not in told(7)
 
     def test_a_slower_candidate_overtakes_no_other_candidate(self) -> None:
         assert "D4" not in findings_of(self.run("candidate", 8_000))

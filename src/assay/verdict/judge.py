@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -133,13 +133,25 @@ def judge_load(
 
 
 def find(run: RunSeen) -> tuple[Finding, ...]:
-    """Every rule over everything it looks at, gravest findings first."""
+    """Every rule over everything it looks at, gravest findings first.
+
+    Those that ask what the others made void come last, and stand in the registry's order all the same.
+    """
     thresholds = Thresholds(run.header.design.rules)
-    return _sorted(
-        _remarked(finding, thresholds.remark(rule))
-        for rule in RULES.values()
-        for finding in _apply(rule, run, thresholds)
-    )
+    made: dict[str, list[Finding]] = {}
+    for rule in sorted(RULES.values(), key=lambda rule: rule.last):
+        if rule.last:
+            run = replace(run, void=_void(run, made))
+        made[rule.code] = [
+            _remarked(finding, thresholds.remark(rule)) for finding in _apply(rule, run, thresholds)
+        ]
+    return _sorted(finding for code in RULES for finding in made[code])
+
+
+def _void(run: RunSeen, made: Mapping[str, Sequence[Finding]]) -> frozenset[str]:
+    """The cases whose throughput is no result."""
+    findings = [finding for each in made.values() for finding in each]
+    return frozenset(seen.case.id for seen in run.cases if withheld(findings, seen.case.id))
 
 
 def _apply(rule: Rule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:

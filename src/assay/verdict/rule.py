@@ -83,6 +83,7 @@ class Rule:
     `exempt` are the roles of cases that the rule has nothing to say about. A `shared` rule
     speaks of a cause that the cases have in common: when it meets all of them, it says so once.
     A `passing` rule speaks of disturbances that come and go: one odd trial among many is a note.
+    One that is asked `last` looks at what the others made void.
     """
 
     code: str
@@ -97,6 +98,7 @@ class Rule:
     exempt: frozenset[str] = frozenset()
     shared: bool = False
     passing: bool = False
+    last: bool = False
 
     @property
     def effect_words(self) -> str:

@@ -88,12 +88,13 @@ class CaseSeen:
 @dataclass(frozen=True)
 class RunSeen:
     """A run, its trials sorted by case in the header's order, and its sittings. `damage` says what its record
-    has lost."""
+    has lost. `void` are the cases whose throughput is no result, for the rules that are asked last."""
 
     header: Header
     cases: tuple[CaseSeen, ...]
     damage: tuple[str, ...] = ()
     sittings: tuple[Sitting, ...] = ()
+    void: frozenset[str] = frozenset()
 
     @property
     def groups(self) -> dict[tuple[str, str], tuple[CaseSeen, ...]]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from assay.stats import NOISE_FLOOR
+from assay.stats.pairing import ALPHA, pair
 from assay.values.finding import Subject
 from assay.verdict.rule import Effects, Hit, Limits, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -87,9 +88,12 @@ D2 = RunRule(
 def yardstick_overtaken(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """D4: a candidate that is shown faster than the reference or the ceiling it is measured by."""
     for group in run.groups.values():
-        yardsticks = [seen for seen in group if seen.case.role in ("reference", "ceiling")]
-        for yardstick in yardsticks:
-            faster = [found for seen in group if (found := _faster(run, seen, yardstick, limits["faster"]))]
+        results = [seen for seen in group if seen.case.id not in run.void]
+        rivals = [seen for seen in results if seen.candidate and seen.closed]
+        for yardstick in [seen for seen in results if seen.case.role in ("reference", "ceiling")]:
+            alpha = ALPHA / max(1, len(rivals))
+            found = [_faster(run, seen, yardstick, limits["faster"], alpha) for seen in rivals]
+            faster = [one for one in found if one is not None]
             if faster:
                 ratio, name = max(faster)
                 yield (
@@ -103,13 +107,15 @@ def yardstick_overtaken(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject,
                 )
 
 
-def _faster(run: RunSeen, seen: CaseSeen, yardstick: CaseSeen, at_least: float) -> tuple[float, str] | None:
-    """How much faster a candidate is than the yardstick, and its name; None unless that is shown."""
-    if not seen.candidate or not seen.closed:
+def _faster(
+    run: RunSeen, seen: CaseSeen, yardstick: CaseSeen, at_least: float, alpha: float
+) -> tuple[float, str] | None:
+    """How much faster a candidate is than the yardstick, and its name; None unless that is shown, with what
+    is left of the error where several are looked at."""
+    made = pair(seen.side(), yardstick.side(), manner=run.manner, alpha=alpha)
+    if made is None or made.p_above >= alpha or made.ratio.value <= 1 + at_least:
         return None
-    ratio = run.ratio(seen, yardstick)
-    shown = ratio is not None and ratio.low is not None and ratio.low > 1 and ratio.value > 1 + at_least
-    return (ratio.value, seen.case.label or seen.case.server) if ratio is not None and shown else None
+    return made.ratio.value, seen.case.label or seen.case.server
 
 
 D4 = RunRule(
@@ -124,6 +130,7 @@ D4 = RunRule(
     remedy="tune the reference until nothing overtakes it, or read it as one more server",
     source="ours; in the heroes study Go with pgx once served more than the reference in Rust",
     example="A reference whose pool of connections lets its database sleep between any two queries.",
+    last=True,
     check=yardstick_overtaken,
 )
 
