@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -160,3 +161,18 @@ def test_a_damaged_series_or_other_profile_is_in_no_runs_way(whole: Path, capsys
     told = capsys.readouterr()
     assert "shown without the other profile: " in told.err and "no series of runs" in told.err
     assert "quotes/go" in told.out
+
+
+def test_ends_that_cross_are_told_in_one_sentence(whole: Path) -> None:
+    """Nothing lies between them: the judgement is none, and is made anew from the trials."""
+    judgement = store.load(whole).judgement
+    assert judgement is not None
+    written = json.loads(seal(judgement))
+    del written["crc32"]
+    written["ranking"][0]["known"] = {"low": 161_000.0, "high": 134_000.0, "limits": []}
+    rest = json.dumps(written).encode()[1:]
+    whole.write_bytes(whole.read_bytes() + b'{"crc32":"%08x",%s\n' % (zlib.crc32(rest), rest))
+    read = store.read(whole)
+    [note] = read.notes
+    assert "the ends of what is known cross: at least 161000 and at most 134000" in note
+    assert note.endswith("was left out") and read.run.judgement is None

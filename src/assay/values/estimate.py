@@ -41,6 +41,13 @@ class Known(Value, frozen=True, kw_only=True):
     high: float | None
     limits: tuple[Limit, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raises ValueError where the ends cross: nothing lies between them, so one of the two is wrong."""
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(
+                f"the ends of what is known cross: at least {self.low:g} and at most {self.high:g}"
+            )
+
 
 class Ranked(Value, frozen=True, kw_only=True):
     """A case's place among the cases of its workload and load.
