@@ -10,7 +10,8 @@ holds already of others stays. The page is written anew after each step, so that
 
 With --bounds each flaw that lies outside of the servers (a busy machine, shared cores, a stopped
 generator) is run so often with and without it: what the flawed run says to know must hold what the
-clean run finds.
+clean run finds. Two counts are kept of that: where the clean figure itself lies within, and where its
+interval meets what is known, as a clean run has an error, too.
 """
 
 from __future__ import annotations
@@ -107,9 +108,9 @@ class Looks:
         """How much of what clean runs find lies within what flawed ones say to know."""
         for step, plant in enumerate(outside, start=1):
             _tell(f"[{step}/{len(outside)}] bounds with {plant.code}: ")
-            held, of = _bounds(plant, times)
-            self._found.held[plant.code] = held, of
-            _tell(f"{held} of {of}\n")
+            held = _bounds(plant, times)
+            self._found.held[plant.code] = held
+            _tell(f"{held.within} within, {held.met} met of {held.of}\n")
             self._keep()
 
 
@@ -128,33 +129,38 @@ def _outside(plant: planting.Planted) -> bool:
     return plant.disturb is not None or plant.descriptors is not None or plant.split is not split_cores
 
 
-def _bounds(plant: planting.Planted, times: int) -> tuple[int, int]:
+def _bounds(plant: planting.Planted, times: int) -> page.Held:
     """How many figures of runs with the flaw hold what a clean run finds, of how many."""
     blocks = max(3, plant.blocks)
     flawed = replace(plant, blocks=blocks)
     clean = replace(flawed, disturb=None, apart=False, descriptors=None, split=split_cores, after=None)
-    held: list[bool] = []
+    looks: list[tuple[Known, Estimate]] = []
     for _ in range(times):
         said, found = _judged(flawed), _judged(clean)
         truths = {row.case: row.throughput for row in found.ranking}
-        held += [
-            _holds(row.known, truth)
+        looks += [
+            (row.known, truth)
             for row in said.ranking
             if row.known is not None and not row.withheld and (truth := truths.get(row.case)) is not None
         ]
         ratios = {(one.a, one.b): one.ratio for one in found.comparisons}
-        held += [
-            _holds(one.known, truth)
+        looks += [
+            (one.known, truth)
             for one in said.comparisons
             if one.known is not None and (truth := ratios.get((one.a, one.b))) is not None
         ]
-    return sum(held), len(held)
+    within = sum(_holds(known, truth.value, truth.value) for known, truth in looks)
+    return page.Held(sum(_met(known, truth) for known, truth in looks), len(looks), within)
 
 
-def _holds(known: Known, truth: Estimate) -> bool:
-    """Whether the truth's interval meets what is known."""
+def _met(known: Known, truth: Estimate) -> bool:
+    """Whether the interval of the clean run meets what is known."""
     low = truth.value if truth.low is None else truth.low
-    high = truth.value if truth.high is None else truth.high
+    return _holds(known, low, truth.value if truth.high is None else truth.high)
+
+
+def _holds(known: Known, low: float, high: float) -> bool:
+    """Whether what lies between the two meets what is known."""
     return (known.low is None or high >= known.low) and (known.high is None or low <= known.high)
 
 

@@ -12,9 +12,10 @@ import planting
 import pytest
 import sample_run
 from planting import Planted, page, plants
-from planting.page import Found, kept
+from planting.page import Found, Held, kept
 
 from assay.errors import ServerFailed
+from assay.values.estimate import Known
 from assay.values.finding import Severity
 from assay.values.run import Judgement
 
@@ -47,7 +48,8 @@ def looks(monkeypatch: pytest.MonkeyPatch, run: Callable[[Planted], Judgement], 
 
 
 def test_a_page_is_read_as_it_was_written() -> None:
-    found = Found(caught={"G1": "withheld", "T2": "hidden (G1, H2)"}, held={"H1": (19, 20)})
+    held = {"H1": Held(19, 20, 17), "H2": Held(20, 20)}
+    found = Found(caught={"G1": "withheld", "T2": "hidden (G1, H2)"}, held=held)
     found.silent(20, ["G1", "G1", "S2"], whole=True)
     again = kept(found.page())
     assert again == found
@@ -138,3 +140,13 @@ def test_clean_runs_that_are_cut_off_are_counted_as_what_they_are(
     more = page.kept(out.read_text())
     more.silent(1, [], whole=False)
     assert more.clean["H2"] == "1 of 2"  # fewer runs, of which more are to come, take nothing away
+
+
+def test_a_clean_figure_lies_within_or_its_interval_meets_what_is_known() -> None:
+    """Both counts stand on the page; an earlier page had the second alone."""
+    holds = bench()._holds
+    known = Known(low=1.0, high=1.2)
+    assert not holds(known, 1.25, 1.25) and holds(known, 1.15, 1.35)
+    page = Found(held={"H1": Held(met=5, of=6, within=4)}).page()
+    assert "| rule | within | met |" in page and "| H1 | 4 of 6 | 5 of 6 |\n| all | 4 of 6 | 5 of 6 |" in page
+    assert kept("| H2 | 19 of 20 |\n").held == {"H2": Held(19, 20)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from assay.verdict import RULES
 from planting import plants, table
@@ -22,26 +23,38 @@ _TABLE = "| rule | planted flaw |"
 _BOUNDS = """
 ## Bounds hold the truth
 
-Throughputs and ratios of clean runs of the same servers that lie within what the run with the flaw said
-to know. Wanted: 95 % over all, 90 % of each.
+Throughputs and ratios of clean runs of the same servers, against what the run with the flaw said to know:
+how many lie within it, and how many have an interval that meets it, as a clean run has an error, too.
+Wanted within: 95 % over all, 90 % of each. Rows of an earlier look have the second count alone.
 
-| rule | held |
-|---|---|
+| rule | within | met |
+|---|---|---|
 """
 _ROW = re.compile(
     r"\| (?P<code>[A-Z]\d+)\b[^|]*\| (?P<flaw>[^|]*) \| *(?P<caught>[^|]*?) *\| *(?P<clean>[^|]*?) *\|"
 )
-_HELD = re.compile(r"\| (?P<code>[A-Z]\d+) \| (?P<inside>\d+) of (?P<of>\d+) \|")
+_HELD = re.compile(
+    r"\| (?P<code>[A-Z]\d+) \| (?:(?:(?P<within>\d+) of \d+)? *\| )?(?P<met>\d+) of (?P<of>\d+) \|"
+)
+
+
+class Held(NamedTuple):
+    """Of so many figures, those of which the clean interval `met` what was known, and those that lay
+    `within` it; None where an earlier look did not count them."""
+
+    met: int
+    of: int
+    within: int | None = None
 
 
 @dataclass
 class Found:
-    """By rule: how its flaw was `caught`, in how many `clean` runs it was silent, and how many figures `held`
-    what clean runs found, of how many. `head` says which clean runs those were."""
+    """By rule: how its flaw was `caught`, in how many `clean` runs it was silent, and how many of its figures
+    `held` what clean runs found. `head` says which clean runs those were."""
 
     caught: dict[str, str] = field(default_factory=dict)
     clean: dict[str, str] = field(default_factory=dict)
-    held: dict[str, tuple[int, int]] = field(default_factory=dict)
+    held: dict[str, Held] = field(default_factory=dict)
     head: str = _HEAD
 
     def silent(self, runs: int, spoke: Iterable[str], *, whole: bool) -> None:
@@ -58,9 +71,16 @@ class Found:
         text = self.head + table(self.caught, lambda code: self.clean.get(code, "")) + "\n"
         if not self.held:
             return text
-        rows = "".join(f"| {code} | {inside} of {of} |\n" for code, (inside, of) in self.held.items())
-        inside, of = (sum(one[place] for one in self.held.values()) for place in (0, 1))
-        return f"{text}{_BOUNDS}{rows}| all | {inside} of {of} |\n"
+        rows = [_row(code, one) for code, one in self.held.items()]
+        looked = [one.within for one in self.held.values() if one.within is not None]
+        within = sum(looked) if len(looked) == len(self.held) else None
+        met, of = sum(one.met for one in self.held.values()), sum(one.of for one in self.held.values())
+        return f"{text}{_BOUNDS}{''.join(rows)}{_row('all', Held(met, of, within))}"
+
+
+def _row(name: str, held: Held) -> str:
+    within = "" if held.within is None else f"{held.within} of {held.of}"
+    return f"| {name} | {within} | {held.met} of {held.of} |\n"
 
 
 def kept(page: str) -> Found:
@@ -75,5 +95,6 @@ def kept(page: str) -> Found:
             if clean and code in RULES:
                 found.clean[code] = clean
         elif held := _HELD.fullmatch(line):
-            found.held[held["code"]] = (int(held["inside"]), int(held["of"]))
+            within = int(held["within"]) if held["within"] else None
+            found.held[held["code"]] = Held(int(held["met"]), int(held["of"]), within)
     return found
