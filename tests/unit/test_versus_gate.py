@@ -85,6 +85,13 @@ def test_a_server_that_differs_from_itself_breaks_no_limit() -> None:
     assert exit_codes.of(biased) == 0
 
 
+def test_a_limit_that_cannot_be_told_names_what_widened_the_ratio() -> None:
+    [first, *_] = contest.told(gated(9_700, control_per_s=10_500)).said
+    assert first.endswith(
+        "whether the limit of 2 % is kept cannot be told (a server differed from itself (D1))."
+    )
+
+
 def test_two_records_are_held_to_a_limit_as_a_contest_is() -> None:
     made = gated(9_700, noise=0.2, control_per_s=9_500)
     gate = answer(made).gate

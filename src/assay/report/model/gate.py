@@ -28,7 +28,9 @@ def told(run: Run, gate: Gate) -> str:
     known = _known(base, head, gate.ratio)
     if gate.decided:
         return f"{known}: {limit} is {gate.outcome}."
-    why = f" ({verdict.words_of(gate.limits)})" if gate.limits else ""
+    wider = verdict.widening(run.judgement.findings if run.judgement else (), gate.base.id, gate.head.id)
+    limits = verdict.words_of((*gate.limits, *wider))
+    why = f" ({limits})" if limits else ""
     return f"{known}: whether {limit} is kept cannot be told{why}."
 
 
