@@ -112,10 +112,13 @@ def test_rivals_nearer_than_one_is_to_itself_are_not_called_alike() -> None:
         for one in made.trials
     )
     made = msgspec.structs.replace(made, trials=unlike)
-    [pair] = answer(msgspec.structs.replace(made, judgement=judge(made, 0))).pairs
+    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    [pair] = answer(made).pairs
     assert pair.settled is None and pair.blocks_needed is None  # no number of blocks takes the bias away
     assert pair.detectable is not None and pair.detectable > 1.07
     assert pair.ratio is not None and pair.ratio.low is not None and pair.ratio.low < 0.95
+    [chart] = [one for one in charts(made) if one.name == "course"]
+    assert chart.rows[-1][2] == times(pair.ratio.low)  # what is drawn is wider as well
 
 
 def test_several_rivals_share_the_error() -> None:

@@ -78,7 +78,11 @@ def test_what_would_settle_it_is_told_in_sittings() -> None:
 def test_what_would_decide_a_limit_is_told_in_sittings() -> None:
     made = stood(3, apart=1.02, noise=0.1, allowed=0.02)
     gate = answer(made).gate
-    assert gate is not None and gate.blocks_needed is not None
+    go, node = see_run(made).cases
+    known = pair_of(see_run(made), (), node, go).pair
+    assert gate is not None and gate.blocks_needed is not None and known is not None
+    values = blocks_to_settle([log - math.log(0.98) for log in known.logs], 0.0)
+    assert values is not None and gate.blocks_needed == math.ceil(values * 3 / len(known.logs))
     told = re.match(r"Not decided: about ([\d,]+) more sitting", contest.told(made).surer[0])
     assert told and int(told[1].replace(",", "")) == max(1, gate.blocks_needed - 3)
 
