@@ -178,7 +178,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "answers on a stream that nobody opened",
         &[
             Send(SETTINGS),
-            Send(b"\0\0\x01\x01\x05\0\0\0\x09\x88"),
+            Send(b"\0\0\x01\x01\x05\0\0\x03\xe9\x88"),
             HalfClose,
         ],
         PROTOCOL_ERROR,
