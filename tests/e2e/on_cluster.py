@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import made_studies
-from three_hosts import BIN, Cluster
+from three_hosts import BIN, Cluster, Host
 
 ASSAY = str(BIN / "assay")
 T = TypeVar("T")
@@ -49,6 +49,12 @@ def until(condition: Callable[[], T], within_s: float = 40) -> T:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return found
+
+
+def taking_turns(host: Host) -> list[int]:
+    """Its generators in mid-sitting, whatever they were asked last there."""
+    asked = ("start_turns", "finish_turns", "look_at_turns", "change")
+    return sorted({pid for word in asked for pid in host.processes(f"GeneratorAgent.{word}")})
 
 
 def agents(cluster: Cluster) -> list[int]:

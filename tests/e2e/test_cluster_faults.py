@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import three_hosts
-from on_cluster import agents, drivers, findings_of, going, load, small_study, studied, until
+from on_cluster import agents, drivers, findings_of, going, load, small_study, studied, taking_turns, until
 from three_hosts import Cluster, Host
 
 from assay import store
@@ -84,7 +84,7 @@ def test_a_generator_killed_in_mid_sitting_fails_it_within_ten_seconds_and_the_n
     cluster: Cluster, tmp_path: Path
 ) -> None:
     begun = studied(cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=4, woven=True))
-    turns = partial(cluster.hosts[1].processes, "GeneratorAgent.finish_turns")
+    turns = partial(taking_turns, cluster.hosts[1])
     [victim] = until(turns)
     os.kill(victim, 9)
     until(lambda: finished(tmp_path, "sitting") == 1, within_s=10)
@@ -100,7 +100,7 @@ def test_a_generator_killed_in_mid_sitting_fails_it_within_ten_seconds_and_the_n
 
 def test_a_driver_killed_in_mid_sitting_leaves_nothing(cluster: Cluster, tmp_path: Path) -> None:
     begun = studied(cluster, small_study(tmp_path, ["right", "slow"], blocks=2, measure_s=30, woven=True))
-    until(lambda: cluster.hosts[1].processes("GeneratorAgent.finish_turns"))
+    until(lambda: taking_turns(cluster.hosts[1]))
     for driver in drivers(cluster, "small"):
         os.kill(driver, 9)
     begun.communicate(timeout=10)

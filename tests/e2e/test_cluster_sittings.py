@@ -39,6 +39,16 @@ def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRay]:
         yield running
 
 
+def begun_since(before: set[int]) -> list[psutil.Process]:
+    """The processes below this one that were not there then: a cluster of other tests may still be ending."""
+    return [one for one in psutil.Process().children(recursive=True) if one.pid not in before]
+
+
+@pytest.fixture
+def before() -> set[int]:
+    return {one.pid for one in psutil.Process().children(recursive=True)}
+
+
 class Told(Silent):
     """What was noted; and what is done the first time that lanes measure."""
 
@@ -92,7 +102,9 @@ def check(sitting: Sitting) -> None:
     assert died.lane is not None and died.lane.slices
 
 
-def test_servers_on_the_node_take_turns_under_all_generators(ray: FakeRay, tmp_path: Path) -> None:
+def test_servers_on_the_node_take_turns_under_all_generators(
+    ray: FakeRay, before: set[int], tmp_path: Path
+) -> None:
     made_studies.write(tmp_path, ["right", "slow", "dies"], blocks=2, woven=True, measure_s=0.6)
     told = Told()
     run = sat(tmp_path, told)
@@ -103,11 +115,11 @@ def test_servers_on_the_node_take_turns_under_all_generators(ray: FakeRay, tmp_p
         check(sitting)
     assert run.judgement is not None and run.judgement.comparisons[0].ratio is not None
     assert "neighbouring slices" in run.judgement.comparisons[0].ratio.method
-    assert psutil.Process().children(recursive=True) == []
+    assert begun_since(before) == []
 
 
 def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
-    ray: FakeRay, tmp_path: Path
+    ray: FakeRay, before: set[int], tmp_path: Path
 ) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=2, woven=True, measure_s=0.4)
     run = sat(tmp_path, Told(lambda: ray.kill(ray.of(SECOND))))
@@ -119,7 +131,7 @@ def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
     assert all(one.measurement and len(one.generators) == 2 for one in whole.trials)
     assert run.judgement is not None
     assert "G9" in {finding.code for finding in run.judgement.findings}
-    assert psutil.Process().children(recursive=True) == []
+    assert begun_since(before) == []
 
 
 @pytest.mark.parametrize("woven", [True, False])
@@ -133,7 +145,7 @@ def test_a_study_of_one_connection_runs_from_one_generator(ray: FakeRay, tmp_pat
         assert [seen.node for seen in one.generators] == [FIRST]
 
 
-def test_what_is_said_after_ctrl_c_can_be_done(ray: FakeRay, tmp_path: Path) -> None:
+def test_what_is_said_after_ctrl_c_can_be_done(ray: FakeRay, before: set[int], tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "slow"], blocks=2, woven=True, measure_s=0.4)
 
     def ctrl_c() -> None:
@@ -147,7 +159,7 @@ def test_what_is_said_after_ctrl_c_can_be_done(ray: FakeRay, tmp_path: Path) -> 
     settings = made_servers.settings(tmp_path)
     with pytest.raises(InputError, match="a run on a cluster cannot be gone on with"):
         trial.resume(store.find(settings.results, "latest"), settings)
-    assert psutil.Process().children(recursive=True) == []
+    assert begun_since(before) == []
 
 
 def test_what_is_said_where_a_trial_cannot_be_stored_can_be_done(
@@ -188,7 +200,7 @@ def test_the_record_has_the_tools_of_the_server_node(
 
 @pytest.mark.parametrize("woven", [True, False])
 def test_servers_that_their_node_ended_for_want_of_a_driver_did_not_fail(
-    ray: FakeRay, tmp_path: Path, woven: bool
+    ray: FakeRay, before: set[int], tmp_path: Path, woven: bool
 ) -> None:
     modes = ["right", "slow"] if woven else ["right"]
     made_studies.write(tmp_path, modes, blocks=1, woven=woven, measure_s=5)
@@ -204,7 +216,7 @@ def test_servers_that_their_node_ended_for_want_of_a_driver_did_not_fail(
         assert one.failure is not None and one.failure.stage == "cluster"
         said = "node 127.0.0.3: it heard nothing of the driver for 8 s and ended its servers"
         assert said in one.failure.reason
-    assert psutil.Process().children(recursive=True) == []
+    assert begun_since(before) == []
 
 
 def test_threads_of_a_study_are_those_of_all_generators(ray: FakeRay, tmp_path: Path) -> None:
