@@ -182,7 +182,7 @@ ALL: tuple[Planted, ...] = (
     ),  # fmt: skip
     Planted(
         code="S2",
-        flaw="a server that tires after three of its eight turns, beside two that do not",
+        flaw="a server that tires from turn to turn, beside two that do not",
         servers={"one": "works", "two": "tires", "three": "works"},
         blocks=5,
         woven=True,
@@ -278,7 +278,8 @@ ALL: tuple[Planted, ...] = (
         code="T6",
         flaw="a server that works on for 90 ms after its turn",
         servers={"one": "works", "two": "works on after its turn"},
-        **IN_TURNS | {"load": "connections = 4\nmeasure_s = 2.4\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3"},
+        blocks=5,
+        **IN_TURNS | {"load": "connections = 4\nmeasure_s = 1.6\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3"},
         unless=("G1", "H2"),
     ),
     Planted(code="H1", flaw="client and server on one core", split=_one_core),

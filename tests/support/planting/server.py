@@ -19,8 +19,9 @@ BIG = bytes(16 << 20)
 HANGS_S = 60.0
 PAUSE_S = 0.03
 """Longer than any gap between the answers of one slice."""
-TIRES_S = 0.6
-"""A warm-up of 0.3 s and the first three of eight slices."""
+FRESH_TURNS = 3
+TIRES_BY_S = 0.0005
+"""What each turn after those adds to an answer: as steep however many turns the warm-up took."""
 
 
 def count_starts(state: Path) -> int:
@@ -46,7 +47,9 @@ class Server:
         self.began_s: float | None = None
         self.answered_s = 0.0
         self.cold_until_s = 0.0
-        self.loaded_s = 0.0
+        self.turns = 0
+        self.turn_began_s = 0.0
+        self.counting = threading.Lock()
         self.last_target = b""
         self.lock = threading.Lock()
 
@@ -70,12 +73,13 @@ class Server:
         self.last_target, self.answered_s = target, time.monotonic()
 
     def tire(self, now: float) -> None:
-        """Be slow after so much time under load; pauses between turns are none of it, however long."""
+        """Be slower from turn to turn, however long the pauses between them are."""
         sum(range(4000))
-        gap_s = now - self.answered_s
-        self.loaded_s += gap_s if gap_s < PAUSE_S else 0.0
-        if self.loaded_s > TIRES_S:
-            time.sleep(0.01)
+        with self.counting:
+            if min(now - self.answered_s, now - self.turn_began_s) > PAUSE_S:
+                self.turns, self.turn_began_s = self.turns + 1, now
+        if self.turns > FRESH_TURNS:
+            time.sleep(TIRES_BY_S * (self.turns - FRESH_TURNS))
 
     def take_turns(self, now: float, age_s: float) -> None:
         """Do what only shows where servers take turns."""
