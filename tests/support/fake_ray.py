@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from assay.cluster.agent import NodeAgent
 from assay.values.cluster import Role
 
 ADDRESS = "127.0.0.1:6379"
+FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 
 
 class RayError(Exception):
@@ -178,3 +180,11 @@ def running(monkeypatch: pytest.MonkeyPatch, roles: Mapping[str, Sequence[Role]]
         for handle in fake.handles:
             if not handle.gone:
                 fake.kill(handle)
+
+
+@contextlib.contextmanager
+def three_nodes(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[FakeRay]:
+    """A cluster of two generators and a server node, whose agents keep what they build in `cache`."""
+    monkeypatch.setenv("ASSAY_CACHE", str(cache))
+    with running(monkeypatch, {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}) as made:
+        yield made

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
+
 
 class Hello(BaseHTTPRequestHandler):
     """Says hello to whatever it is asked."""
@@ -31,3 +33,15 @@ def standing() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+@contextmanager
+def asked_a_hundred_times(connections: int) -> Iterator[LoadPlan]:
+    """A load of a hundred requests to it."""
+    with standing() as url:
+        yield LoadPlan(
+            url=url,
+            requests=(Request(target="/"),),
+            load=Closed(connections=connections),
+            stop=StopAtCount(count=100),
+        )

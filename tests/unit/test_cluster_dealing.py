@@ -13,7 +13,7 @@ from typing import cast
 import fake_ray
 import hello_server
 import pytest
-from fake_ray import ADDRESS, FakeRay
+from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
 from assay.cli import ray_flags
@@ -23,28 +23,19 @@ from assay.generator import generators_of
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.values.cluster import Role
-from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
-
-FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
+from assay.values.plan import Closed, LoadPlan
 
 
 @pytest.fixture(scope="module")
 def plan() -> Iterator[LoadPlan]:
     """A hundred requests to a server that stands here."""
-    with hello_server.standing() as url:
-        yield LoadPlan(
-            url=url,
-            requests=(Request(target="/"),),
-            load=Closed(connections=12),
-            stop=StopAtCount(count=100),
-        )
+    with hello_server.asked_a_hundred_times(connections=12) as made:
+        yield made
 
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
-    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+    with fake_ray.three_nodes(monkeypatch, tmp_path / "cache") as running:
         yield running
 
 

@@ -7,12 +7,12 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import fake_ray
+import hello_server
 import pytest
-from fake_ray import ADDRESS, FakeRay
+from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
 import assay
@@ -24,45 +24,20 @@ from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
 from assay.cluster.merge import NotOneLoad
 from assay.errors import EnvironmentLacks, InputError
 from assay.settings import Settings
-from assay.values.plan import Closed, LoadPlan, Request, StopAfter, StopAtCount
+from assay.values.plan import Closed, LoadPlan, StopAfter
 from assay.values.trial import ClockSeen
-
-FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
-
-
-class Hello(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
 
 
 @pytest.fixture(scope="module")
 def plan() -> Iterator[LoadPlan]:
     """A hundred requests to a server that stands here."""
-    with ThreadingHTTPServer((FIRST, 0), Hello) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield LoadPlan(
-            url=f"http://{FIRST}:{server.server_port}",
-            requests=(Request(target="/"),),
-            load=Closed(connections=4),
-            stop=StopAtCount(count=100),
-        )
-        server.shutdown()
-        thread.join()
+    with hello_server.asked_a_hundred_times(connections=4) as made:
+        yield made
 
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
-    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+    with fake_ray.three_nodes(monkeypatch, tmp_path / "cache") as running:
         yield running
 
 

@@ -6,13 +6,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import fake_ray
+import hello_server
 import msgspec
 import pytest
-from fake_ray import ADDRESS, FakeRay
+from fake_ray import ADDRESS, FIRST, SECOND, FakeRay
 from msgspec.structs import replace
 
 from assay.cluster import session
@@ -26,45 +26,20 @@ from assay.sut.cores import CoreSplit
 from assay.values.plan import Closed, LoadPlan, Request, StopAfter
 from assay.values.weave import End, EndLane, GiveTurns, Measure, SetLengths, WovenMeasurement, WovenPlan
 
-FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 MS = 1_000_000
 HOUR_NS = 3_600_000 * MS
 PATIENCE_S = 60.0
 
 
-class Hello(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def standing() -> Iterator[str]:
-    with ThreadingHTTPServer((FIRST, 0), Hello) as server:
-        server.daemon_threads = True
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://{FIRST}:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
 @pytest.fixture(scope="module")
 def urls() -> Iterator[tuple[str, str]]:
-    with standing() as one, standing() as other:
+    with hello_server.standing() as one, hello_server.standing() as other:
         yield one, other
 
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
-    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
-    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
-    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+    with fake_ray.three_nodes(monkeypatch, tmp_path / "cache") as running:
         yield running
 
 
@@ -171,7 +146,7 @@ def test_a_change_that_one_hears_of_too_late_spoils_the_sitting(
 
 
 def test_a_lane_ends_where_no_generator_finds_anybody(ray: FakeRay, urls: tuple[str, str]) -> None:
-    with standing() as gone:
+    with hello_server.standing() as gone:
         pass
     with taking_turns((urls[0], gone), slice_ns=20 * MS) as turns:
         deadline = time.monotonic() + PATIENCE_S
