@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assay.values.trial import GeneratorSeen
 from assay.verdict.load import Load
+from assay.verdict.pace import at_most
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, percent
@@ -54,7 +56,13 @@ def generators_unequal(load: Load, limits: Limits) -> Hit | None:
     if share >= 1 - limits["apart"]:
         return None
     evidence = f"generator {node} had {percent(share)} of the mean's answers for each of its connections"
-    return Hit("flagged", evidence, {"share": share, "limit": limits["apart"]}, gravity=1 - share)
+    return Hit(
+        "flagged",
+        evidence,
+        {"share": share, "limit": limits["apart"]},
+        gravity=1 - share,
+        at_most_times=at_most(load.pace_share),
+    )
 
 
 G10 = LoadRule(
@@ -80,7 +88,8 @@ def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
         return None
     limit = max(limits["apart"], limits["share"] * load.counts.duration_ns)
     if load.settle_ns is not None:
-        return _turns_apart(load.generators, load.settle_ns, limit)
+        hit = _turns_apart(load.generators, load.settle_ns, limit)
+        return replace(hit, at_most_times=at_most(load.pace_share)) if hit else None
     worst = max(load.generators, key=lambda one: _unsure_ns(one) + max(0, one.started_late_ns))
     unsure, late = _unsure_ns(worst), max(0, worst.started_late_ns)
     if unsure + late <= limit:
@@ -89,7 +98,13 @@ def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
         f"generator {worst.node} began {duration(late)} after the agreed instant, and its clock is known to "
         f"{duration(unsure)} (at most {duration(limit)} together)"
     )
-    return Hit("withheld", evidence, {"uncertainty_ns": float(unsure), "late_ns": float(late)}, unsure + late)
+    return Hit(
+        "withheld",
+        evidence,
+        {"uncertainty_ns": float(unsure), "late_ns": float(late)},
+        gravity=unsure + late,
+        at_most_times=at_most(load.pace_share),
+    )
 
 
 def _turns_apart(generators: Sequence[GeneratorSeen], settle_ns: int, limit: float) -> Hit | None:

@@ -134,6 +134,7 @@ def generator_stalled(load: Load, limits: Limits) -> Hit | None:
         {"stall_ns": float(longest), "limit_ns": limits["stall"]},
         gravity=longest,
         effects=_STOOD_STILL if share >= limits["share"] else _TIMES_ONLY,
+        at_most_times=at_most(load.pace_share),
     )
 
 
@@ -237,6 +238,7 @@ def link_full(load: Load, limits: Limits) -> Hit | None:
         f"{per_s / 1e6:,.0f} MB/s of the {ceiling / 1e6:,.0f} MB/s that the {way} carries here",
         {"bytes_per_s": per_s, "ceiling_bytes_per_s": ceiling},
         gravity=per_s,
+        at_most_times=at_most(load.pace_share),
     )
 
 

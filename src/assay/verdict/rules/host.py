@@ -142,7 +142,10 @@ def machine_unfit(load: Load, limits: Limits) -> Hit | None:
     for outcome in load.counts.outcomes:
         if outcome.kind in _LIMITS and outcome.count:
             evidence = f"{outcome.count:,} requests found {_LIMITS[outcome.kind]}"
-            return Hit("withheld", evidence, {"count": float(outcome.count)}, gravity=outcome.count)
+            most = at_most(load.pace_share)
+            return Hit(
+                "withheld", evidence, {"count": float(outcome.count)}, outcome.count, at_most_times=most
+            )
     machine, asked = load.machine.environment, load.asked.connections
     if machine is None:
         return None

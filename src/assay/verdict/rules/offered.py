@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from assay.verdict.load import Load
+from assay.verdict.pace import at_most
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import intended_between
 from assay.verdict.words import counted, percent
@@ -126,10 +127,18 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
     missing = (asked - min(opened, answered)) / asked
     if load.closes_each and not _worst(load):
         said = f"{evidence}: the server closes each after an answer, and they waited to be accepted"
-        return Hit("flagged", said, figures, gravity=missing, remedy=_QUEUE, effects=_QUEUED)
+        most = at_most(load.pace_share)
+        return Hit("flagged", said, figures, missing, remedy=_QUEUE, effects=_QUEUED, at_most_times=most)
     effects = _MOST_SERVED if missing <= limits["missing"] else _FEW_SERVED
-    remedy = _WHERE_SOME_ARE_MISSING.get(_worst(load), _QUEUE)
-    return Hit("withheld", evidence + _reason(load), figures, gravity=missing, remedy=remedy, effects=effects)
+    return Hit(
+        "withheld",
+        evidence + _reason(load),
+        figures,
+        gravity=missing,
+        remedy=_WHERE_SOME_ARE_MISSING.get(_worst(load), _QUEUE),
+        effects=effects,
+        at_most_times=at_most(load.pace_share),
+    )
 
 
 def _reason(load: Load) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assay.verdict.load import Load
+from assay.verdict.pace import at_most
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.words import counted, percent
 
@@ -23,6 +24,7 @@ def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
             f"{percent(held)} of the time",
             {"waited": held, "limit": limits["waited"]},
             gravity=held,
+            at_most_times=at_most(load.pace_share),
             remedy="ask for fewer streams and more connections, or raise the server's limit",
         )
     if stalled > limits["waited"]:
@@ -31,6 +33,7 @@ def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
             f"bodies of requests waited for the server's windows for {percent(stalled)} of the time",
             {"waited": stalled, "limit": limits["waited"]},
             gravity=stalled,
+            at_most_times=at_most(load.pace_share),
             remedy="raise the server's windows (initial window size), or use more connections",
         )
     return None
