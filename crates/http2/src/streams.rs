@@ -10,8 +10,10 @@ const FREE: u32 = u32::MAX;
 /// Streams in an array, and where each lies by its number.
 ///
 /// Numbers go up by two, so half a number, cut to the size of `places`, hits a place of its own but where
-/// an old stream is left behind; then the next free place is taken (linear probing, places moved up on
-/// removal: Knuth, TAOCP 3, 6.4, algorithm R). What it takes grows with the streams under way only.
+/// an old stream is left behind. Then the next places are taken, in the order of the places that were hit (linear
+/// probing with the Robin Hood rule: Celis, 1986), so that a removal moves up no more than those that a stream pushed
+/// aside: streams that are answered in the order of their numbers lie side by side, and none of them is looked at.
+/// What it takes grows with the streams under way only.
 #[derive(Debug)]
 pub(crate) struct Streams<T> {
     /// Index into `list`, or [`FREE`]. A power of two long, at most half full.
@@ -40,20 +42,27 @@ impl<T: Numbered> Streams<T> {
     }
 
     #[inline]
-    fn home(&self, id: u32) -> usize {
-        (id >> 1) as usize & (self.places.len() - 1)
+    fn last(&self) -> usize {
+        self.places.len() - 1
     }
 
-    /// The place of a stream's index, or the free one where its search ends.
+    /// How far a place lies behind the one that the stream's number hits.
+    #[inline]
+    fn aside(&self, index: u32, place: usize) -> usize {
+        let id = self.list[index as usize].number();
+        place.wrapping_sub((id >> 1) as usize) & self.last()
+    }
+
+    /// The place of a stream's index; that of a free one, where there is no such stream.
     #[inline]
     fn place(&self, id: u32) -> usize {
-        let mut place = self.home(id);
+        let mut place = (id >> 1) as usize & self.last();
         loop {
             let index = self.places[place];
             if index == FREE || self.list[index as usize].number() == id {
                 return place;
             }
-            place = (place + 1) & (self.places.len() - 1);
+            place = (place + 1) & self.last();
         }
     }
 
@@ -65,42 +74,50 @@ impl<T: Numbered> Streams<T> {
         }
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, stream: T) {
-        if self.list.len() * 2 >= self.places.len() {
+        self.list.push(stream);
+        if self.list.len() * 2 > self.places.len() {
             self.places = vec![FREE; self.places.len() * 2];
             for index in 0..self.list.len() {
-                let place = self.place(self.list[index].number());
-                self.places[place] = index as u32;
+                self.put(index as u32);
             }
+        } else {
+            self.put(self.list.len() as u32 - 1);
         }
-        let place = self.place(stream.number());
-        self.places[place] = self.list.len() as u32;
-        self.list.push(stream);
     }
 
+    /// Gives a stream's index its place: before those that lie less far aside.
+    #[inline]
+    fn put(&mut self, mut index: u32) {
+        let mut place = (self.list[index as usize].number() >> 1) as usize & self.last();
+        while self.places[place] != FREE {
+            if self.aside(self.places[place], place) < self.aside(index, place) {
+                std::mem::swap(&mut self.places[place], &mut index);
+            }
+            place = (place + 1) & self.last();
+        }
+        self.places[place] = index;
+    }
+
+    #[inline]
     pub(crate) fn remove(&mut self, id: u32) -> Option<T> {
         let mut hole = self.place(id);
         let index = self.places[hole];
         if index == FREE {
             return None;
         }
-        self.places[hole] = FREE;
-        let last = self.places.len() - 1;
-        let mut place = hole;
         loop {
-            place = (place + 1) & last;
-            let moved = self.places[place];
-            if moved == FREE {
+            let next = (hole + 1) & self.last();
+            let moved = self.places[next];
+            // Who lies where its number hits was pushed aside by nobody, nor was anyone behind it by this one.
+            if moved == FREE || self.aside(moved, next) == 0 {
                 break;
             }
-            // It may go into the hole unless its home lies behind that.
-            let home = self.home(self.list[moved as usize].number());
-            if place.wrapping_sub(home) & last >= place.wrapping_sub(hole) & last {
-                self.places[hole] = moved;
-                self.places[place] = FREE;
-                hole = place;
-            }
+            self.places[hole] = moved;
+            hole = next;
         }
+        self.places[hole] = FREE;
         if let Some(latest) = self.list.last().map(Numbered::number)
             && latest != id
         {
