@@ -9,9 +9,11 @@ import msgspec
 import pytest
 from rich.console import Console
 
+from assay.design import Slot
 from assay.report import markdown, terminal
 from assay.stats import rate_per_s
-from assay.values.design import WarmUp
+from assay.trial import Silent
+from assay.values.measurement import Snapshot
 from assay.values.plan import Open
 from assay.values.run import Run
 from assay.values.trial import Trial
@@ -62,28 +64,37 @@ def test_one_rate_is_common_to_all(run: Run) -> None:
     assert rates == {0.5 * min(capacity(run, server) for server in ("right", "slow"))}
 
 
-def test_the_open_loops_follow_the_closed_ones_and_warm_as_long(run: Run) -> None:
+def test_the_open_loops_follow_the_closed_ones(run: Run) -> None:
     order = [trial.case for trial in run.trials]
     closed = {"greeting/right", "greeting/slow"}
     assert set(order[:2]) == closed and len(order) == 2 + 2 * 5
-    for trial in run.trials[2:]:
-        first = only(run, trial.case.partition("@")[0]).measurement
-        assert trial.measurement is not None and first is not None
-        assert trial.measurement.warmup_ns >= 0.9 * first.warmup_ns or "common" in trial.case
 
 
-def test_after_servers_that_took_turns_each_warms_as_long_as_it_had_load_of_its_own(tmp_path: Path) -> None:
-    made_studies.write(tmp_path, ["right", "slow"], blocks=1, connections=2, woven=True)
+@pytest.mark.parametrize("woven", [False, True])
+def test_each_is_warmed_by_its_closed_loop(tmp_path: Path, *, woven: bool) -> None:
+    """Which gets more out of a server than it is offered afterwards."""
+    made_studies.write(tmp_path, ["right", "slow"], blocks=1, connections=2, warm_up_s=0.5, woven=woven)
     with (tmp_path / "studies" / "small.toml").open("a") as file:
         file.write("latency = true\n")
-    woven = made_studies.run(tmp_path)
-    shares = [trial for trial in woven.trials if "@" in trial.case and "common" not in trial.case]
-    assert len(shares) == 2 * len(SHARES)
-    for trial in shares:
-        first = only(woven, trial.case.partition("@")[0])
-        assert first.lane is not None and first.measurement is not None and trial.warm_up is not None
-        assert trial.warm_up.bound_ns == first.warmed_ns < first.measurement.warmup_ns
-        assert trial.plan.warmup_max_ns == WarmUp(min_ns=0, max_ns=first.warmed_ns).engine_bound_ns
+    watching = Watching()
+    made = made_studies.run(tmp_path, watching)
+    quarters = [trial for trial in made.trials if trial.case.endswith("@25%")]
+    assert len(quarters) == 2
+    for trial in quarters:
+        assert trial.warm_up is not None and trial.warm_up.bound_ns == 500_000_000
+        assert watching.most_per_s[trial.case] > 1.5 * offered(trial)
+
+
+class Watching(Silent):
+    """Keeps the highest rate of answers in each case's warm-up."""
+
+    def __init__(self) -> None:
+        self.most_per_s: dict[str, float] = {}
+
+    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
+        if snapshot.phase == "warmup" and snapshot.elapsed_ns >= 100_000_000:
+            per_s = snapshot.completed / snapshot.elapsed_ns * 1e9
+            self.most_per_s[slot.case] = max(per_s, self.most_per_s.get(slot.case, 0.0))
 
 
 def test_the_report_has_one_table_of_response_times(run: Run) -> None:

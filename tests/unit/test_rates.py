@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from made_runs import measurement, trial, woven
+from made_runs import measurement, trial
 from sample_run import begun
 from test_control import study
 
@@ -16,7 +16,7 @@ from assay.design.study import slots_of
 from assay.errors import ServerFailed
 from assay.resolved import ResolvedRun
 from assay.values.plan import Open
-from assay.values.trial import Failure, Lane, Trial, WarmUpSeen
+from assay.values.trial import Failure, Trial
 
 DOWN = Failure(stage="start", reason="down")
 
@@ -86,29 +86,22 @@ def test_open_loops_follow_in_their_block_and_run_in_some_of_them(made: Resolved
         assert len(inside) == (4 + 10 if block in (1, 3, 5) else 4)
 
 
-def took_turns(case_id: str, took_ns: int | None) -> Trial:
-    """A lane with two slices of warm-up of its own, after 30 s in which others had theirs."""
-    lane = woven({case_id: [1000.0] * 4}).trials[0].lane
-    assert lane is not None
-    cold = tuple(msgspec.structs.replace(one, phase="warmup") for one in lane.slices[:2])
-    lane = Lane(sitting=0, slices=(*cold, *lane.slices[2:]))
-    seen = WarmUpSeen(steady=True, bound_ns=10**10, took_ns=took_ns)
-    return trial(case_id, 0, measurement(1000, warmup_ns=30_000_000_000), lane=lane, warm_up=seen)
+@pytest.mark.parametrize("case_id", ["c/a@50%", "c/a@common", "c/b@common"])
+def test_the_server_of_an_open_loop_is_warmed_by_its_own_closed_one(made: ResolvedRun, case_id: str) -> None:
+    own = next(one for one in made.cases if one.case.id == case_id.partition("@")[0])
+    due = settle(made, case_id, [trial("c/a", 0), trial("c/b", 0)])
+    assert due.warming is not None and due.warming.rule == own.warm_up
+    assert due.warming.plan.load == own.plan.load
+    assert due.warming.plan.warmup_max_ns == own.warm_up.engine_bound_ns
+    least_ns = own.warm_up.min_ns
+    assert (due.warm_up.min_ns, due.warm_up.max_ns) == (least_ns, least_ns)
+    assert due.plan.warmup_max_ns == due.warm_up.engine_bound_ns
 
 
-@pytest.mark.parametrize("case_id", ["c/a@50%", "c/a@common"])
-@pytest.mark.parametrize(("took_ns", "warmed_ns"), [(None, 200_000_000), (150_000_000, 150_000_000)])
-def test_an_open_loop_is_warmed_for_as_long_as_the_closed_one_had_load_of_its_own(
-    made: ResolvedRun, case_id: str, took_ns: int | None, warmed_ns: int
-) -> None:
-    due = settle(made, case_id, [took_turns("c/a", took_ns)])
-    assert (due.warm_up.min_ns, due.warm_up.max_ns) == (warmed_ns, warmed_ns)
-
-
-def test_the_engine_does_not_begin_to_measure_before_an_open_loop_is_warm(made: ResolvedRun) -> None:
-    long = trial("c/a", 0, measurement(1000, warmup_ns=60_000_000_000))
-    due = settle(made, "c/a@50%", [long])
-    assert due.warm_up.max_ns == 60_000_000_000 < due.plan.warmup_max_ns == due.warm_up.engine_bound_ns
+def test_nothing_is_warmed_where_no_warm_up_was_asked_for(tmp_path: Path) -> None:
+    cold = study(tmp_path, latency=True, profile="published")
+    due = settle(cold, "c/a@50%", [trial("c/a", 0)])
+    assert due.warming is None and due.warm_up.max_ns == 0
 
 
 def test_a_common_rate_needs_a_measured_rival(made: ResolvedRun) -> None:

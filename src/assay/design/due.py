@@ -19,8 +19,16 @@ FAILURES_IN_A_ROW = 3
 
 
 @dataclass(frozen=True)
+class Warming:
+    """The closed loop that warms a server up for an open one, whose throughput does not tell when it is."""
+
+    plan: LoadPlan
+    rule: WarmUp
+
+
+@dataclass(frozen=True)
 class Due:
-    """The trial to run now, with nothing left to settle: its load and its warm-up.
+    """The trial to run now, with nothing left to settle: its load and its warm-up, `warming` before that.
 
     Where there is a `failure` it need not be tried: why it cannot be measured is known beforehand.
     """
@@ -29,6 +37,7 @@ class Due:
     plan: LoadPlan
     warm_up: WarmUp
     failure: Failure | None = None
+    warming: Warming | None = None
 
 
 def given_up(trials: Sequence[Trial], case: str, *, death_is_answer: bool = False) -> Failure | None:

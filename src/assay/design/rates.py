@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from assay.capacity.objective import parse
 from assay.capacity.plans import at_rate, plan_at
-from assay.design.due import Due, bounded
+from assay.design.due import Due, Warming, bounded
 from assay.errors import InputError, ServerFailed
 from assay.stats import rate_per_s
 from assay.values.design import WarmUp
@@ -22,18 +22,20 @@ def settled(due: Due, case: Case, run: Run) -> Due:
 
     A share of a server's own capacity is taken of that block's closed loop, so that a machine that drifts
     does not change how hard the server has to work; the common rate is settled once, by the first block.
-    It is warmed for as long as the closed loop was, in its own turns where it took turns: an open loop's
-    throughput does not tell when a server is warm. ServerFailed where the capacity was not measured.
+    The server is warmed by its closed loop first, until that is steady: an open loop's throughput does not
+    tell when a server is warm, and a JVM that is asked for less than it can do takes longer to get there than
+    any trial lasts. ServerFailed where the capacity was not measured.
     """
     if case.search is not None:
         return _at_next_rate(due, case, case.search, run)
     if case.rate is not None:
-        return _at_share(due, case.rate, run.trials)
+        return _at_share(due, case, case.rate, run)
     return due
 
 
-def _at_share(due: Due, rate: OfCapacity, trials: Sequence[Trial]) -> Due:
+def _at_share(due: Due, case: Case, rate: OfCapacity, run: Run) -> Due:
     """The trial at a share of one case's throughput, or of the slowest of several."""
+    trials = run.trials
     if not rate.common:
         own = _latest(rate.cases[0], due.slot.block, trials)
         if own is None:
@@ -46,7 +48,9 @@ def _at_share(due: Due, rate: OfCapacity, trials: Sequence[Trial]) -> Due:
     per_s = rate.share * min(rate_per_s(one.measurement) for one in seen if one.measurement)
     if per_s <= 0:
         raise ServerFailed("load", "its closed loop answered nothing, so there is no rate to offer")
-    return _warmed(due, at_rate(due.plan, per_s), max(one.warmed_ns for one in seen))
+    servers = {one.id: one.server for one in run.header.cases}
+    own_loop = next((one for one in rate.cases if servers[one] == case.server), rate.cases[0])
+    return _warmed(due, at_rate(due.plan, per_s), run, own_loop)
 
 
 def _at_next_rate(due: Due, case: Case, search: Search, run: Run) -> Due:
@@ -60,13 +64,16 @@ def _at_next_rate(due: Due, case: Case, search: Search, run: Run) -> Due:
     if seen is None or per_s is None:
         raise ServerFailed("load", "its closed loop was not measured, so there is no range to search")
     plan = plan_at(due.plan, parse(search.objective), per_s, search.measure_ns)
-    return _warmed(due, plan, seen.warmed_ns)
+    return _warmed(due, plan, run, search.case)
 
 
-def _warmed(due: Due, plan: LoadPlan, warmed_ns: int) -> Due:
-    """The trial with that plan, warmed up for so long: by us, so the engine's own bound lies behind it."""
-    warm_up = WarmUp(min_ns=warmed_ns, max_ns=warmed_ns)
-    return replace(due, plan=bounded(plan, warm_up), warm_up=warm_up)
+def _warmed(due: Due, plan: LoadPlan, run: Run, closed: str) -> Due:
+    """The trial with that plan, after that closed loop; its own warm-up is the least, in which the queues of
+    the closed loop are gone."""
+    whole = run.header.design.warm_ups[closed]
+    warming = Warming(bounded(run.header.design.plans[closed], whole), whole) if whole.max_ns else None
+    own = WarmUp(min_ns=whole.min_ns, max_ns=whole.min_ns)
+    return replace(due, plan=bounded(plan, own), warm_up=own, warming=warming)
 
 
 def _latest(case: str, block: int, trials: Sequence[Trial]) -> Trial | None:

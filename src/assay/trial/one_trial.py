@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from assay import reach
-from assay.design import Due
+from assay.design import Due, Slot
 from assay.errors import EnvironmentLacks, ServerFailed
 from assay.generator import generators_of
 from assay.resolved import ResolvedCase
@@ -22,6 +22,7 @@ from assay.sut.server import RunningServer
 from assay.sut.standing import Standing, StandingServer
 from assay.trial.bench import Bench
 from assay.trial.warmup import warmed_up
+from assay.values.design import WarmUp
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
 from assay.values.trial import (
@@ -60,7 +61,7 @@ def run_trial(
     trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
 ) -> Trial:
     """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
-    trial = msgspec.structs.replace(trial, plan=planned(case, due, bench, due.plan.url))
+    trial = msgspec.structs.replace(trial, plan=planned(case, due.plan, bench, due.plan.url))
     try:
         return _measured(trial, case, prepared, due, bench)
     except ServerFailed as failed:
@@ -105,7 +106,11 @@ def _measured(
         before, wrong = probe.test(case.contract, routes, running.host, running.port)
         if wrong:
             raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
-        plan = planned(case, due, bench, running.url)
+        warmed = None
+        if due.warming is not None:
+            first = planned(case, due.warming.plan, bench, running.url)
+            warmed = _warm(slot, first, due.warming.rule, running, bench)
+        plan = planned(case, due.plan, bench, running.url)
         loaded = _load(due, plan, running, bench)
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
@@ -122,7 +127,7 @@ def _measured(
         contract=contract_seen(before, measured, after, wrong_after),
         host=loaded.host,
         services=loaded.services,
-        warm_up=loaded.warm_up,
+        warm_up=warmed or loaded.warm_up,
         link=link_to(running, bench),
         generators=loaded.generators,
     )
@@ -159,9 +164,9 @@ def tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
     return case.contract.routes_of(case.server.routes)
 
 
-def planned(case: ResolvedCase, due: Due, bench: Bench, url: str) -> LoadPlan:
+def planned(case: ResolvedCase, plan: LoadPlan, bench: Bench, url: str) -> LoadPlan:
     """What is asked of the generator, at that server."""
-    whole = msgspec.structs.replace(due.plan, url=url, cpus=bench.split.client)
+    whole = msgspec.structs.replace(plan, url=url, cpus=bench.split.client)
     return bench.where.generator.planned(whole, case.threads)
 
 
@@ -182,6 +187,24 @@ class _Edge:
 
 def _edge(running: Running, bench: Bench) -> _Edge:
     return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), bench.where.site.watch(bench.split))
+
+
+def _warm(slot: Slot, plan: LoadPlan, rule: WarmUp, running: Running, bench: Bench) -> WarmUpSeen:
+    """Warm the server up by a load that is not measured; how that ended."""
+    bench.observer.phase(slot, "warm-up")
+    load = bench.where.generator.start(plan)
+    seen = None
+    try:
+        while seen is None and not load.wait(_LOOK_S):
+            snapshot = load.snapshot()
+            bench.observer.snapshot(slot, snapshot)
+            _check_alive(running, bench)
+            seen = warmed_up(snapshot.windows, rule)
+    finally:
+        load.stop()
+        while not load.wait(_LOOK_S):
+            pass
+    return seen or WarmUpSeen(steady=False, bound_ns=rule.max_ns, reason="its closed loop ended early")
 
 
 def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:

@@ -149,7 +149,7 @@ def _start(asked: Asked, bench: Bench) -> _Lane:
         before, wrong = probe.test(case.contract, tested_routes(case), running.host, running.port)
         if wrong:
             raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
-        return _Lane(asked, running, planned(case, asked.due, bench, running.url), before)
+        return _Lane(asked, running, planned(case, asked.due.plan, bench, running.url), before)
     except BaseException:
         running.stop()
         raise

@@ -302,13 +302,3 @@ class Trial(Value, frozen=True, kw_only=True):
         if self.measurement is None:
             return 0
         return self.lane.load_ns if self.lane else self.measurement.warmup_ns + self.measurement.measured_ns
-
-    @property
-    def warmed_ns(self) -> int:
-        """For how long load warmed its server up: what others had in their turns warmed it as little as what
-        came after it was warm (a pilot)."""
-        if self.lane is None:
-            return self.measurement.warmup_ns if self.measurement else 0
-        if self.warm_up is not None and self.warm_up.took_ns is not None:
-            return self.warm_up.took_ns
-        return sum(one.length_ns for one in self.lane.slices if one.phase == "warmup")
