@@ -119,9 +119,13 @@ class ResolvedRun:
         """The least and the most that a trial of the case is likely to take, in the mean over all of them.
 
         The warm-ups of the first are watched; the others go by these, which were steady only where their last
-        change lay within the first third, for one and a half times as long (`assay.design.warming`).
+        change lay within the first third, for one and a half times as long (`assay.design.warming`). What
+        follows closed loops is warmed by them, each time until they are steady, and the least by itself.
         """
         (least_s, most_s), trials = case.expected_s(), case.case.trials(self.blocks)
+        if case.case.later:
+            own_s = case.warm_up.min_ns / 1e9
+            return least_s + own_s, most_s + own_s
         others = next((group for group in self.taking_turns if any(one is case for one in group)), ())
         if self.design.weave is not None and len(others) > 1:
             turns_s = _turns_s(self.design.weave, case, trials)

@@ -115,6 +115,13 @@ def test_the_time_it_takes_counts_turns_and_no_watched_warm_up_after_the_second(
     assert turns == pytest.approx((alone[0] + more, alone[1] + more))
 
 
+def test_what_follows_closed_loops_is_warmed_by_them_each_time(tmp_path: Path) -> None:
+    made = study(tmp_path, latency=True)
+    later = next(one for one in made.cases if one.case.later)
+    # 10 s, half a second around them; the closed loop for 1 to 5 s, and the least by itself.
+    assert made.expected_trial_s(later) == pytest.approx((12.5, 16.5))
+
+
 def test_it_may_be_in_some_blocks_and_costs_no_more(tmp_path: Path) -> None:
     whole, part = study(tmp_path), study(tmp_path, "control_blocks = 4")
     assert part.cases[-1].case.blocks == (1, 2, 4, 5)
