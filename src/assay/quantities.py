@@ -105,6 +105,12 @@ def share(part: float | None, *, exact: bool = False) -> str:
     return _bare(written) if exact else written
 
 
+def signed_share(part: float) -> str:
+    """Write a share that may be more or less than nothing: "+2.4 %", "−3.5 %", "0 %"."""
+    sign = "+" if part > 0 else "−" if part < 0 else ""
+    return sign + share(abs(part))
+
+
 def _bare(written: str) -> str:
     """Without the zeros that only say how exactly something was measured."""
     number, space, unit = written.partition(" ")

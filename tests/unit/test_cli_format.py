@@ -59,6 +59,10 @@ def test_a_share_just_below_all_is_not_written_as_all() -> None:
     assert (fmt.share(0.996), fmt.share(0.9999)) == ("99.6 %", "100 %")
 
 
+def test_a_share_with_its_sign() -> None:
+    assert [fmt.signed_share(part) for part in (0.024, -0.035, 0.0)] == ["+2.4 %", "−3.5 %", "0 %"]
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"), [(0, "0 s"), (0.4, "0.4 s"), (8.2, "8 s"), (200, "3 min 20 s"), (3900, "1 h 05 min")]
 )

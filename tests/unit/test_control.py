@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import case, measurement, steady_run
+from made_runs import case, measurement, run, steady_run, trial
 from rich.console import Console
 from sample_run import redesigned
 
@@ -192,8 +193,34 @@ def on_the_screen(run: Run) -> str:
 
 def test_a_control_that_holds_is_said_with_the_noise_floor() -> None:
     for shown in (on_the_screen(controlled(1.0)), markdown.render(controlled(1.0))):
-        assert "A/A control: Alpha is 1.00" in shown or "A/A control: Alpha is 0.99" in shown
-        assert "no difference where none is; none below 1.0 % is claimed" in shown
+        assert re.search(
+            r"A/A control: Alpha differed from itself by [+−]0\.\d+ % \(95 %: −0\.\d+ % to \+0\.\d+ %\): "
+            r"no bias is seen beyond that, and no difference below 1\.0 % is claimed\.",
+            shown,
+        )
+
+
+def test_a_control_claims_no_more_than_its_interval_decides() -> None:
+    made = controlled(1.0)
+    swings = (0.7, 1.4, 0.8, 1.3, 0.75, 1.35)
+    trials = tuple(
+        msgspec.structs.replace(one, measurement=measurement(10_000 * swings[one.block]))
+        if one.case == "a again"
+        else one
+        for one in made.trials
+    )
+    wide = msgspec.structs.replace(made, trials=trials, judgement=None)
+    shown = on_the_screen(msgspec.structs.replace(wide, judgement=judge(wide, 0)))
+    ends = re.search(r"itself by \S+ % \(95 %: −(\d+) % to \+(\d+) %\): no bias is seen beyond that,", shown)
+    assert ends is not None and min(map(int, ends.groups())) > 20
+
+
+def test_so_few_blocks_that_are_looked_at_bound_no_bias() -> None:
+    cases = [case("a"), case("b"), case("a again", role="control", control_of="a")]
+    trials = [trial(one.id, block, measurement()) for block in range(3) for one in cases]
+    made = run(cases, trials, 0, {"kind": "versus", "sought": 0.02})
+    shown = on_the_screen(msgspec.structs.replace(made, judgement=judge(made, 0)))
+    assert "a differed from itself by 0 %: so few blocks bound no bias, and no difference below" in shown
 
 
 def test_a_control_that_fails_is_said_on_every_line() -> None:
@@ -202,7 +229,9 @@ def test_a_control_that_fails_is_said_on_every_line() -> None:
     assert [row.tier for row in failing.judgement.ranking[:2]] == [1, 2]  # further apart than the bias
     lines = [line for line in markdown.render(failing).splitlines() if line.startswith("| ") and "± " in line]
     assert len(lines) == 3 and all("D1" in line for line in lines)
-    assert "the run finds a difference where none is (D1), so none below" in on_the_screen(failing)
+    said = "): the run is biased (D1), and no difference below 5."
+    assert "A/A control: Alpha differed from itself by +4.9 % (95 %: +" in on_the_screen(failing)
+    assert said in on_the_screen(failing)
     assert "Alpha is 1.04" in next(f.evidence for f in failing.judgement.findings if f.code == "D1")
 
 

@@ -28,17 +28,19 @@ def _controls(run: Run) -> Iterator[str]:
     seen = verdict.see_run(run)
     findings = run.judgement.findings if run.judgement else ()
     failed = any(one.code == "D1" for one in findings)
-    floor = verdict.noise_floor(findings)
+    claimed = f"no difference below {fmt.share(verdict.noise_floor(findings))} is claimed"
     for control, ratio in seen.controls.items():
         case = seen.find(control)
         assert case is not None  # its ratio was made of it
-        itself = f"{name_of_case(run, case.case.control_of)} is {_written(ratio)} of itself"
-        said = (
-            f"the run finds a difference where none is (D1), so none below {fmt.share(floor)} is claimed"
-            if failed
-            else f"no difference where none is; none below {fmt.share(floor)} is claimed"
-        )
-        yield f"A/A control: {itself}: {said}."
+        name = name_of_case(run, case.case.control_of)
+        bias = "the run is biased (D1)" if failed else _bias(ratio)
+        yield f"A/A control: {name} differed from itself by {_differed(ratio)}: {bias}, and {claimed}."
+
+
+def _bias(ratio: Estimate) -> str:
+    """How large a bias may be is all that an interval decides, however wide it is."""
+    known = ratio.low is not None and ratio.high is not None
+    return "no bias is seen beyond that" if known else "so few blocks bound no bias"
 
 
 def _thresholds(run: Run) -> Iterator[str]:
@@ -67,10 +69,11 @@ def threshold_words(unit: Literal["share", "ratio", "ns", "count"], value: float
             return f"{value:g}"
 
 
-def _written(ratio: Estimate) -> str:
-    """With three decimals: what matters here is how near to 1 it is."""
-    interval = "" if ratio.low is None else f" [{ratio.low:.3f}, {ratio.high:.3f}]"
-    return f"{ratio.value:.3f}{interval}"
+def _differed(ratio: Estimate) -> str:
+    measured = fmt.signed_share(ratio.value - 1)
+    if ratio.low is None or ratio.high is None:
+        return measured
+    return f"{measured} (95 %: {fmt.signed_share(ratio.low - 1)} to {fmt.signed_share(ratio.high - 1)})"
 
 
 def _scaling(run: Run, found: Sequence[Section]) -> Iterator[str]:
