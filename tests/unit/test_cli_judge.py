@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from xml.etree import ElementTree as xml
 
 import msgspec
 import pytest
@@ -12,10 +14,11 @@ from made_runs import case, measurement, run, steady_run, trial, with_trials
 from assay import store
 from assay.cli import exit_codes
 from assay.cli.main import main
+from assay.report.exports import junit
 from assay.values.design import LoadDesign
 from assay.values.finding import Finding, Subject
 from assay.values.run import Run, TrialDone
-from assay.values.trial import ContractSeen, Trial
+from assay.values.trial import ContractSeen, Failure, Trial
 from assay.verdict import judge
 
 Captured = pytest.CaptureFixture[str]
@@ -120,31 +123,97 @@ def test_a_throughput_that_is_void_is_an_exit_code(tmp_path: Path) -> None:
     assert exit_codes.failing(store.load(path)) == {"a": "its throughput is withheld"}
 
 
-def test_a_comparison_that_is_judged_again_ends_as_it_did(tmp_path: Path) -> None:
-    study = {"kind": "versus", "sought": 0.02}
-    open_yet = kept(tmp_path / "open", run([case("a"), case("b")], [busy("a", 0), busy("b", 0)], 0, study))
-    assert main(["judge", str(open_yet)]) == 1  # one block settles nothing
+def told_by_junit(made: Run) -> dict[str, str]:
+    """The cases that its JUnit XML fails, and by what."""
+    suite = xml.fromstring(junit.as_junit(made, exit_codes.failing(made)))
+    return {
+        test.get("name", ""): found.get("message", "")
+        for test in suite.iter("testcase")
+        for found in test
+        if found.tag in ("failure", "error")
+    }
+
+
+def contest(
+    rates: Mapping[str, Sequence[float | None]], workers: Sequence[int] = (1, 1, 1), **changes: object
+) -> Run:
+    """Rivals at these rates, block by block (None: it did not start), looked at after each; judged."""
     trials = [
-        trial(name, block, measurement(per_s), started_at_unix_ns=2 * block + place)
-        for block in range(8)
-        for place, (name, per_s) in enumerate((("a", 10_000 + block), ("b", 20_000 - block)))
+        trial(
+            name,
+            block,
+            measurement(per_s) if per_s else Failure(stage="start", reason="it ended"),
+            started_at_unix_ns=len(rates) * block + place,
+        )
+        for place, (name, each) in enumerate(rates.items())
+        for block, per_s in enumerate(each)
     ]
-    settled = kept(tmp_path / "settled", run([case("a"), case("b")], trials, 0, study))
+    cases = [case(name, facts={"workers": of}) for name, of in zip(rates, workers, strict=False)]
+    made = run(cases, trials, 0, {"kind": "versus", "sought": 0.02})
+    design = msgspec.structs.replace(made.header.design, **changes)
+    made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, design=design))
+    return msgspec.structs.replace(made, judgement=judge(made, 0))
+
+
+STEADY = [10_000 + 10 * block for block in range(8)]
+FASTER = [20_000 - 10 * block for block in range(8)]
+SWINGING = [10_000 * (1 + 0.2 * (-1) ** block) for block in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("made", "code", "failing"),
+    [
+        (contest({"a": STEADY, "b": FASTER}), 0, {}),
+        (contest({"a": SWINGING, "b": STEADY}), 1, {"a": "whether it differs from b is not settled"}),
+        (
+            contest({"a": STEADY, "b": FASTER, "c": [1.9 * per_s for per_s in SWINGING]}),
+            1,
+            {"c": "whether it differs from b is not settled"},
+        ),
+        (contest({"a": STEADY, "b": [None] * 8}), 1, {"b": "it was not measured"}),
+        (contest({"a": STEADY, "b": FASTER}, slower_allowed=0.02), 0, {}),
+        (
+            contest({"a": FASTER, "b": STEADY}, slower_allowed=0.02),
+            3,
+            {"b": "it is slower than its limit allows"},
+        ),
+        (contest({"a": SWINGING, "b": STEADY}, slower_allowed=0.02), 0, {}),
+    ],
+    ids=["settled", "open", "one of two open", "dead", "kept", "broken", "could not tell"],
+)
+def test_junit_fails_the_cases_for_whose_sake_the_exit_code_does(
+    made: Run, code: int, failing: dict[str, str]
+) -> None:
+    assert exit_codes.of(made) == code
+    assert exit_codes.failing(made) == failing
+    assert told_by_junit(made).keys() == failing.keys()
+
+
+@pytest.mark.parametrize("allowed", [None, 0.02])
+def test_a_comparison_that_a_rule_forbids_fails_in_junit_too(allowed: float | None) -> None:
+    made = contest({"a": STEADY, "b": FASTER}, workers=(1, 2), slower_allowed=allowed)
+    assert exit_codes.of(made) == 1
+    [said] = told_by_junit(made).values()
+    assert said.endswith(": W6")
+
+
+def test_a_run_of_which_nothing_could_be_measured_fails_in_junit_too() -> None:
+    lacking = Failure(stage="requires", reason="the program is not installed")
+    made = run([case("a"), case("b")], [trial("a", 0, lacking), trial("b", 0, lacking)], 1)
+    made = msgspec.structs.replace(made, judgement=judge(made, 0))
+    assert exit_codes.of(made) == 1
+    assert told_by_junit(made).keys() == {"a", "b"}
+
+
+def test_a_comparison_that_is_judged_again_ends_as_it_did(tmp_path: Path) -> None:
+    open_yet = kept(tmp_path / "open", contest({"a": STEADY[:1], "b": STEADY[:1]}))
+    assert main(["judge", str(open_yet)]) == 1  # one block settles nothing
+    settled = kept(tmp_path / "settled", contest({"a": STEADY, "b": FASTER}))
     assert main(["judge", str(settled)]) == 0
 
 
 def test_a_limit_that_is_broken_fails_the_rival_that_breaks_it(tmp_path: Path) -> None:
-    rates = {"base": 10_000, "head": 8_000}
-    trials = [
-        trial(name, block, measurement(per_s + block), started_at_unix_ns=2 * block + place)
-        for block in range(8)
-        for place, (name, per_s) in enumerate(rates.items())
-    ]
-    made = run([case("base"), case("head")], trials, 0, {"kind": "versus", "sought": 0.02})
-    design = msgspec.structs.replace(made.header.design, slower_allowed=0.05)
-    path = kept(
-        tmp_path, msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, design=design))
-    )
+    path = kept(tmp_path, contest({"base": STEADY, "head": [0.8 * x for x in STEADY]}, slower_allowed=0.05))
     assert main(["judge", str(path)]) == 3
     assert exit_codes.failing(store.load(path)) == {"head": "it is slower than its limit allows"}
 

@@ -1,7 +1,7 @@
 """What a run's exit code says, by the kind of run: 0 where its question is answered by figures that stand.
 
-Every verb that ends with a run's code asks here, and JUnit XML is told by the same: `assay run`, `versus`,
-`capacity`, `load`, and `judge` long after them.
+Every verb that ends with a run's code asks here: `assay run`, `versus`, `capacity`, `load`, and `judge` long
+after them. The code follows from the cases that fail, and JUnit XML is told of the same ones.
 """
 
 from __future__ import annotations
@@ -20,17 +20,12 @@ if TYPE_CHECKING:
 
 
 def of(run: Run) -> int:
-    """0 or 1; of a gate also 3."""
-    match run.header.design:
-        case ContestDesign(slower_allowed=None):
-            answered = _settled(run)
-        case ContestDesign():
-            return _gated(run)
-        case SearchDesign() | LoadDesign():
-            answered = not failing(run)
-        case _:
-            answered = any(True for _ in _asked(run)) and not failing(run)
-    return EXIT_OK if answered else EXIT_WITHHELD
+    """0, or 1 where any case is `failing`; of a gate that is broken 3, as `assay compare` has it."""
+    if not failing(run):
+        return EXIT_OK
+    design = run.header.design
+    gated = isinstance(design, ContestDesign) and design.slower_allowed is not None
+    return EXIT_WORSE if gated and _gate(run).outcome == "broken" else EXIT_WITHHELD
 
 
 def of_load(findings: Sequence[Finding]) -> int:
@@ -39,26 +34,25 @@ def of_load(findings: Sequence[Finding]) -> int:
 
 
 def failing(run: Run) -> dict[str, str]:
-    """The cases whose figures this run was asked for and that do not stand, or that break a limit, and why.
+    """The cases for whose sake the exit code is not 0, and why: what was asked for of them does not stand,
+    breaks a limit, or leaves open what was to be settled.
 
     Of a study and a contest these are throughputs of candidates: times that a full generator has spoilt are
     not shown, and fail nothing.
     """
     match run.header.design:
         case SearchDesign():
-            found = {} if _found(run) else dict.fromkeys(_first(run), "no capacity was found that stands")
+            return {} if _found(run) else dict.fromkeys(_first(run), "no capacity was found that stands")
         case LoadDesign():
             stands = of_load(run.judgement.findings if run.judgement else ()) == EXIT_OK
-            found = {} if stands else dict.fromkeys(_first(run), "figures are withheld")
-        case design:
-            found = {
-                place.case: "its throughput is withheld" if place.throughput else "it was not measured"
-                for place in _asked(run)
-                if place.throughput is None or place.withheld
-            }
-            if isinstance(design, ContestDesign) and design.slower_allowed is not None:
-                found |= _broken(run)
-    return found
+            return {} if stands else dict.fromkeys(_first(run), "figures are withheld")
+        case ContestDesign(slower_allowed=None):
+            return _unsettled(run) | _no_results(run)
+        case ContestDesign():
+            return _gated(run)
+        case _ if any(True for _ in _asked(run)):
+            return _no_results(run)
+    return {case.id: "nothing that was asked for was measured" for case in run.header.cases}
 
 
 def _first(run: Run) -> tuple[str, ...]:
@@ -76,26 +70,37 @@ def _asked(run: Run) -> Iterator[Ranked]:
             yield place
 
 
-def _settled(run: Run) -> bool:
-    """Whether every question is settled by figures that stand."""
+def _no_results(run: Run) -> dict[str, str]:
+    """The candidates of which no throughput stands."""
+    return {
+        place.case: "its throughput is withheld" if place.throughput else "it was not measured"
+        for place in _asked(run)
+        if place.throughput is None or place.withheld
+    }
+
+
+def _unsettled(run: Run) -> dict[str, str]:
+    """The rivals whose difference from the best is an open question."""
     from assay.versus.answer import answer
 
     found = answer(run)
-    return found.best is not None and not found.unmeasured and found.settled
+    said = {case.id: "it was not measured" for case in found.unmeasured}
+    for one in (pair for pair in found.pairs if pair.settled is None):
+        best = found.best.name if found.best else ""
+        void = f"it may not be compared with {best}: {', '.join(one.void)}"
+        said[one.other.id] = void if one.void else f"whether it differs from {best} is not settled"
+    return said
 
 
-def _gated(run: Run) -> int:
-    """As `assay compare`: 3 where the limit is broken beyond doubt, 1 where it cannot be held to a figure."""
+def _gated(run: Run) -> dict[str, str]:
+    """The rival that is slower than its limit allows, or to which the limit cannot be held."""
     gate = _gate(run)
     if gate.outcome == "broken":
-        return EXIT_WORSE
-    return EXIT_WITHHELD if gate.outcome in ("withheld", "not measured") else EXIT_OK
-
-
-def _broken(run: Run) -> dict[str, str]:
-    """The rival that is slower than its limit allows."""
-    gate = _gate(run)
-    return {gate.head.id: "it is slower than its limit allows"} if gate.outcome == "broken" else {}
+        return {gate.head.id: "it is slower than its limit allows"}
+    if gate.outcome not in ("withheld", "not measured"):
+        return {}
+    why = f": {', '.join(gate.void)}" if gate.void else ""
+    return _no_results(run) or {gate.head.id: f"its limit can be held to no figure{why}"}
 
 
 def _gate(run: Run) -> Gate:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as xml
 
 from assay.report import format as fmt
 from assay.report.model.rows import Row, failure_words, interval_words, sections, throughput_words
+from assay.values.design import LoadDesign, SearchDesign
 from assay.values.run import Run
 from assay.values.trial import Failure
 
@@ -46,7 +47,7 @@ def _case(test: xml.Element, run: Run, row: Row, *, fails: str | None) -> None:
     if row.failure is not None and not row.trials:
         _never_measured(test, row.failure, fails=fails is not None)
     elif fails is not None:
-        _fails(test, row, fails)
+        _fails(test, run, row, fails)
     said = [f"throughput {throughput_words(row)} {interval_words(row)}".rstrip()] if row.throughput else []
     said += [failure_words(row)] if row.failure is not None and row.trials else []
     said += [f"{one.code} {one.severity}: {one.evidence}" for one in row.findings]
@@ -63,12 +64,18 @@ def _never_measured(test: xml.Element, failure: Failure, *, fails: bool) -> None
     error.text = _text(failure.log_tail)
 
 
-def _fails(test: xml.Element, row: Row, why: str) -> None:
+def _fails(test: xml.Element, run: Run, row: Row, why: str) -> None:
+    """A failure, named by the rule that took what was asked for, where one did."""
     found = [finding for finding in row.findings if finding.severity == "withheld"]
-    found.sort(key=lambda one: one.on_throughput != "void")  # what took the figure speaks first
-    told = f"{found[0].code} {found[0].title}" if found else why
+    timed = isinstance(run.header.design, SearchDesign | LoadDesign)
+    took = next((one for one in found if one.on_throughput == "void"), None)
+    if took is None and timed:
+        took = next((one for one in found if one.on_times == "void"), None)
     failure = xml.SubElement(
-        test, "failure", type=found[0].code if found else "unanswered", message=_text(told)
+        test,
+        "failure",
+        type=took.code if took else "unanswered",
+        message=_text(f"{took.code} {took.title}" if took else why),
     )
     failure.text = _text("\n".join((why, *(f"{one.code}: {one.evidence}. {one.remedy}" for one in found))))
 
