@@ -16,11 +16,12 @@ from assay.stats.limits import Held, held
 from assay.stats.pairing import Side, pair
 from assay.stats.unpaired import trials_to_tell, unpaired_difference
 from assay.values.claim import Metric
-from assay.values.estimate import Estimate, Limit
+from assay.values.estimate import Estimate, Known, Limit
 from assay.values.finding import Finding
 from assay.values.plan import Open
 from assay.values.run import Environment, Run
 from assay.values.trial import Trial
+from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
 from assay.verdict.pairs import Between, bias_of, pair_of
 from assay.verdict.see_runs import see_rates
 from assay.verdict.seen import CaseSeen
@@ -36,7 +37,8 @@ class Change:
 
     `change` is the ratio new/base, for errors the difference new - base of the shares. `outcome` is
     empty where no limit was set; `more_trials` says how many on each side would probably tell. `limits` say
-    why an end of the change is open, or moved.
+    why an end of the change is open, or moved; `base_known` and `new_known` are what is known of each side's
+    throughput or time.
     """
 
     case: str
@@ -47,6 +49,8 @@ class Change:
     outcome: LimitVerdict = ""
     more_trials: int | None = None
     limits: tuple[Limit, ...] = ()
+    base_known: Known | None = None
+    new_known: Known | None = None
 
 
 @dataclass(frozen=True)
@@ -198,20 +202,32 @@ def _change(case: str, metric: Watched, base: _Side, new: _Side) -> Change:
     if metric == "errors":
         return _errors(case, base.trials, new.trials)
     of = _metric(metric, base.trials)
-    found = _between(base, new, of)
+    found = _between(base, new, metric, of)
     unit = stats.UNITS.get(of, "ns")
-    values_a, values_b = stats.by_block(base.trials, of), stats.by_block(new.trials, of)
+    means = [
+        stats.positive_mean(list(stats.by_block(side.trials, of).values()), unit) for side in (base, new)
+    ]
     return Change(
         case=case,
         metric=metric,
-        base=stats.positive_mean(list(values_a.values()), unit),
-        new=stats.positive_mean(list(values_b.values()), unit),
+        base=means[0],
+        new=means[1],
         change=found.bounded,
         limits=found.limits,
+        base_known=verdict.known(means[0], _left(base, metric)),
+        new_known=verdict.known(means[1], _left(new, metric)),
     )
 
 
-def _between(base: _Side, new: _Side, metric: Metric) -> Between:
+def _left(side: _Side, metric: Watched) -> Bounded:
+    """What findings leave of a side's figure: no load bounds memory or the time to start."""
+    figures: dict[Watched, Figures] = {"throughput": "throughput", "p99": "times"}
+    if metric not in figures:
+        return UNLIMITED
+    return bounded(_found(side.run), side.case, figures[metric])
+
+
+def _between(base: _Side, new: _Side, watched: Watched, metric: Metric) -> Between:
     """new over base: by block within one run, else with what each run found about its own side."""
     if base.run.header.run_id == new.run.header.run_id:
         run = see_rates(base.run)
@@ -220,11 +236,9 @@ def _between(base: _Side, new: _Side, metric: Metric) -> Between:
     sides: list[Side] = []
     limits: list[Limit] = []
     for side in (new, base):
-        values = stats.by_block(side.trials, metric)
-        bounded = verdict.bounded(_found(side.run), side.case)
-        counts = metric == "throughput"
-        sides.append(Side(values, bounded.slack) if counts else Side(values))
-        limits += bounded.limits if counts else ()
+        left = _left(side, watched)
+        sides.append(Side(stats.by_block(side.trials, metric), left.slack))
+        limits += left.limits
     made = pair(*sides, manner="unpaired", bias=_wider(base, new, metric))
     return Between(made, (), tuple(dict.fromkeys(limits)))
 

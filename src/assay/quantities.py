@@ -7,6 +7,7 @@ Three significant digits, decimal prefixes, a space before the unit ("184 k/s", 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from assay.values.estimate import Estimate, Known
 
@@ -47,13 +48,27 @@ def rate(per_s: float | None) -> str:
 def known_rate(known: Known | None, measured: float) -> str:
     """Write a throughput as it is known: "121 k/s", or as the bound that it is, "≥ 121 k/s", "121 – 125 k/s",
     "≤ 121 k/s"; where nothing is known of it, "about 121 k/s"."""
+    return _as_known(known, measured, rate, between)
+
+
+def known_time(known: Known | None, measured_ns: float) -> str:
+    """Write a time as it is known, as `known_rate` does: "340 µs", "≥ 340 µs"."""
+    return _as_known(known, measured_ns, time, lambda low, high: f"{time(low)} – {time(high)}")
+
+
+def _as_known(
+    known: Known | None,
+    measured: float,
+    write: Callable[[float], str],
+    span: Callable[[float, float], str],
+) -> str:
     if known is None or not known.limits:
-        return rate(measured)
+        return write(measured)
     if known.low is not None and known.high is not None:
-        return between(known.low, known.high)
+        return span(known.low, known.high)
     if known.low is not None:
-        return f"≥ {rate(known.low)}"
-    return f"≤ {rate(known.high)}" if known.high is not None else f"about {rate(measured)}"
+        return f"≥ {write(known.low)}"
+    return f"≤ {write(known.high)}" if known.high is not None else f"about {write(measured)}"
 
 
 def between(low: float, high: float) -> str:

@@ -17,6 +17,7 @@ from sample_run import stored, under
 from assay.cli import main as cli
 from assay.report import pages
 from assay.store.index import NAME, Filter, Index, ListedRun, rebuild
+from assay.values.estimate import Known, Limit
 from assay.values.run import Run
 
 Captured = pytest.CaptureFixture[str]
@@ -91,6 +92,21 @@ def test_the_trend_marks_where_the_level_changed(tmp_path: Path, capsys: Capture
     changes = [index for index, line in enumerate(lines) if "change:" in line]
     assert changes == [8]  # below the head and the seven days before it
     assert "0.85 times" in lines[8]
+
+
+def test_the_trend_shows_a_bound_as_one(tmp_path: Path, capsys: Captured) -> None:
+    run = run_of_day(0)
+    assert run.judgement is not None
+    known = Known(low=54_000.0, high=None, limits=(Limit(code="G1", words="its generator was full"),))
+    ranking = tuple(
+        replace(place, known=known) if place.case == "quotes/go" else place for place in run.judgement.ranking
+    )
+    stored(replace(run, judgement=replace(run.judgement, ranking=ranking)), tmp_path)
+    stored(run_of_day(1), tmp_path)
+    assert history(tmp_path, "--trend", "quotes/go") == 0
+    _, first, second = capsys.readouterr().out.splitlines()
+    assert "≥ 54.0 k/s" in first and "±" not in first
+    assert "55.1 k/s" in second and "± 1.0 %" in second
 
 
 def test_a_level_history_has_no_change(tmp_path: Path, capsys: Captured) -> None:

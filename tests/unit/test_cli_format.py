@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.report import format as fmt
-from assay.values.estimate import Estimate
+from assay.values.estimate import Estimate, Known, Limit
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,14 @@ def test_what_was_set_has_no_digits_to_lose_and_what_was_measured_keeps_them() -
 
 def test_a_share_just_below_all_is_not_written_as_all() -> None:
     assert (fmt.share(0.996), fmt.share(0.9999)) == ("99.6 %", "100 %")
+
+
+def test_a_time_is_written_as_it_is_known() -> None:
+    limit = (Limit(code="G4", words="arrivals waited"),)
+    ends = ((1e6, None), (None, 2e6), (1e6, 2e6), (None, None))
+    told = [fmt.known_time(Known(low=low, high=high, limits=limit), 1.5e6) for low, high in ends]
+    assert told == ["≥ 1.00 ms", "≤ 2.00 ms", "1.00 ms – 2.00 ms", "about 1.50 ms"]
+    assert fmt.known_time(Known(low=1e6, high=2e6), 1.5e6) == fmt.known_time(None, 1.5e6) == "1.50 ms"
 
 
 def test_a_share_with_its_sign() -> None:

@@ -9,9 +9,11 @@ from judged import QUIET
 from made_runs import plan, steady_run, with_trials
 from msgspec.structs import replace
 
+from assay.values.claim import Metric
 from assay.values.finding import Finding, Subject
-from assay.verdict import RULES, judge
+from assay.verdict import RULES, judge, see_run
 from assay.verdict.effects import bounded
+from assay.verdict.pairs import pair_of
 from assay.verdict.rule import Hit
 
 
@@ -29,6 +31,22 @@ def test_of_several_bounds_from_above_the_smallest_holds() -> None:
 def test_a_cause_that_bounds_nothing_from_above_leaves_that_end_open() -> None:
     """A server that was still getting faster had not yet the demand that the utilisation law counts with."""
     assert bounded([found("G1", 1.2), found("S2")], "a").slack == (1.0, math.inf)
+
+
+def test_times_have_bounds_of_their_own() -> None:
+    waited = found("G4")
+    assert bounded([waited], "a").limits == ()
+    assert bounded([waited], "a", "times").slack == (1.0, math.inf)
+    seen = see_run(steady_run({"a": 10_000, "b": 20_000}))
+    a, b = seen.cases
+    slower, faster = (pair_of(seen, [waited], *two, "service_time_p50").known for two in ((a, b), (b, a)))
+    assert slower is not None and slower.high is None and slower.low == pytest.approx(2, rel=0.02)
+    assert faster is not None and faster.low is None and faster.high == pytest.approx(0.5, rel=0.02)
+    assert [limit.code for limit in slower.limits] == ["G4"]
+    unbounded: tuple[Metric, ...] = ("throughput", "start_time", "peak_memory")
+    for metric in unbounded:
+        left = pair_of(seen, [waited], a, b, metric).known
+        assert left is not None and left.limits == ()
 
 
 @pytest.mark.parametrize("code", ["H1", "H2"])

@@ -79,11 +79,12 @@ def trend(case: str, points: Sequence[Point]) -> RenderableType:
             lines.append(Text(f"  {changes[index]}", HEADING))
         half = (
             ""
-            if point.low is None
+            if point.low is None or (point.known and point.known.limits)
             else f"± {fmt.significant((point.value - point.low) / point.value * 100, 2)} %"
         )
         commit = fmt.safe((point.git_commit or "")[:9])
-        about = f"{_when(point.created_unix_ns)}  {commit:<9}  {fmt.rate(point.value):>9} {half:>8}  "
+        served = fmt.known_rate(point.known, point.value)
+        about = f"{_when(point.created_unix_ns)}  {commit:<9}  {served:>14} {half:>8}  "
         lines.append(Text(about + bar(point.value / top if top else 0, _BAR_WIDTH)))
     return Group(*lines)
 

@@ -14,7 +14,13 @@ from assay.report import format as fmt
 from assay.report.findings import in_words
 from assay.report.model.findings import groups
 from assay.report.model.loads import shape
-from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
+from assay.report.percentiles import (
+    PERCENTILES,
+    is_withheld,
+    known_throughput,
+    known_time,
+    percentile_name,
+)
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.stats import Quantile, quantiles, rate_per_s, requests_needed
 from assay.values.finding import Finding
@@ -76,7 +82,7 @@ def _figures(
     if coded:
         yield "coded", ", ".join(f"{fmt.safe(name)}: {fmt.count(count)}" for name, count in coded.items())
     if not is_withheld(findings, "times"):
-        yield from _parts_of_the_time(measured)
+        yield from _parts_of_the_time(measured, findings)
     if measured.missed_starts:
         yield "missed", f"{fmt.count(measured.missed_starts)} requests could not be started"
     if measured.send_lag is not None:
@@ -129,23 +135,28 @@ def _by_code(what: str, counts: dict[str, int]) -> list[str]:
     return [f"{what} {fmt.safe(code)}: {fmt.count(count)}" for code, count in sorted(counts.items())]
 
 
-def _parts_of_the_time(measured: Measurement) -> Iterable[tuple[str, str]]:
+def _parts_of_the_time(measured: Measurement, findings: Sequence[Finding]) -> Iterable[tuple[str, str]]:
     """What comes before an answer is complete: the connection, the handshake, the first byte."""
     if measured.connect_time.count:
-        yield "connect", _spread(measured.connect_time)
+        yield "connect", _spread(measured.connect_time, findings)
     if measured.handshake_time is not None and measured.handshake_time.count:
-        yield "handshake", _spread(measured.handshake_time)
+        yield "handshake", _spread(measured.handshake_time, findings)
     for agreed, count in measured.handshakes.items():
         yield "", f"{fmt.count(count)} × {fmt.safe(agreed)}"
     if measured.first_byte_time.count:
-        yield "first byte", _spread(measured.first_byte_time)
+        yield "first byte", _spread(measured.first_byte_time, findings)
 
 
-def _spread(times: Histogram) -> str:
+def _spread(times: Histogram, findings: Sequence[Finding]) -> str:
     """The median, the tail where enough were measured, and the longest."""
     named = zip(("p50", "p99"), quantiles(times, (0.5, 0.99)), strict=True)
-    said = [f"{name} {fmt.time(found.value_ns)}" for name, found in named if found is not None]
-    return ", ".join([*said, f"most {fmt.time(times.max_ns)}"])
+    said = [f"{name} {_time(found.value_ns, findings)}" for name, found in named if found is not None]
+    return ", ".join([*said, f"most {_time(times.max_ns, findings)}"])
+
+
+def _time(ns: float, findings: Sequence[Finding]) -> str:
+    """A time, as a bound where a finding made it one."""
+    return fmt.known_time(known_time(ns, findings), ns)
 
 
 def _client(workers: Sequence[Worker]) -> str:
@@ -161,14 +172,17 @@ def _times(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -
         yield Text("")
         return
     if measured.response_time is not None:
-        yield _percentiles("response time", "from the intended start", measured.response_time)
-        yield _percentiles("service time", "from the send", measured.service_time)
+        yield _percentiles("response time", "from the intended start", measured.response_time, findings)
+        yield _percentiles("service time", "from the send", measured.service_time, findings)
     else:
         aside = "closed loop: the queue that the client makes"
-        yield _percentiles("service time", aside, measured.service_time)
+        yield _percentiles("service time", aside, measured.service_time, findings)
+    limits = verdict.bounded(findings, "", "times").limits
+    if limits:
+        yield Text(f"what makes times bounds: {verdict.words_of(limits)}\n", FAINT)
 
 
-def _percentiles(title: str, aside: str, times: Histogram) -> RenderableType:
+def _percentiles(title: str, aside: str, times: Histogram, findings: Sequence[Finding]) -> RenderableType:
     """Percentiles as figures and bars; those without enough requests behind them are left out."""
     found = [quantile for quantile in quantiles(times, PERCENTILES) if quantile is not None]
     table = Table.grid(padding=(0, 2, 0, 0))
@@ -179,7 +193,7 @@ def _percentiles(title: str, aside: str, times: Histogram) -> RenderableType:
     if times.count:
         rows.append(("max", float(times.max_ns)))
     for name, value_ns in rows:
-        table.add_row(name, fmt.time(value_ns), bar(value_ns / (rows[-1][1] or 1), _PLOT_WIDTH))
+        table.add_row(name, _time(value_ns, findings), bar(value_ns / (rows[-1][1] or 1), _PLOT_WIDTH))
     left_out = _left_out(times, found) if times.count else "no answer was measured"
     head = Text.assemble((title, HEADING), (f"  {aside}", FAINT))
     body = Group(table, Text(left_out, FAINT)) if left_out else table

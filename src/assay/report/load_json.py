@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from assay import verdict
 from assay.credentials import without_secrets
 from assay.report import format as fmt
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
@@ -32,6 +33,7 @@ def encode(
         "hallmark": all(finding.severity == "note" for finding in findings),
         "throughput_per_s": None if is_withheld(findings) else rate_per_s(measurement),
         "throughput_known": None if is_withheld(findings) else known_throughput(measurement, findings),
+        "times_known": _times_known(findings) if times else None,
         "completed": measurement.completed,
         "failed": measurement.failed,
         "service_time_ns": _percentiles(measurement.service_time) if times else None,
@@ -45,6 +47,16 @@ def encode(
         **({"generators": generators} if generators else {}),
     }
     return fmt.as_json(document)
+
+
+def _times_known(findings: Sequence[Finding]) -> dict[str, Any]:
+    """Whether the times are what was measured, or at least that, or at most; and why."""
+    left = verdict.bounded(findings, "", "times")
+    return {
+        "at_least": left.slack.up > 1,
+        "at_most": left.slack.down < 1,
+        "limits": left.limits,
+    }
 
 
 def _percentiles(times: Histogram) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from assay.stats import rate_per_s
 from assay.values.estimate import Estimate, Known
 from assay.values.finding import Finding
 from assay.values.measurement import Measurement
-from assay.verdict.effects import Figures
+from assay.verdict.effects import Bounded, Figures
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
@@ -26,8 +26,16 @@ def is_withheld(findings: Iterable[Finding], figures: Figures = "throughput") ->
 
 def known_throughput(measured: Measurement, findings: Iterable[Finding]) -> Known:
     """What is known of a load's throughput. One load has no interval: without a limit both ends are open."""
-    value = rate_per_s(measured)
-    alone = Estimate(value=value, low=None, high=None, n=1, unit="req/s", method="one load")
-    found = verdict.known(alone, verdict.bounded(findings, ""))
+    return _known(rate_per_s(measured), "req/s", verdict.bounded(findings, ""))
+
+
+def known_time(ns: float, findings: Iterable[Finding]) -> Known:
+    """What is known of one of a load's times."""
+    return _known(ns, "ns", verdict.bounded(findings, "", "times"))
+
+
+def _known(value: float, unit: str, left: Bounded) -> Known:
+    alone = Estimate(value=value, low=None, high=None, n=1, unit=unit, method="one load")
+    found = verdict.known(alone, left)
     assert found is not None  # there is a value
     return found

@@ -18,10 +18,11 @@ import msgspec
 
 from assay.errors import AssayError
 from assay.store.read import FILE, read
+from assay.values.estimate import Known
 from assay.values.run import Run
 
 NAME = "index.json"
-VERSION = 3
+VERSION = 4
 """Raised whenever what is kept changes: an index of another version is made anew."""
 _NAME_OF_VERSION_2 = "index.sqlite"
 
@@ -51,7 +52,7 @@ class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):
-    """The throughput of one case in one run, in answers a second."""
+    """The throughput of one case in one run, in answers a second; `known` is what findings left of it."""
 
     run_id: str
     created_unix_ns: int
@@ -62,6 +63,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     value: float
     low: float | None
     high: float | None
+    known: Known | None = None
 
 
 @dataclass(frozen=True)
@@ -218,4 +220,5 @@ def _points(run: Run) -> Iterator[Point]:
                 value=place.throughput.value,
                 low=place.throughput.low,
                 high=place.throughput.high,
+                known=place.known,
             )

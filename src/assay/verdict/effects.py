@@ -26,6 +26,10 @@ class Bounded(NamedTuple):
         return self.slack.down == 0 and math.isinf(self.slack.up)
 
 
+UNLIMITED = Bounded(EXACT, ())
+"""Of a figure about which nothing was found."""
+
+
 def concerning(findings: Iterable[Finding], case: str) -> tuple[Finding, ...]:
     """The findings about this case, alone or with all others; not those about a pair."""
     return tuple(
@@ -63,17 +67,21 @@ def withheld(findings: Iterable[Finding], case: str, figures: Figures = "through
     return bool(void_by(findings, case, figures))
 
 
-def bounded(findings: Iterable[Finding], case: str, but: Collection[str] = ()) -> Bounded:
-    """What is left to know of the case's throughput, leaving out what rules of the codes `but` found."""
+def bounded(
+    findings: Iterable[Finding], case: str, figures: Figures = "throughput", *, but: Collection[str] = ()
+) -> Bounded:
+    """What is left to know of these figures of the case, leaving out what rules of the codes `but` found."""
     slack, limits, most = EXACT, [], []
     for finding in concerning(findings, case):
         if finding.code in but:
             continue
-        if finding.on_throughput == "at least":
-            most.append(finding.at_most_times or math.inf)
-        elif finding.on_throughput == "at most":
+        timed = figures == "times"
+        effect = finding.on_times if timed else finding.on_throughput
+        if effect == "at least":
+            most.append(math.inf if timed else finding.at_most_times or math.inf)
+        elif effect == "at most":
             slack = slack.joined(Slack(0.0, 1.0))
-        elif finding.on_throughput != "unknown":
+        elif effect != "unknown":
             continue
         limits.append(Limit(code=finding.code, words=finding.because))
     if most:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.stats import by_block
 from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, PairedRatio, Side, Slack, pair
@@ -12,7 +12,7 @@ from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.claim import Metric
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.finding import Finding
-from assay.verdict.effects import Bounded, between, bias, bounded, concerning, void_by
+from assay.verdict.effects import UNLIMITED, Bounded, Figures, between, bias, bounded, concerning, void_by
 from assay.verdict.seen import CaseSeen, RunSeen
 
 
@@ -54,15 +54,12 @@ def pair_of(
     b: CaseSeen,
     metric: Metric = "throughput",
 ) -> Between:
-    """a over b in `metric`.
-
-    Start times are measured apart from the load, and no bound of throughput says anything of memory.
-    """
+    """a over b in `metric`."""
     void = _void(findings, a.case.id, b.case.id, metric)
     if void:
         return Between(None, void)
     if metric != "throughput":
-        return Between(pair(_side(a, metric), _side(b, metric), bias=bias_of(findings, metric)))
+        return _apart_from_throughput(findings, a, b, metric)
     extra, limits = _one_way(findings, a.case.id, b.case.id)
     squeezing = _squeezing(findings, a.case.id, b.case.id)
     sides = []
@@ -79,6 +76,19 @@ def pair_of(
         squeezed=bool(squeezing),
     )
     return Between(made, (), tuple(dict.fromkeys((*limits, *squeezing))))
+
+
+def _apart_from_throughput(findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, metric: Metric) -> Between:
+    """Times have bounds of their own. Start times are measured apart from the load, and no bound of
+    throughput says anything of memory."""
+    sides: list[Side] = []
+    limits: list[Limit] = []
+    for seen in (a, b):
+        left = bounded(findings, seen.case.id, "times") if _timed(metric) else UNLIMITED
+        sides.append(replace(_side(seen, metric), slack=left.slack))
+        limits += left.limits
+    made = pair(*sides, bias=bias_of(findings, metric))
+    return Between(made, (), tuple(dict.fromkeys(limits)))
 
 
 def against(findings: Sequence[Finding], case: str, other: str) -> Bounded:
@@ -111,12 +121,16 @@ def _side(seen: CaseSeen, metric: Metric) -> Side:
     return Side(by_block(seen.trials, metric))
 
 
+def _timed(metric: Metric) -> bool:
+    return metric.startswith(("service_time", "response_time"))
+
+
 def _void(findings: Sequence[Finding], a: str, b: str, metric: Metric) -> tuple[str, ...]:
     """The rules that leave nothing of this comparison."""
     if metric == "start_time":
         return ()
-    timed = metric == "capacity" or metric.startswith(("service_time", "response_time"))
-    alone = [code for case in (a, b) for code in void_by(findings, case, "times" if timed else "throughput")]
+    figures: Figures = "times" if metric == "capacity" or _timed(metric) else "throughput"
+    alone = [code for case in (a, b) for code in void_by(findings, case, figures)]
     if metric != "peak_memory":
         alone += [finding.code for finding in between(findings, a, b) if _forbids(finding, metric)]
     return tuple(dict.fromkeys(alone))

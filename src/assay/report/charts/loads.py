@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from assay.capacity.objective import ObjectiveLimit, figure_of, rate_of
 from assay.capacity.record import objectives as readable
@@ -11,16 +12,21 @@ from assay.report import format as fmt
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.hues import hues
 from assay.report.charts.lines import Curve, Frame, plot
-from assay.report.charts.placed import slug, trials_by_case
+from assay.report.charts.placed import slug, trials_by_case, why_bounds
 from assay.report.charts.scale import Scale, linear, logarithmic
-from assay.report.model.rows import Section, short_name
+from assay.report.model.rows import Section, short_name, throughput_words, time_words
 from assay.values.estimate import Estimate
 from assay.values.plan import Closed
 from assay.values.run import Run
 from assay.values.trial import Trial
 
-Place = tuple[float, Estimate]
-"""Where a server was loaded, and what was measured there."""
+
+class Place(NamedTuple):
+    """Where a server was loaded, what was measured there, and that in words, as the bound that it may be."""
+
+    at: float
+    found: Estimate
+    said: str
 
 
 def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
@@ -35,15 +41,20 @@ def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
         suffix, where = (f"-{slug(workload)}", f": {workload}") if len(workloads) > 1 else ("", "")
         waits: dict[str, list[Place]] = {}
         sweep: dict[str, list[Place]] = {}
+        bounded = []
         for row in rows:
             load = connections.get(row.case.id)
             if not row.closed_loop and row.response_p99_ns is not None and row.throughput is not None:
-                waits.setdefault(row.name, []).append((row.throughput.value, row.response_p99_ns))
+                p99 = row.response_p99_ns
+                waits.setdefault(row.name, []).append(Place(row.throughput.value, p99, time_words(row, p99)))
+                bounded.append(row)
             if isinstance(load, Closed) and row.throughput is not None:
-                sweep.setdefault(row.name, []).append((load.connections, row.throughput))
+                place = Place(load.connections, row.throughput, throughput_words(row))
+                sweep.setdefault(row.name, []).append(place)
         yield _against(
             run, f"latency{suffix}", f"Response time against throughput{where}",
-            "Open loop: p99 response time at each offered rate; a curve that turns up has reached its knee.",
+            "Open loop: p99 response time at each offered rate; a curve that turns up has reached its knee."
+            + why_bounds(bounded),
             waits, logarithmic, ("answers a second", fmt.rate), ("p99 response time", fmt.time),
         )  # fmt: skip
         yield _against(
@@ -83,10 +94,8 @@ def _tried(trials: Iterable[Trial], limit: ObjectiveLimit) -> Iterator[Place]:
         seen = trial.measurement
         value = figure_of(limit, seen, seen.response_time or seen.service_time) if seen else None
         if value:
-            yield (
-                rate_of(trial.plan),
-                Estimate(value=value, low=None, high=None, n=1, unit="ns", method="one trial"),
-            )
+            found = Estimate(value=value, low=None, high=None, n=1, unit="ns", method="one trial")
+            yield Place(rate_of(trial.plan), found, fmt.time(value))
 
 
 def _against(
@@ -101,16 +110,16 @@ def _against(
     level: tuple[float, str] | None = None,
 ) -> Chart | None:
     """Something against load; None where there are not two loads."""
-    if len({at for found in places.values() for at, _ in found}) < 2:
+    if len({place.at for each in places.values() for place in each}) < 2:
         return None
     colours = hues(run.header.cases)
     curves = []
     for server, unsorted in places.items():
-        found = sorted(unsorted, key=lambda one: one[0])
+        each = sorted(unsorted, key=lambda place: place.at)
         ends = tuple(
-            (at, one.low, one.high) for at, one in found if one.low is not None and one.high is not None
+            (at, one.low, one.high) for at, one, _ in each if one.low is not None and one.high is not None
         )
-        points = tuple((at, one.value) for at, one in found)
+        points = tuple((at, one.value) for at, one, _ in each)
         curves.append(Curve(server, colours[server], points, ends, joined=level is None))
     across_x = [at for curve in curves for at, _ in curve.points]
     values = [value for curve in curves for _, *ys in (*curve.points, *curve.ends) for value in ys]
@@ -131,8 +140,8 @@ def _against(
         draw=lambda width: plot(curves, frame, width),
         heads=("server", x[0], y[0]),
         rows=as_rows(
-            (server, x[1](at), y[1](one.value))
-            for server, found in places.items()
-            for at, one in sorted(found, key=lambda p: p[0])
+            (server, x[1](place.at), place.said)
+            for server, each in places.items()
+            for place in sorted(each, key=lambda place: place.at)
         ),
     )

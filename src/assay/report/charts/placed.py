@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from assay.report.charts import data
 from assay.report.charts.hues import hues
-from assay.report.model.rows import Row, Section
+from assay.report.model.rows import Row, Section, times_limited
 from assay.values.run import Run
 from assay.values.trial import Trial
 
@@ -26,6 +26,12 @@ class Placed:
     def trials(self, row: Row) -> list[Trial]:
         """The row's measured trials."""
         return self._trials.get(row.case.id, [])
+
+
+def why_bounds(rows: Iterable[Row]) -> str:
+    """What a chart's note adds where times in it are bounds."""
+    limited = times_limited(rows)
+    return f" {limited[:1].upper()}{limited[1:]}." if limited else ""
 
 
 def trials_by_case(trials: Iterable[Trial]) -> dict[str, list[Trial]]:

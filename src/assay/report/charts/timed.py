@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from assay import verdict
 from assay.report import format as fmt
 from assay.report.charts import data
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.lines import Course, Curve, Frame, courses, plot
-from assay.report.charts.placed import Placed
+from assay.report.charts.placed import Placed, why_bounds
 from assay.report.charts.scale import Scale, logarithmic
+from assay.report.model.rows import Row, time_words
 from assay.values.estimate import Estimate
 from assay.values.measurement import Histogram
 from assay.values.trial import Trial
@@ -60,13 +62,13 @@ def percentiles(place: Placed) -> Chart | None:
     two = len({clock for _, clock, _ in found}) > 1
     curves = [
         Curve(
-            f"{name}, {clock}" if two else name,
-            place.colours[name],
+            ", ".join([row.name, *([clock] if two else []), *_bound(row)]),
+            place.colours[row.name],
             tuple((1 / (1 - p), estimate.value / 1e6) for p, estimate in points),
             tuple((1 / (1 - p), *_ends(estimate)) for p, estimate in points),
             dashed=two and clock == "service time",
         )
-        for name, clock, points in found
+        for row, clock, points in found
     ]
     reach = max(x for curve in curves for x, _ in curve.points)
     values = [y for curve in curves for _, *ys in (*curve.points, *curve.ends) for y in ys]
@@ -92,25 +94,40 @@ def percentiles(place: Placed) -> Chart | None:
             if closed
             else "Response time runs from the intended start, service time from the send: the gap is "
             "waiting. Thin bars: 95 % intervals over the trials."
-        ),
+        )
+        + why_bounds(place.section.candidates),
         draw=lambda width: plot(curves, frame, width),
         heads=("server", "clock", "percentile", "time", "low", "high"),
         rows=as_rows(
-            (name, clock, f"p{100 * p:.10g}", *map(fmt.time, (one.value, one.low, one.high)))
-            for name, clock, points in found
+            (row.name, clock, f"p{100 * p:.10g}", *_cells(row, one))
+            for row, clock, points in found
             for p, one in points
         ),
     )
 
 
-def _curves(place: Placed) -> Iterator[tuple[str, str, tuple[tuple[float, Estimate], ...]]]:
+def _bound(row: Row) -> Iterator[str]:
+    """Which way the truth may lie from a curve, where it is a bound."""
+    if row.times.slack.up > 1:
+        yield "at least"
+    if row.times.slack.down < 1:
+        yield "at most"
+
+
+def _cells(row: Row, one: Estimate) -> tuple[str, str, str]:
+    known = verdict.known(one, row.times)
+    low, high = (known.low, known.high) if known and known.limits else (one.low, one.high)
+    return time_words(row, one), fmt.time(low), fmt.time(high)
+
+
+def _curves(place: Placed) -> Iterator[tuple[Row, str, tuple[tuple[float, Estimate], ...]]]:
     for row in place.section.candidates:
         if row.service_p50_ns is None:
             continue
         tails = row.service_p99_ns is not None or row.response_p99_ns is not None
         for clock in ("response time", "service time"):
             points = data.curve(list(_histograms(place.trials(row), clock)))
-            yield row.name, clock, points if tails else tuple(one for one in points if one[0] <= 0.5)
+            yield row, clock, points if tails else tuple(one for one in points if one[0] <= 0.5)
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:

@@ -77,9 +77,7 @@ def _time_limits(row: Row) -> tuple[Limit, ...] | None:
     """What makes the times bounds; None where they are none, or not shown at all."""
     if row.service_p50_ns is None and row.response_p50_ns is None:
         return None
-    bounds = ("at least", "at most", "unknown")
-    limits = (Limit(code=one.code, words=one.because) for one in row.findings if one.on_times in bounds)
-    return tuple(dict.fromkeys(limits)) or None
+    return row.times.limits or None
 
 
 def _line(row: Row, trial: Trial) -> Iterator[str]:

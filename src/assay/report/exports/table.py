@@ -21,7 +21,7 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
     """One row a trial, in the order of the run; unknown figures are None.
 
     These are the raw figures of every trial; `withheld_by` names the rules that withhold
-    figures of its case, `limited_by` those that made its throughput a bound.
+    figures of its case, `limited_by` those that made its throughput a bound, `times_limited_by` its times.
     """
     cases = {case.id: case for case in run.header.cases}
     found = sections(run)
@@ -32,6 +32,11 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
     }
     limited = {
         row.case.id: " ".join(limit.code for limit in (row.known.limits if row.known else ()))
+        for section in found
+        for row in section.rows
+    }
+    timed = {
+        row.case.id: " ".join(limit.code for limit in row.times.limits)
         for section in found
         for row in section.rows
     }
@@ -56,6 +61,7 @@ def rows(run: Run) -> Iterator[dict[str, Any]]:
             "failure": f"{trial.failure.stage}: {trial.failure.reason}" if trial.failure else None,
             "withheld_by": withheld[trial.case],
             "limited_by": limited[trial.case],
+            "times_limited_by": timed[trial.case],
         }
 
 

@@ -9,7 +9,7 @@ from assay.report import format as fmt
 from assay.report.model import contest, order, search, woven
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import remarks
-from assay.report.model.rows import Section, ordered_findings
+from assay.report.model.rows import Section, limits_words, ordered_findings
 from assay.report.model.values import Answer
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign
 from assay.values.finding import Finding, Severity
@@ -106,15 +106,7 @@ def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
 
 
 def _limits(shown: Sequence[Section]) -> Iterator[str]:
-    """What limits the answers, each cause once with the cases that it met."""
-    met: dict[tuple[str, str], list[str]] = {}
-    for code, words, name in (one for section in shown for one in order.limits_of(section)):
-        names = met.setdefault((code, words), [])
-        if name not in names:
-            names.append(name)
-    if met:
-        said = "; ".join(
-            f"{words or 'its effect is unknown'} ({code}: {', '.join(names)})"
-            for (code, words), names in met.items()
-        )
+    """What limits the answers."""
+    said = limits_words(one for section in shown for one in order.limits_of(section))
+    if said:
         yield f"What limits it: {said}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from assay.report import format as fmt
-from assay.report.model.rows import Row, Section
+from assay.report.model.rows import Row, Section, one_sided, throughput_words
 from assay.values.estimate import Estimate
 
 HEADS = ("server", "capacity:", "95 % sure:", "of its closed loop:", "trials:", "findings")
@@ -29,25 +29,22 @@ def tables(searched: Iterable[Section], others: Sequence[Section]) -> dict[str, 
 def _cells(rows: Iterable[Row], closed: dict[str, Row]) -> Iterator[tuple[str, ...]]:
     for row in sorted(rows, key=lambda row: -(row.throughput.value if row.throughput else 0)):
         assert row.case.search is not None  # `apart` chose it for that
-        found, before = row.throughput, closed.get(row.case.search.case)
-        of_closed = found.value / before.throughput.value if found and before and before.throughput else None
         yield (
             row.name,
-            _found(row),
-            _between(found),
-            fmt.share(of_closed),
+            throughput_words(row),
+            _between(row.throughput),
+            _of_closed(row, closed.get(row.case.search.case)),
             str(row.trials),
             " ".join(row.codes),
         )
 
 
-def _found(row: Row) -> str:
-    """The capacity, or the bound that is known of it."""
-    found = row.throughput
-    if row.withheld or found is None:
-        return "withheld" if row.withheld else fmt.UNKNOWN
-    sign = "at least " if found.high is None else "below " if found.low is None else ""
-    return sign + fmt.rate(found.value)
+def _of_closed(row: Row, before: Row | None) -> str:
+    """The capacity as a share of its closed loop's throughput, where that is no bound itself."""
+    found, whole = row.throughput, before.throughput if before else None
+    if found is None or whole is None or (before and before.known and before.known.limits):
+        return fmt.UNKNOWN
+    return one_sided(found) + fmt.share(found.value / whole.value)
 
 
 def _between(found: Estimate | None) -> str:

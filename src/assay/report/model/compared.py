@@ -9,8 +9,9 @@ from assay.compare import Change, RunComparison, Watched, environment_difference
 from assay.report import format as fmt
 from assay.report.model.answer import standing
 from assay.report.model.findings import groups
-from assay.report.model.rows import name_of_case
+from assay.report.model.rows import limits_words, name_of_case
 from assay.report.model.values import Beside, Cell, Column, Group, Line, Table, Tone, plain, table
+from assay.values.estimate import Estimate, Known
 from assay.values.run import Run
 
 _COLUMNS = (
@@ -35,6 +36,10 @@ _WRITTEN: dict[Watched, Callable[[float | None], str]] = {
     "start": fmt.time,
     "errors": fmt.share,
 }
+_BOUNDED: dict[Watched, Callable[[Known | None, float], str]] = {
+    "throughput": fmt.known_rate,
+    "p99": fmt.known_time,
+}
 _TONES: dict[str, Tone] = {
     "kept": "good",
     "broken": "bad",
@@ -56,7 +61,7 @@ def compared(found: RunComparison) -> Beside:
         warnings=tuple(fmt.safe(said) for said in found.warnings),
         conclusion=tuple(fmt.safe(said, 1000) for said in (*_conclusion(found), _changed(found))),
         tables=(table("New against base", _COLUMNS, lines),) if lines else (),
-        told=tuple(fmt.safe(said, 500) for said in _left_out(found)),
+        told=tuple(fmt.safe(said, 500) for said in _aside(found)),
         findings=tuple(one for side, run in sides for one in _findings(found, side, run)),
         extra=(differences,) if changed else (),
     )
@@ -134,14 +139,21 @@ def _shown(found: RunComparison) -> list[Change]:
 
 
 def _cells(change: Change) -> tuple[Cell, ...]:
-    write = _WRITTEN[change.metric]
     return (
         Cell(fmt.safe(change.case, 80)),
         Cell(NAMES[change.metric]),
-        *(Cell(write(fmt.value_of(side))) for side in (change.base, change.new)),
+        Cell(_side(change.metric, change.base, change.base_known)),
+        Cell(_side(change.metric, change.new, change.new_known)),
         Cell(_change(change)),
         Cell(change.outcome, _TONES.get(change.outcome, "plain")),
     )
+
+
+def _side(metric: Watched, found: Estimate | None, known: Known | None) -> str:
+    """A figure of one run, as a bound where it is one."""
+    if found is None or known is None or metric not in _BOUNDED:
+        return _WRITTEN[metric](fmt.value_of(found))
+    return _BOUNDED[metric](known, found.value)
 
 
 def _change(change: Change) -> str:
@@ -151,8 +163,16 @@ def _change(change: Change) -> str:
     return f"{sign}{fmt.significant(change.change.value * 100, 2)} points"
 
 
-def _left_out(found: RunComparison) -> Iterator[str]:
-    """Say which cases have nothing to be compared with."""
+def _aside(found: RunComparison) -> Iterator[str]:
+    """Say what makes figures bounds, and which cases have nothing to be compared with."""
+    limits = [
+        (limit, change.case)
+        for change in found.changes
+        for side in (change.base_known, change.new_known)
+        for limit in (side.limits if side else ())
+    ]
+    if limits:
+        yield f"what makes figures bounds: {limits_words(limits)}"
     for side, cases in (("base", found.only_base), ("new", found.only_new)):
         if cases:
             yield f"only in {side}: {', '.join(cases)}"

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from assay.report.model import capacities, latency, services
 from assay.report.model.rows import Section
 from assay.report.model.values import Table, plain
-
-Cells = tuple[tuple[str, ...], ...]
 
 
 def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Table, ...]]:
     """The sections that stand for themselves, and the tables that follow them."""
     measured, searched = capacities.apart(found)
     alone, rated = latency.apart(measured)
-    tables = (
-        *_made("Response time", latency.NOTE, latency.HEADS, latency.tables(rated)),
-        *_made("Capacity", capacities.NOTE, capacities.HEADS, capacities.tables(searched, alone)),
-        *_made("Services", services.NOTE, services.HEADS, services.tables(alone)),
-    )
-    return alone, tables
+    return alone, tuple(_tables(alone, rated, searched))
 
 
-def _made(what: str, note: str, heads: Sequence[str], tables: Mapping[str, Cells]) -> Iterator[Table]:
-    for title, lines in tables.items():
-        yield plain(f"{what}: {title}" if title else what, heads, lines, note, longest=80)
+def _tables(
+    alone: Sequence[Section], rated: Sequence[Section], searched: Sequence[Section]
+) -> Iterator[Table]:
+    for title, rows in latency.by_table(rated).items():
+        yield _made("Response time", title, latency.HEADS, latency.cells(rows), latency.note(rows))
+    for title, lines in capacities.tables(searched, alone).items():
+        yield _made("Capacity", title, capacities.HEADS, lines, capacities.NOTE)
+    for title, lines in services.tables(alone).items():
+        yield _made("Services", title, services.HEADS, lines, services.NOTE)
+
+
+def _made(what: str, title: str, heads: Sequence[str], lines: Iterable[Sequence[str]], note: str) -> Table:
+    return plain(f"{what}: {title}" if title else what, heads, lines, note, longest=80)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.report import format as fmt
-from assay.report.model.rows import Row, Section, throughput_words
+from assay.report.model.rows import Row, Section, throughput_words, time_words, times_limited
 from assay.values.estimate import Estimate
 
 HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")
 """Of `cells`; a head that ends in a colon stands over a column of figures."""
 
-NOTE = "Open loop, Poisson arrivals: p50 and p99 are response time, from the intended start of each request"
+_NOTE = "Open loop, Poisson arrivals: p50 and p99 are response time, from the intended start of each request"
 
 
 _TELLING = 100.0
@@ -24,14 +24,20 @@ def apart(found: Sequence[Section]) -> tuple[tuple[Section, ...], tuple[Section,
     return tuple(section for section in found if section not in rated), rated
 
 
-def tables(rated: Iterable[Section]) -> dict[str, tuple[tuple[str, ...], ...]]:
-    """The cells of a table for each closed load and workload that open loops follow, by its title."""
+def by_table(rated: Iterable[Section]) -> dict[str, list[Row]]:
+    """The rows for each closed load and workload that open loops follow, by the title of their table."""
     found: dict[str, list[Row]] = {}
     for section in rated:
         for row in section.rows:
             assert row.case.rate is not None  # `apart` chose it for that
             found.setdefault(f"{row.case.workload}, {row.case.rate.load}", []).append(row)
-    return {title: tuple(cells(rows)) for title, rows in found.items()}
+    return found
+
+
+def note(rows: Iterable[Row]) -> str:
+    """How to read a table of these rows."""
+    limited = times_limited(rows)
+    return f"{_NOTE}; {limited}" if limited else _NOTE
 
 
 def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
@@ -43,10 +49,10 @@ def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
             row.name,
             _load(row),
             throughput_words(row),
-            fmt.time(fmt.value_of(row.response_p50_ns)),
-            fmt.time(fmt.value_of(row.response_p99_ns)),
-            _interval(row.response_p99_ns),
-            fmt.time(fmt.value_of(row.service_p99_ns)),
+            time_words(row, row.response_p50_ns),
+            time_words(row, row.response_p99_ns),
+            "" if row.times.limits else _interval(row.response_p99_ns),
+            time_words(row, row.service_p99_ns),
             " ".join(row.codes),
         )
 

@@ -181,8 +181,8 @@ def _no_ranking(section: Section) -> Answer:
     return Answer(said=(f"No ranking{because}.",), surer=("To rank them: run more blocks (--blocks).",) * few)
 
 
-def limits_of(section: Section) -> Iterator[tuple[str, str, str]]:
-    """What limits the section's figures: code, words, and the name of the case."""
+def limits_of(section: Section) -> Iterator[tuple[Limit, str]]:
+    """What limits the section's throughputs, each with the name of the case."""
     for row in section.candidates:
         for limit in row.known.limits if row.known and not row.withheld else ():
-            yield limit.code, limit.words, row.name
+            yield limit, row.name

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from assay.report import format as fmt
-from assay.report.model.rows import BEST, Row, Section, interval_words, relative_words, throughput_words
+from assay.report.model.rows import (
+    BEST,
+    Row,
+    Section,
+    interval_words,
+    relative_words,
+    throughput_words,
+    time_words,
+    times_limited,
+)
 from assay.report.model.values import Cell, Column, Line, Table, Tone, table
-from assay.values.estimate import Estimate
 
 _PLACE, _BEHAVIOUR = 0, 1
 
@@ -45,6 +53,8 @@ def _note(made: Table, section: Section) -> str:
     closed = all(row.closed_loop for row in section.rows)
     clock = "service time of a closed loop, the queue that the client makes" if closed else "response time"
     said = [f"{' and '.join(times)} {'are' if times[1:] else 'is'} {clock}"] if times else []
+    limited = times_limited(section.rows) if times else ""
+    said += [limited] if limited else []
     said += ["CPU is the share of the server's cores"] if "cpu" in names else []
     said += ["what stands apart does not compete"] if section.candidates and section.others else []
     return "; ".join(said)
@@ -63,12 +73,12 @@ def _line(row: Row, *, alone: bool) -> Line:
         "interval": Cell(interval_words(row)),
         "relative": Cell(relative, "good" if relative == BEST else "plain"),
         "findings": Cell(" ".join(row.codes), _gravest(row)),
-        "p50": Cell(_time(row.response_p50_ns if response else row.service_p50_ns)),
-        "p99": Cell(_time(row.response_p99_ns if response else row.service_p99_ns)),
+        "p50": Cell(time_words(row, row.response_p50_ns if response else row.service_p50_ns)),
+        "p99": Cell(time_words(row, row.response_p99_ns if response else row.service_p99_ns)),
         "errors": Cell(fmt.share(row.error_share)),
         "cpu": Cell(fmt.share(row.cpu_share)),
         "memory": Cell(fmt.size(fmt.value_of(row.peak_memory_bytes))),
-        "start": Cell(_time(row.start_ns)),
+        "start": Cell(fmt.time(fmt.value_of(row.start_ns))),
     }
     return Line(tuple(cells[column.name] for column in COLUMNS), apart=row.case.role != "candidate")
 
@@ -76,7 +86,3 @@ def _line(row: Row, *, alone: bool) -> Line:
 def _gravest(row: Row) -> Tone:
     severities = {finding.severity for finding in row.findings}
     return "bad" if "withheld" in severities else "warn" if "flagged" in severities else "plain"
-
-
-def _time(estimate: Estimate | None) -> str:
-    return fmt.time(fmt.value_of(estimate))

@@ -14,11 +14,12 @@ from assay import stats, verdict
 from assay.report import format as fmt
 from assay.values.claim import Metric
 from assay.values.design import SearchDesign
-from assay.values.estimate import Estimate, Known, Ranked
+from assay.values.estimate import Estimate, Known, Limit, Ranked
 from assay.values.finding import Finding
 from assay.values.plan import Closed
 from assay.values.run import Run
 from assay.values.trial import Case, Failure, ServiceSeen, Trial
+from assay.verdict.effects import Bounded
 
 BEST = "best"
 """What stands in place of the ratio of the best to itself."""
@@ -43,8 +44,8 @@ class Row:
     """One case as shown.
 
     Figures that a finding withholds, or that were not measured, are None; `measured` is the throughput that
-    was measured, also where it is withheld. `findings` are those about this case alone or about the whole
-    run's every case.
+    was measured, also where it is withheld. `times` is what findings leave of its times. `findings` are those
+    about this case alone or about the whole run's every case.
     """
 
     case: Case
@@ -58,6 +59,7 @@ class Row:
     known: Known | None
     withheld: bool
     measured: Estimate | None
+    times: Bounded
     service_p50_ns: Estimate | None
     service_p99_ns: Estimate | None
     response_p50_ns: Estimate | None
@@ -184,10 +186,46 @@ def throughput_words(row: Row) -> str:
     if row.withheld:
         return "withheld"
     if row.throughput is not None:
-        return fmt.known_rate(row.known, row.throughput.value)
+        return one_sided(row.throughput) + fmt.known_rate(row.known, row.throughput.value)
     if row.failure is None:
         return fmt.UNKNOWN
     return "missing" if row.failure.stage == "requires" else "failed"
+
+
+def one_sided(found: Estimate) -> str:
+    """The sign before a figure that was found from one side only, as a capacity beyond its range is."""
+    if (found.low is None) == (found.high is None):
+        return ""
+    return "≥ " if found.high is None else "≤ "
+
+
+def time_words(row: Row, found: Estimate | None) -> str:
+    """One of the case's times, as a bound where it is one."""
+    if found is None:
+        return fmt.UNKNOWN
+    return fmt.known_time(verdict.known(found, row.times), found.value)
+
+
+def times_limited(rows: Iterable[Row]) -> str:
+    """Why times that are shown are bounds, for the note of their table; empty where none is."""
+    said = limits_words(
+        (limit, row.name)
+        for row in rows
+        if row.service_p50_ns is not None or row.response_p50_ns is not None
+        for limit in row.times.limits
+    )
+    return said and f"what makes times bounds: {said}"
+
+
+def limits_words(met: Iterable[tuple[Limit, str]]) -> str:
+    """Each cause once, with the names of the cases that it met."""
+    causes: dict[Limit, dict[str, None]] = {}
+    for limit, name in met:
+        causes.setdefault(limit, {})[name] = None
+    return "; ".join(
+        f"{limit.words or 'its effect is unknown'} ({limit.code}: {', '.join(names)})"
+        for limit, names in causes.items()
+    )
 
 
 def interval_words(row: Row) -> str:
@@ -239,6 +277,7 @@ def _row(run: Run, case: Case) -> Row:
         known=place.known if place and not withheld else None,
         withheld=withheld,
         measured=found,
+        times=verdict.bounded(findings, case.id, "times"),
         service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),
         service_p99_ns=None if no_times else _quantile(measured, 0.99, response=False),
         response_p50_ns=None if no_times else _quantile(measured, 0.5, response=True),
