@@ -16,22 +16,41 @@ def words(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_the_list_says_in_a_word_what_each_rule_usually_does(capsys: Captured) -> None:
+def test_the_list_says_what_each_rule_usually_does_to_each_figure(capsys: Captured) -> None:
     assert main(["rules"]) == 0
-    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line[:1].strip()]
-    told = {line[0]: " ".join(line[1:]) for line in lines}
+    out = capsys.readouterr().out
+    head = next(line for line in out.splitlines() if line.startswith("rule"))
+    assert max(map(len, out.splitlines())) <= 80
+    begins = [head.index(name) for name in ("gravest", "throughput", "times", "comparison", "what it finds")]
+    told = {}
+    for line in out.splitlines():
+        code = line.split(maxsplit=1)[0] if line[:1].strip() else ""
+        if code in RULES:
+            ends = [*begins[1:], len(line)]
+            told[code] = [line[begin:end].strip() for begin, end in zip(begins, ends, strict=True)][:4]
     assert told.keys() == RULES.keys()
     usual = {
-        "G1": "withheld at least ",
-        "W1": "withheld or note void ",
-        "W4": "flagged at most ",
-        "W3": "withheld comparison void ",
-        "D1": "flagged comparison wider ",
-        "T1": "flagged comparison one way ",
-        "M1": "withheld or flagged times void ",
-        "S3": "flagged or note – ",
+        "G1": ["withheld", "at least", "void", ""],
+        "G4": ["flagged", "none", "at least", ""],
+        "W1": ["withheld", "void", "void", ""],
+        "W4": ["flagged", "at most", "none", ""],
+        "W5": ["withheld", "void", "void", ""],
+        "W3": ["withheld", "none", "none", "void"],
+        "D1": ["flagged", "none", "none", "wider"],
+        "T1": ["flagged", "none", "none", "one way"],
+        "H1": ["flagged", "at least", "none", "at least"],
+        "H2": ["flagged", "at least", "none", "holds"],
+        "S4": ["note", "none", "none", ""],
     }
-    assert {code: begin for code, begin in usual.items() if not told[code].startswith(begin)} == {}
+    assert {code: told[code] for code in usual} == usual
+
+
+def test_the_list_says_what_its_words_mean(capsys: Captured) -> None:
+    assert main(["rules"]) == 0
+    said = words(capsys.readouterr().out)
+    for effect in ("void", "at least, at most", "wider", "one way", "holds"):
+        assert f"{effect}: " in said
+    assert "`assay explain G1`" in said
 
 
 @pytest.mark.parametrize("code", RULES)

@@ -8,34 +8,36 @@ from rich.table import Table
 from rich.text import Text
 
 from assay.report import format as fmt
+from assay.report.model.findings import ORDER
 from assay.report.model.remarks import threshold_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
+from assay.report.tables import plain_table
 from assay.verdict import RULES, Rule, Threshold
+
+_LEGEND = (
+    "What each rule usually does to what is known: `assay explain G1` says all that it may do, and when. "
+    "void: the figure is of something else; at least, at most: the truth may be higher, or lower; wider: the "
+    "interval is enlarged; one way: in one direction only; holds: the paired ratio stands all the same."
+)
 
 
 def listing() -> RenderableType:
-    """Every rule in a line: code, gravest severity, what is wrong, what it does to throughput."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    """Every rule in a line: code, gravest severity, what it usually does to each figure, what is wrong."""
+    table = plain_table()
+    for head in ("rule", "gravest", "throughput", "times", "comparison"):
+        table.add_column(head, no_wrap=True)
+    table.add_column("what it finds", overflow="fold")
     for rule in RULES.values():
-        severities = Text(" or ").join(
-            Text(severity, SEVERITY_STYLE[severity]) for severity in rule.severities
+        gravest, usual = min(rule.severities, key=ORDER.index), rule.effects[0]
+        table.add_row(
+            Text(rule.code, HEADING),
+            Text(gravest, SEVERITY_STYLE[gravest]),
+            usual.throughput,
+            usual.times,
+            "holds" if usual.comparison == "none" else usual.comparison or "",
+            rule.title,
         )
-        table.add_row(Text(rule.code, HEADING), severities, Text(_gravest(rule), FAINT), rule.title)
-    return table
-
-
-def _gravest(rule: Rule) -> str:
-    """The usual effect of a rule in a word or two: on throughput, else on the comparison, else on times."""
-    usual = rule.effects[0]
-    if usual.throughput != "none":
-        return usual.throughput
-    if usual.comparison:
-        return f"comparison {usual.comparison}"
-    return f"times {usual.times}" if usual.times != "none" else "–"
+    return Group(table, Text(f"\n{_LEGEND}", FAINT))
 
 
 def in_full(rule: Rule) -> RenderableType:

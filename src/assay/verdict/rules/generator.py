@@ -17,7 +17,8 @@ _OTHERS_SHARE = 0.1
 """Less of the generator's cores than this is the kernel's work for the generator's own traffic."""
 
 _SERVER_SET_THE_PACE = Effects(times="void", when="the server's cores were 97 % busy")
-_GENERATOR_FULL = Effects("at least", "void", because="its generator was full", when="otherwise")
+_HELD_BACK = "the server's cores were less than 97 % busy, or not seen"
+_GENERATOR_FULL = Effects("at least", "void", because="its generator was full", when=_HELD_BACK)
 
 _FAST_PER_S = 20_000
 """Answers a second of one thread from which the server's speed is what keeps it busy: a plain answer costs
@@ -298,7 +299,7 @@ def _by_pace(hit: Hit, pace: float | None, held_back: Effects) -> Hit:
     return replace(hit, evidence=said, effects=held_back, at_most_times=at_most(pace))
 
 
-_ONE_FIGURE = Effects("at least", "void", because="unrelated servers ended at one figure", when="otherwise")
+_ONE_FIGURE = Effects("at least", "void", because="unrelated servers ended at one figure", when=_HELD_BACK)
 
 
 G7 = RunRule(
