@@ -61,6 +61,20 @@ def test_a_rule_in_full_says_every_effect_and_when_it_has_it(code: str, capsys: 
         assert words(effects.words) in said
 
 
+def test_what_a_note_does_is_said_beside_what_a_finding_does(capsys: Captured) -> None:
+    assert main(["explain", "H3", "S4"]) == 0
+    noted, only_a_note = words(capsys.readouterr().out).split("S4 an outlier")
+    assert "effect throughput at least, times void none (as a note)" in noted
+    assert "effect none means" in only_a_note
+
+
+def test_a_rule_of_audits_alone_is_explained_in_the_same_manner(capsys: Captured) -> None:
+    assert main(["explain", "D3"]) == 0
+    out = capsys.readouterr().out
+    assert "effect stands against percentiles" in words(out)
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_effects_that_depend_say_on_what(capsys: Captured) -> None:
     assert main(["explain", "S2", "S5"]) == 0
     said = words(capsys.readouterr().out)

@@ -22,13 +22,12 @@ def run(args: argparse.Namespace) -> int:
     """Explain each code."""
     from assay.audit import AUDIT_RULES
     from assay.report import rules
-    from assay.report.audit.terminal import reporting_rule
     from assay.verdict import RULES, explain
 
     for code in args.codes:
         of_audit = AUDIT_RULES.get(code.strip().upper())
         if of_audit is not None and of_audit.code not in RULES:
-            console.write(reporting_rule(of_audit))
+            console.show(rules.of_audits(of_audit))
         else:
             console.show(rules.in_full(explain(code)))
     return EXIT_OK

@@ -16,7 +16,7 @@ def configure(parser: Parser) -> None:
     """Add the flags."""
     parser.add_argument("--json", action="store_true", help="the rules as JSON")
     parser.examples(
-        ("assay rules", "every rule with what it looks at and how grave it is"),
+        ("assay rules", "every rule: how grave it is, what it does to which figures, what it finds"),
         ("assay explain G1", "one rule in full"),
     )
 

@@ -70,7 +70,7 @@ VERBS = (
     Verb("servers", "list the servers", "Prepare"),
     Verb("studies", "list the studies", "Prepare"),
     Verb("rules", "list the rules by which numbers are judged", "Understand"),
-    Verb("explain", "say what a rule means, what to do about it, where it comes from", "Understand"),
+    Verb("explain", "say what a rule means and does, and what to do about it", "Understand"),
     Verb("schema", "print the JSON Schema of a file format", "Understand"),
     Verb("completion", "print what bash, zsh or fish need to complete flags", "Understand"),
     Verb("manual", "print the manual page", "Understand"),

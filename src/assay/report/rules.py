@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -13,6 +15,10 @@ from assay.report.model.remarks import threshold_words
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.tables import plain_table
 from assay.verdict import RULES, Rule, Threshold
+from assay.verdict.rule import NONE
+
+if TYPE_CHECKING:
+    from assay.audit.finding import AuditRule
 
 _LEGEND = (
     "What each rule usually does to what is known: `assay explain G1` says all that it may do, and when. "
@@ -42,12 +48,12 @@ def listing() -> RenderableType:
 
 def in_full(rule: Rule) -> RenderableType:
     """All there is to say about a rule."""
-    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    table.add_column(style=FAINT, no_wrap=True)
-    table.add_column(overflow="fold", ratio=1)
+    table = _facts()
     table.add_row("severity", " or ".join(rule.severities))
     for number, effects in enumerate(rule.effects):
         table.add_row("effect" if number == 0 else "", effects.words)
+    if "note" in rule.severities and rule.effects != (NONE,):
+        table.add_row("", "none (as a note)")
     table.add_row("means", rule.meaning)
     table.add_row("do", rule.remedy)
     for number, threshold in enumerate(rule.thresholds):
@@ -63,8 +69,29 @@ def in_full(rule: Rule) -> RenderableType:
         table.add_row("passing", "met in at most one trial of five it is a note")
     table.add_row("example", rule.example)
     table.add_row("source", rule.source)
-    head = Text.assemble((rule.code, HEADING), "  ", (rule.title, HEADING))
-    return Group(head, Padding(table, (0, 0, 1, 2)))
+    return _headed(rule.code, rule.title, table)
+
+
+def of_audits(rule: AuditRule) -> RenderableType:
+    """All there is to say about a rule that only audits have."""
+    table = _facts()
+    table.add_row("effect", f"stands against {rule.takes}")
+    table.add_row("means", rule.meaning)
+    table.add_row("do", rule.remedy)
+    table.add_row("where", "`assay audit`: what a text says of a benchmark")
+    table.add_row("source", rule.source)
+    return _headed(rule.code, rule.title, table)
+
+
+def _facts() -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(style=FAINT, no_wrap=True)
+    table.add_column(overflow="fold", ratio=1)
+    return table
+
+
+def _headed(code: str, title: str, table: Table) -> RenderableType:
+    return Group(Text(f"{code}  {title}", HEADING), Padding(table, (0, 0, 1, 2)))
 
 
 def as_json() -> str:

@@ -6,7 +6,7 @@ import textwrap
 
 from rich.text import Text
 
-from assay.audit.finding import AuditRule, Remark
+from assay.audit.finding import Remark
 from assay.audit.judge import Audit
 from assay.audit.repeat import commands
 from assay.report.audit.wording import VERDICTS, elsewhere, quoted, summary
@@ -41,14 +41,6 @@ def settling(found: Audit) -> str:
     """The commands that would settle what is open, to be written as they are: a command is never wrapped."""
     lines = [f"  {safe(line, longest=2000)}" for line in commands(found)]
     return "\n".join(["what would settle it:", *lines, ""]) if lines else ""
-
-
-def reporting_rule(rule: AuditRule) -> str:
-    """All there is to say about a rule that only audits have."""
-    lines = [f"{rule.code}  {rule.title}", f"  means   {rule.meaning}", f"  do      {rule.remedy}"]
-    return "\n".join(
-        [*lines, f"  source  {rule.source}", "  where   `assay audit`: what a text says of a benchmark", ""]
-    )
 
 
 def _remark(text: Text, found: Audit, remark: Remark, *, explain: bool) -> None:
