@@ -273,7 +273,7 @@ def woven(
     made = []
     for lane, (name, each) in enumerate(rates.items()):
         slices = tuple(made_slice(cycle * lanes + lane, cycle, lane, rate) for cycle, rate in enumerate(each))
-        windows = tuple(map(as_window, slices))
+        windows = tuple(one.window for one in slices)
         seen = measurement(sum(each) / len(each), len(each) * 0.1, windows=windows)
         first = number * lanes + lane
         made.append(
@@ -287,19 +287,6 @@ def woven(
         trials=tuple(made),
     )
     return msgspec.structs.replace(sitting, **changes)
-
-
-def as_window(one: Slice) -> Window:
-    """What the engine makes of a lane's slice."""
-    return Window(
-        start_ns=one.start_ns,
-        length_ns=one.length_ns,
-        phase=one.phase,
-        started=one.started,
-        completed=one.completed,
-        failed=one.failed,
-        bytes_read=one.bytes_read,
-    )
 
 
 def made_slice(turn: int, cycle: int, place: int, rate: float) -> Slice:

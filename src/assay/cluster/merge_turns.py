@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from assay.cluster.merge import NotOneLoad, merged
-from assay.values.measurement import Window
 from assay.values.weave import LaneMeasurement, Slice, WovenMeasurement
 
 
@@ -33,7 +32,7 @@ def _lane(parts: Sequence[LaneMeasurement]) -> LaneMeasurement:
     slices = slices_of_all([part.slices for part in parts])
     measurement = merged([part.measurement for part in parts])
     return LaneMeasurement(
-        measurement=replace(measurement, windows=tuple(map(_window, slices))),
+        measurement=replace(measurement, windows=tuple(one.window for one in slices)),
         late=sum(part.late for part in parts),
         ended=next((part.ended for part in parts if part.ended), None),
         slices=slices,
@@ -70,16 +69,4 @@ def _added(same: Sequence[Slice]) -> Slice:
         **sums,
         service_time_p50_ns=medians // completed if completed else 0,
         edges_ns=sum(edges) if len(edges) == len(same) else None,
-    )
-
-
-def _window(one: Slice) -> Window:
-    return Window(
-        start_ns=one.start_ns,
-        length_ns=one.length_ns,
-        phase=one.phase,
-        started=one.started,
-        completed=one.completed,
-        failed=one.failed,
-        bytes_read=one.bytes_read,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from assay.values.measurement import Measurement, Snapshot
+from assay.values.measurement import Measurement, Snapshot, Window
 from assay.values.plan import LoadPlan, Part, Value
 
 Phase = Literal["warmup", "measured"]
@@ -117,6 +117,19 @@ class Slice(Value, frozen=True, kw_only=True):
     reopened: int
     client_cpu_ns: int
     edges_ns: int | None = None
+
+    @property
+    def window(self) -> Window:
+        """What of it stands among the windows of its lane."""
+        return Window(
+            start_ns=self.start_ns,
+            length_ns=self.length_ns,
+            phase=self.phase,
+            started=self.started,
+            completed=self.completed,
+            failed=self.failed,
+            bytes_read=self.bytes_read,
+        )
 
 
 class LaneMeasurement(Value, frozen=True, kw_only=True):
