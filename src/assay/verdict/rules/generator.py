@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assay.values.finding import Severity, Subject
+from assay.values.finding import Subject
 from assay.verdict.load import Load
 from assay.verdict.pace import at_most, paced_by_server, why_unbounded
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, RunRule, Threshold
@@ -184,15 +184,9 @@ def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     share, pace = reached / most, case.server_busy_share
     evidence = f"{rate(reached)} is {percent(share)} of the {rate(most)} that the null server reached here"
     figures = {"share": share, "ceiling_per_s": most, "limit": limits["flagged"]}
-    near = share > limits["withheld"]
-    severity: Severity = "withheld" if near else "flagged"
-    if paced_by_server(pace):
-        assert pace is not None  # a share that is not known sets no pace
-        said = f"{evidence}; the server's cores were {percent(pace)} busy, so it set the pace itself"
-        return Hit(severity, said, figures, share, effects=_NEAR_ITS_OWN if near else _BELOW_ITS_OWN)
-    effects = _NEAR if near else _BELOW
-    said = evidence + why_unbounded(pace)
-    return Hit(severity, said, figures, share, effects=effects, at_most_times=at_most(pace))
+    if share > limits["withheld"]:
+        return _by_pace(Hit("withheld", evidence, figures, share), pace, _NEAR, _NEAR_ITS_OWN)
+    return _by_pace(Hit("flagged", evidence, figures, share), pace, _BELOW, _BELOW_ITS_OWN)
 
 
 _NEAR = Effects("at least", "void", because="close to the generator's ceiling", when="above 90 %")
@@ -288,13 +282,15 @@ def suspiciously_equal(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, 
             yield Subject(case=seen.case.id), _by_pace(hit, seen.server_busy_share, _ONE_FIGURE)
 
 
-def _by_pace(hit: Hit, pace: float | None, held_back: Effects) -> Hit:
-    """What was found where the client is full: a bound where the server idled meanwhile, and of the times
-    alone where its own cores were full, too."""
+def _by_pace(
+    hit: Hit, pace: float | None, held_back: Effects, by_itself: Effects = _SERVER_SET_THE_PACE
+) -> Hit:
+    """What was found where the client had no time to spare: a bound where the server idled meanwhile, and at
+    most of the times where its own cores were full, too."""
     if paced_by_server(pace):
         assert pace is not None  # a share that is not known sets no pace
         said = f"{hit.evidence}; the server's cores were {percent(pace)} busy, so it set the pace itself"
-        return replace(hit, evidence=said, effects=_SERVER_SET_THE_PACE)
+        return replace(hit, evidence=said, effects=by_itself)
     said = hit.evidence + why_unbounded(pace)
     return replace(hit, evidence=said, effects=held_back, at_most_times=at_most(pace))
 
