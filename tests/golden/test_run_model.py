@@ -280,5 +280,5 @@ def test_a_withheld_row_keeps_what_its_finding_does_not_touch() -> None:
     assert (told["throughput"], told["p99"]) == ("withheld", "–")
     assert (told["memory"], told["start"], told["cpu"]) == ("18.4 MB", "9.40 ms", "98 %")
     go = next(row for row in report_of(judged).figures[0].rows if row.name == "quotes/go")
-    assert go.throughput is None and go.measured is not None
+    assert go.throughput is None and go.withheld
     assert name_of_case(run, go.case.id) == "quotes/go"

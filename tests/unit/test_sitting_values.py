@@ -39,9 +39,11 @@ def test_who_worked_while_whose_slice_it_was_is_told() -> None:
         TurnSeen(turn=3, lane=1, length_ns=100 * MS, cpu_ns=(10 * MS, 90 * MS)),
     )
     sitting = made_runs.woven({"a": [1000.0], "b": [1000.0]}, turns=turns)
-    assert sitting.busy_while_resting("a") == {"b": pytest.approx(0.2)}
-    assert sitting.busy_while_resting("b") == {"a": pytest.approx(0.02)}
-    assert [(rest.turn, rest.whose) for rest in sitting.rested("b")] == [(0, "a")]
+    assert [(rest.turn, rest.whose, rest.cpu_ns) for rest in sitting.rested("a")] == [
+        (1, "b", 30 * MS),
+        (3, "b", 10 * MS),
+    ]
+    assert [(rest.turn, rest.whose, rest.cpu_ns) for rest in sitting.rested("b")] == [(0, "a", 2 * MS)]
 
 
 def test_the_cpu_time_of_slices_that_nobody_looked_at_in_time_is_not_nought() -> None:

@@ -8,7 +8,7 @@ worked while whose turn it was.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from assay.values.plan import Value
 from assay.values.trial import Trial
@@ -99,15 +99,6 @@ class Sitting(Value, frozen=True, kw_only=True):
             if seen.lane != lane and used_ns is not None and seen.length_ns > 0:
                 whose = self.trials[seen.lane].case
                 yield Rested(turn=seen.turn, whose=whose, length_ns=seen.length_ns, cpu_ns=used_ns)
-
-    def busy_while_resting(self, case: str) -> Mapping[str, float]:
-        """By the case whose slices they were, the share of their time (in cores) that `case` used the CPU."""
-        used: dict[str, list[int]] = {}
-        for rest in self.rested(case):
-            sums = used.setdefault(rest.whose, [0, 0])
-            sums[0] += rest.cpu_ns
-            sums[1] += rest.length_ns
-        return {whose: cpu_ns / length_ns for whose, (cpu_ns, length_ns) in used.items()}
 
 
 class Rested(Value, frozen=True, kw_only=True):

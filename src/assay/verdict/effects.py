@@ -1,4 +1,4 @@
-"""What findings do to what is known: which figures are void, which are bounds, and who bears the hallmark."""
+"""What findings do to what is known: which figures are void, which are bounds, and what widens ratios."""
 
 from __future__ import annotations
 
@@ -131,11 +131,6 @@ def noise_floor(findings: Iterable[Finding], *pair: str) -> float:
     """The effect below which nothing is claimed of any pair, or of this one: 1 %, or the bias that is taken
     off every ratio before the rest is held to 1 %."""
     return max(NOISE_FLOOR, bias(findings, *pair))
-
-
-def hallmark(findings: Iterable[Finding], case: str) -> bool:
-    """Whether nothing above a note was found about the case."""
-    return all(finding.severity == "note" for finding in concerning(findings, case))
 
 
 def words_of(limits: Sequence[Limit]) -> str:

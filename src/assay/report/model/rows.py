@@ -43,9 +43,8 @@ class ServiceUse:
 class Row:
     """One case as shown.
 
-    Figures that a finding withholds, or that were not measured, are None; `measured` is the throughput that
-    was measured, also where it is withheld. `times` is what findings leave of its times. `findings` are those
-    about this case alone or about the whole run's every case.
+    Figures that a finding withholds, or that were not measured, are None. `times` is what findings leave of
+    its times. `findings` are those about this case alone or about the whole run's every case.
     """
 
     case: Case
@@ -58,7 +57,6 @@ class Row:
     relative: Estimate | None
     known: Known | None
     withheld: bool
-    measured: Estimate | None
     times: Bounded
     service_p50_ns: Estimate | None
     service_p99_ns: Estimate | None
@@ -276,7 +274,6 @@ def _row(run: Run, case: Case) -> Row:
         relative=place.relative_to_best if place and not withheld else None,
         known=place.known if place and not withheld else None,
         withheld=withheld,
-        measured=found,
         times=verdict.bounded(findings, case.id, "times"),
         service_p50_ns=None if no_times else _quantile(measured, 0.5, response=False),
         service_p99_ns=None if no_times else _quantile(measured, 0.99, response=False),
