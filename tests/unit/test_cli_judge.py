@@ -67,6 +67,18 @@ def test_a_finding_of_an_unknown_rule_stays_and_its_case_is_ranked_with_that_mar
     ]
 
 
+def test_what_an_unknown_rule_found_is_shown_with_its_mark(tmp_path: Path, capsys: Captured) -> None:
+    path = kept(tmp_path, steady_run({"a": 10_000, "b": 12_000}), code="X9")
+    assert main(["report", str(path)]) == 0
+    assert "X9 flagged an old rule" in " ".join(capsys.readouterr().out.split())
+    assert main(["judge", str(path)]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "What limits it: a rule that this version does not have spoke (X9: a)." in shown
+    assert "not known to this version: ranked with this mark" in shown
+    assert main(["explain", "X9"]) == 2
+    assert capsys.readouterr().err.startswith("assay: there is no rule 'X9'")
+
+
 def test_a_dry_run_stores_nothing(tmp_path: Path, capsys: Captured) -> None:
     path = kept(tmp_path, steady_run({"a": 10_000, "b": 12_000}))
     before = path.read_bytes()
@@ -195,6 +207,20 @@ def test_a_comparison_that_a_rule_forbids_fails_in_junit_too(allowed: float | No
     assert exit_codes.of(made) == 1
     [said] = told_by_junit(made).values()
     assert said.endswith(": W6")
+
+
+@pytest.mark.parametrize("allowed", [None, 0.02])
+def test_rivals_that_are_all_void_leave_nothing_to_compare(
+    allowed: float | None, tmp_path: Path, capsys: Captured
+) -> None:
+    wrong = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
+    made = contest({"a": STEADY, "b": FASTER}, slower_allowed=allowed)
+    made = with_trials(made, {"a": {"contract": wrong}, "b": {"contract": wrong}})
+    path = kept(tmp_path, msgspec.structs.replace(made, judgement=None))
+    assert main(["judge", str(path)]) == 1
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "b and a may not be compared: W1." in shown
+    assert told_by_junit(store.load(path)) == dict.fromkeys("ab", "W1 wrong answers")
 
 
 def test_a_run_of_which_nothing_could_be_measured_fails_in_junit_too() -> None:
