@@ -33,7 +33,8 @@ class Effects:
     """What a finding does to throughput, to times and to a comparison; None: it follows from the figures.
 
     `because` is the reason in a few words, to stand beside a bound; without an effect on figures it says what
-    there is instead. `when` says in which case a rule with several effects has this one.
+    there is instead. `when` says in which case a rule with several effects has this one, `way` in whose
+    favour a comparison holds that does in one direction only.
     """
 
     throughput: Effect = "none"
@@ -41,6 +42,7 @@ class Effects:
     comparison: Effect | None = None
     because: str = ""
     when: str = ""
+    way: str = ""
 
     @property
     def words(self) -> str:
@@ -49,7 +51,8 @@ class Effects:
         said = [f"{what} {effect}" for what, effect in named if effect not in ("none", None)]
         if self.comparison == "none":
             said.append("the comparison holds")
-        return f"{', '.join(said) or self.because or 'none'}{f' ({self.when})' if self.when else ''}"
+        which = ": ".join(filter(None, (self.when, self.way)))
+        return (", ".join(said) or self.because or "none") + (f" ({which})" if which else "")
 
 
 NONE = Effects()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from assay.report import format as fmt
 from assay.report.model.values import Group, Seen
 from assay.values.finding import Effect, Finding, Severity, Subject
+from assay.verdict import RULES
 
 ORDER: tuple[Severity, ...] = ("withheld", "flagged", "note")
 _NAMED = 3
@@ -25,11 +26,6 @@ _ON_COMPARISON: dict[Effect, str] = {
     "at least": "paired comparisons hold, as the least distance of the two",
     "none": "paired comparisons hold",
 }
-_ONE_WAY = {
-    "W3": "who sends more and is faster all the same, is faster",
-    "T1": "in favour of the one in whose slices the other worked, as the least distance of the two",
-}
-"""Which way a comparison holds is the rule's own."""
 
 
 def groups(findings: Iterable[Finding], name_of: Callable[[str], str] = str) -> tuple[Group, ...]:
@@ -104,7 +100,9 @@ def _on_comparison(one: Finding, effect: Effect) -> str:
     if effect == "wider":
         return ("every ratio" if one.subject.case is None else "the ratio of the two") + " is widened by it"
     if effect == "one way":
-        return f"the comparison holds in one direction: {_ONE_WAY.get(one.code, one.because)}"
+        known = RULES[one.code].effects if one.code in RULES else ()
+        way = next((effects.way for effects in known if effects.way), one.because)
+        return f"the comparison holds in one direction: {way}"
     return _ON_COMPARISON.get(effect, "what it does to comparisons is not known")
 
 

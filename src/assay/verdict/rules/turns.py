@@ -109,7 +109,12 @@ _T1_ERRORS = 2.0
 
 
 _T1 = (
-    Effects(comparison="one way", because="the other worked in its time", when="above 5 %"),
+    Effects(
+        comparison="one way",
+        because="the other worked in its time",
+        when="above 5 %",
+        way="in favour of the one in whose slices the other worked, as the least distance of the two",
+    ),
     Effects(when="otherwise"),
 )
 T1 = RunRule(

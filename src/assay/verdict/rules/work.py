@@ -189,7 +189,8 @@ _OTHER_ENCODING = Effects(comparison="void", when="different encodings")
 _MORE_BYTES = Effects(
     comparison="one way",
     because="one sends more bytes",
-    when="otherwise: who sends more and is faster all the same, is faster",
+    when="otherwise",
+    way="who sends more and is faster all the same, is faster",
 )
 
 W3 = PairRule(
