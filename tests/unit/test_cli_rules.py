@@ -93,6 +93,7 @@ def test_the_same_for_programs(capsys: Captured) -> None:
                 "on_comparison": one.comparison,
                 "because": one.because,
                 "when": one.when,
+                "way": one.way,
             }
             for one in rule.effects
         ]

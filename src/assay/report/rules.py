@@ -108,6 +108,7 @@ def as_json() -> str:
                     "on_comparison": effects.comparison,
                     "because": effects.because,
                     "when": effects.when,
+                    "way": effects.way,
                 }
                 for effects in rule.effects
             ],
