@@ -86,3 +86,10 @@ def test_a_server_that_was_loaded_in_turns_has_a_course_too() -> None:
     )
     assert {row[2] for row in chart.rows} == {"1.00 k/s"} and len(chart.rows) > 20
     assert "curve" in to_svg(chart, "")
+
+
+def test_a_server_that_is_compared_with_none_is_not_drawn_as_the_best() -> None:
+    cases = [case("a"), case("b"), case("c", load="alone")]
+    drawn = charts(run(cases, [trial(one.id, block) for one in cases for block in range(3)]))
+    [answer] = [one for one in drawn if one.name == "answer"]
+    assert {row[0] for row in answer.rows} == {"a", "b"}

@@ -27,7 +27,8 @@ def answer(run: Run, found: Sequence[Section]) -> Chart | None:
     if isinstance(run.header.design, SearchDesign):
         return _search(run)
     colours = hues(run.header.cases)
-    shown = [section for section in found if not all(row.case.later for row in section.rows)]
+    compared = [section for section in found if len(section.candidates) > 1]
+    shown = [section for section in compared if not all(row.case.later for row in section.rows)]
     strips = tuple(
         _strip(row, section.title, colours[row.name], shared=sum(one.tier == 1 for one in section.rows) > 1)
         for section in shown
