@@ -6,7 +6,7 @@ import dataclasses
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import fake_ray
@@ -26,6 +26,8 @@ from assay.errors import EnvironmentLacks, InputError
 from assay.settings import Settings
 from assay.values.plan import Closed, LoadPlan, StopAfter
 from assay.values.trial import ClockSeen
+
+MINUTE_NS = 60_000_000_000
 
 
 @pytest.fixture(scope="module")
@@ -73,30 +75,81 @@ def test_one_that_was_cut_off_gives_its_node_to_the_next(ray: FakeRay, plan: Loa
 
 def test_a_lost_one_ends_the_load_and_the_next_is_whole(ray: FakeRay, plan: LoadPlan) -> None:
     with session.fleet(ADDRESS, None, plan) as (made, whole):
-        load = made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
+        load = made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS)))
         ray.kill(ray.of(SECOND))
         with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 is lost: Assay's process there is gone"):
             load.result()
         assert made.start(whole).result().completed == 100
 
 
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What agents are asked from now on, one by one."""
+    asked: list[str] = []
+    begin = calls.begin
+
+    def noting(one: Agent, what: str, *given: object) -> calls.Reference:
+        asked.append(what)
+        return begin(one, what, *given)
+
+    monkeypatch.setattr(calls, "begin", noting)
+    return asked
+
+
+def test_generators_that_measure_are_asked_less_often_than_those_that_warm_up(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each answer takes time of a core that one of their workers may need."""
+    asked = noted(monkeypatch)
+    monkeypatch.setattr(fleet, "_LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(fleet, "_KEEP_S", 3600.0)
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        load = made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS), warmup_max_ns=MINUTE_NS))
+        for _ in range(3):
+            assert not load.wait(0.01)
+        assert asked.count("look") == 3 * 2
+        load.begin_measuring()
+        while load.snapshot().phase != "measured":
+            load.wait(0.01)
+        looks = asked.count("look")
+        for _ in range(3):
+            load.wait(0.01)
+        assert asked.count("look") == looks
+        monkeypatch.setattr(fleet, "_KEEP_S", 0.0)
+        load.wait(0.01)
+        assert asked.count("look") == looks + 2
+
+
+def test_nobody_waits_for_a_silent_generator_to_stop(
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[list[str]] = []
+    wait = ray.wait
+
+    def noting(
+        references: Sequence[fake_ray.Answer], num_returns: int, timeout: float
+    ) -> tuple[list[fake_ray.Answer], list[fake_ray.Answer]]:
+        waited.append([one.handle.node for one in references])
+        return wait(references, num_returns, timeout)
+
+    with session.fleet(ADDRESS, None, plan) as (made, whole):
+        load = made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS)))
+        ray.of(SECOND).cut = True
+        monkeypatch.setattr(sys.modules["ray"], "wait", noting)
+        with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 did not answer"):
+            load.wait(0.1)
+    assert waited[-1] == [FIRST]
+
+
 def test_a_load_that_lost_one_asks_nobody_any_more(
     ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its trial stops it and waits for its end: each silent node would take six seconds of that."""
-    asked: list[str] = []
-    begin = calls.begin
-
-    def noted(one: Agent, what: str, *given: object) -> calls.Reference:
-        asked.append(what)
-        return begin(one, what, *given)
-
     with session.fleet(ADDRESS, None, plan) as (made, whole):
-        load = made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
+        load = made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS)))
         ray.of(SECOND).cut = True
         with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 did not answer"):
             load.wait(0.1)
-        monkeypatch.setattr(calls, "begin", noted)
+        asked = noted(monkeypatch)
         load.stop()
         with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 did not answer"):
             load.wait(0.1)
@@ -115,7 +168,7 @@ def test_no_two_loads_go_on_at_one_generator(
 
     monkeypatch.setattr(engine, "start", noted)
     with session.fleet(ADDRESS, 1, plan) as (made, whole):
-        made.start(replace(whole, stop=StopAfter(ns=60_000_000_000)))
+        made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS)))
         load = made.start(whole)  # by a driver that has given the first up
         assert begun[0].wait(0)
         assert load.result().completed == 100

@@ -233,8 +233,15 @@ def collect(agent: Agent, reference: Reference, *, within_s: float = ANSWER_S, l
         raise NodeLost(f"node {agent.node.address} is lost: {_why(gone)}", "`ray status` says more") from None
 
 
+def tell(agents: Sequence[Agent], what: str, *given: object, within_s: float) -> None:
+    """Have all of them do something, and wait until those have of which an answer can be expected. What comes
+    of it is nobody's concern here: a silent one hears of it or ends by itself."""
+    asked = [(agent, begin(agent, what, *given)) for agent in agents]
+    ended([reference for agent, reference in asked if not agent.silent.is_set()], within_s)
+
+
 def ended(references: Sequence[Reference], timeout_s: float) -> bool:
-    """Wait for all of them, for at most so long, or until one has failed; whether all are there."""
+    """Wait for all of them, for at most so long; whether all are there, as an answer or as a failure."""
     import ray
 
     there, _ = ray.wait(list(references), num_returns=len(references), timeout=max(0.0, timeout_s))

@@ -39,6 +39,9 @@ _LANE_LEAD_NS = 5_000_000
 _AHEAD_NS = 60_000_000
 """How far ahead of now a change under load is agreed: sixty round trips on a quiet network."""
 _LOOK_EVERY_S = 0.25
+_KEEP_S = 1.0
+"""How often generators are asked while they measure: each answer takes time of a core that may be a worker's,
+and ten of them a second are in the p99 of the send lag of a load of some hundred requests a second."""
 _BACK_S = 8.0
 """How long a load waits for a node that was lost in this run, asking it included."""
 _LEAST_BACK_S = 2.0
@@ -176,7 +179,7 @@ class Fleet:
             for agent, reference in zip(agents, asked, strict=True):
                 calls.collect(agent, reference)
         except BaseException:
-            _stop_all(agents)
+            calls.tell(agents, "stop", 0, within_s=_STOP_S)
             raise
         return starts_ns
 
@@ -270,11 +273,6 @@ def _clock_after(agent: Agent, before: ClockSeen) -> ClockSeen | None:
         return None
 
 
-def _stop_all(agents: Sequence[Agent]) -> None:
-    """Stop what goes on, wherever somebody still answers."""
-    calls.ended([calls.begin(agent, "stop", 0) for agent in agents], _STOP_S)
-
-
 @dataclass
 class FleetRun:
     """A load that several generators offer, going on or ended."""
@@ -300,7 +298,7 @@ class FleetRun:
     def snapshot(self) -> Snapshot:
         """The totals of all; of their times the slowest generator's, since quantiles cannot be added.
 
-        As they were when `wait` looked last, which of many generators may be a moment ago.
+        As they were when `wait` looked last, which may be a moment ago.
         """
         return self._last if self._last is not None else self._look()
 
@@ -330,7 +328,7 @@ class FleetRun:
                 self._look()
         except AssayError as lost:
             self._lost = lost
-            _stop_all(self._agents)
+            calls.tell(self._agents, "stop", 0, within_s=_STOP_S)
             raise
         return done
 
@@ -366,8 +364,11 @@ class FleetRun:
 
     @property
     def _is_due(self) -> bool:
-        """Whether the generators are to be asked again: asking all of very many takes a while."""
-        return time.monotonic() - self._heard_s >= len(self.members) / ASKED_A_SECOND
+        """Whether the generators are to be asked again: soon in the warm-up, whose end is judged by what they
+        say, and later where they are very many, as asking all of them takes a while."""
+        measuring = self._last is not None and self._last.phase == "measured"
+        enough_s = _KEEP_S if measuring else _LOOK_EVERY_S
+        return time.monotonic() - self._heard_s >= max(enough_s, len(self.members) / ASKED_A_SECOND)
 
     @property
     def _agents(self) -> list[Agent]:

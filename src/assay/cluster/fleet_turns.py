@@ -101,7 +101,7 @@ class FleetTurns:
         """End the turns on all of them at one instant, wherever somebody still answers."""
         slowest_ns = max(clock.round_trip_ns for clock in self.clocks)
         soon_ns = max(at_ns, self.course.now_ns() + AHEAD_NS + 4 * slowest_ns)
-        calls.ended([calls.begin(agent, "stop", soon_ns) for agent in self.agents], _STOP_S)
+        calls.tell(self.agents, "stop", soon_ns, within_s=_STOP_S)
 
     def wait(self, timeout_s: float) -> bool:
         """Wait for the end. NodeLost as soon as a generator is lost, and from then on."""

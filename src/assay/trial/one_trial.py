@@ -219,14 +219,15 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
         while not load.wait(_LOOK_S):
             snapshot = load.snapshot()
             observer.snapshot(slot, snapshot)
-            _check_alive(running, bench)
             if warm_up is None and (warm_up := warmed_up(snapshot.windows, due.warm_up)) is not None:
                 begin = _edge(running, bench)
                 load.begin_measuring()
                 observer.phase(slot, "measure")
             if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
                 sampled_s = time.monotonic()
+                _check_alive(running, bench)
                 running.sampler.sample()
+        _check_alive(running, bench)
         end, seen = _edge(running, bench), begin.watch.seen()
         running.sampler.sample()
         measured = load.result()
