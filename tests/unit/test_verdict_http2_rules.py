@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judged import changed, found
-from made_runs import SECOND, measurement, plan
+from made_runs import SECOND, measurement, plan, uniform_histogram
 from msgspec.structs import replace
 
 from assay.values.measurement import Http2, Http3, Measurement, Outcome
@@ -71,6 +71,42 @@ def test_another_http_than_was_asked_for_is_named() -> None:
     assert "1 request found that the server does not speak it" in finding.evidence
 
 
+def reopened(times: int, http2: Http2 = FREE, failed: int = 0) -> Measurement:
+    """Two connections that were opened so often again."""
+    connections = replace(measurement().connections, asked=2, opened=2, answered=2, peak=2, reopened=times)
+    books = replace(measurement().books, failed=failed, started=measurement().books.started + failed)
+    return over_http2(http2, connections=connections, books=books, failed=failed)
+
+
+def test_ends_that_the_server_announces_are_its_own_whatever_they_cost() -> None:
+    """Each took three requests with it: by those alone none of the connections was closed by the server."""
+    announced = replace(FREE, going_away={"NO_ERROR": 5_000})
+    evidence = found(reopened(5_000, announced, failed=15_000), streams_plan())["W5"].evidence
+    assert "for 115,000 requests 5,000 connections had to be opened again" in evidence
+    # Twice announced is ended once, and an end with a complaint is a failure.
+    twice = found(reopened(5_000, replace(FREE, going_away={"NO_ERROR": 10_000}), 15_000), streams_plan())
+    assert "5,000 connections" in twice["W5"].evidence
+    angry = replace(FREE, going_away={"ENHANCE_YOUR_CALM": 5_000})
+    assert "W5" not in found(reopened(5_000, angry, failed=15_000), streams_plan())
+
+
+def test_streams_that_wait_for_another_connection_are_no_contradiction() -> None:
+    """Half of the places carry nothing: they wait for the last ones of connections that the server ended."""
+    twice = replace(streams_plan(), streams=PLACES)
+    finding = found(reopened(2_000), twice)["M1"]
+    assert (finding.severity, finding.on_times) == ("flagged", "at least")
+    assert "the others of 128 streams waited for others to end on 2,000 connections" in finding.evidence
+    few = found(reopened(500), twice)["M1"]
+    assert (few.severity, few.on_times) == ("withheld", "void")  # so few do not explain it
+
+
+def test_all_streams_of_a_connection_wait_while_it_is_opened() -> None:
+    twice, opened = replace(streams_plan(), streams=PLACES), uniform_histogram(2_000, 5e6)
+    assert "M1" not in found(replace(reopened(2_000), connect_time=opened), twice)
+    failing = found(replace(reopened(2_000, failed=1), connect_time=opened), twice)
+    assert "M1" in failing
+
+
 def http3_plan() -> LoadPlan:
     return replace(streams_plan(), http="3", url="https://127.0.0.1/")
 
@@ -84,6 +120,13 @@ def test_streams_of_http3_count_as_those_of_http2_do() -> None:
     assert found(over_http3(), http3_plan()) == {}
     finding = found(over_http3(), replace(http3_plan(), streams=PLACES))["M1"]
     assert f"not the {2 * PLACES} streams" in finding.evidence
+
+
+def test_ends_that_the_server_announces_over_http3_are_its_own() -> None:
+    made = reopened(5_000, failed=15_000)
+    versions = {"3": made.completed}
+    announced = replace(made, http2=None, http3=replace(FREE_3, goaway=5_000), http_versions=versions)
+    assert "5,000 connections had to be opened again" in found(announced, http3_plan())["W5"].evidence
 
 
 def test_limits_of_http3_set_the_pace() -> None:

@@ -198,6 +198,8 @@ class Load:
     books: Books | None = None
     connections: Connections | None = None
     waits: StreamWaits | None = None
+    goaways: int = 0
+    """Connections whose end the server announced in the measured time, where they carry several requests."""
     windows: tuple[Window, ...] = ()
     workers: tuple[Worker, ...] = ()
     machine: Machine = Machine()
@@ -231,11 +233,14 @@ class Load:
     def closed_by_server(self) -> int:
         """Connections that the server closed after an answer: a request that fails costs its connection too.
 
-        Both are counted over the whole run: a cold server's failures cost connections as well.
+        Both are counted over the whole run: a cold server's failures cost connections as well. A connection
+        of several requests may take many of them with it when it ends, and a failed one need not end it: of
+        those at least so many were closed by the server as it announced.
         """
         if self.connections is None or self.books is None:
             return 0
-        return max(0, self.connections.reopened - self.books.failed)
+        reopened = self.connections.reopened
+        return max(0, reopened - self.books.failed, min(reopened, self.goaways))
 
     @property
     def closes_each(self) -> bool:

@@ -56,6 +56,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
         books=measurement.books,
         connections=measurement.connections,
         waits=_stream_waits(measurement),
+        goaways=_goaways(measurement),
         windows=tuple(window for window in measurement.windows if window.phase == "measured"),
         workers=measurement.workers,
         machine=machine,
@@ -68,6 +69,14 @@ def _stream_waits(measurement: Measurement) -> StreamWaits | None:
     if two is not None:
         return StreamWaits(two.stream_wait_ns, two.window_stall_ns, two.streams_allowed)
     return None if three is None else StreamWaits(three.stream_limit_ns, three.flow_stall_ns)
+
+
+def _goaways(measurement: Measurement) -> int:
+    """Ends that the server announced and for which it had no complaint."""
+    two, three = measurement.http2, measurement.http3
+    if two is not None:
+        return two.going_away.get("NO_ERROR", 0)
+    return 0 if three is None else three.goaway
 
 
 def see_trial(trial: Trial, measurement: Measurement, environment: Environment) -> Load:

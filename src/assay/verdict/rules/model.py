@@ -14,7 +14,9 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
 
         answers/s x (mean time + think time) + time spent opening / duration = connections
 
-    With HTTP/2 each stream has, unless it waits for the server's leave, which no service time holds.
+    With HTTP/2 each stream has, unless it waits for the server's leave, which no service time holds, or for
+    another connection: all streams of one wait while it is opened, and before that those that have ended wait
+    for the last one.
 
     A run sees a request that crosses its edge either whole or not at all, which can move the left side by as
     much as mean time / duration; that much is allowed on top of the tolerance. A load that took turns has
@@ -47,11 +49,11 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     idle = asked - in_flight
     reopened = load.connections is not None and load.connections.reopened
     held_back = idle > 0 and not load.counts.failed and not reopened
-    if idle > 0 and load.closes_each:
+    waited = _what_the_others_waited_for(load, idle * duration_ns)
+    if idle > 0 and waited:
         return Hit(
             "flagged",
-            f"{seen}; the others of {counted(asked, load.asked.place)} waited to be opened or accepted, as "
-            "the server closes each after an answer",
+            f"{seen}; the others of {counted(asked, load.asked.place)} waited {waited}",
             {"in_flight": in_flight, "connections": float(asked), "tolerance": allowed},
             gravity=off / asked,
             remedy=_MANY_OPENED,
@@ -69,12 +71,28 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     )
 
 
+def _what_the_others_waited_for(load: Load, idle_ns: float) -> str:
+    """What places that carried nothing for so long all together waited for, where the server closed their
+    connections; "" where that does not explain it."""
+    if load.closes_each:
+        return "to be opened or accepted, as the server closes each after an answer"
+    times, closed = load.clocks.service, load.closed_by_server
+    if load.asked.streams == 1 or load.counts.failed or times is None or not closed:
+        return ""
+    longest_ns = closed * load.asked.streams * times.quantiles.get(0.99, times.max_ns)
+    if idle_ns > longest_ns:
+        return ""
+    return f"for others to end on {counted(closed, 'connection')} that the server closed"
+
+
 def _beside(load: Load) -> dict[str, float]:
     """The time, over all connections, that is in no recorded time (less than nothing: that should not be in
     one), by what it was."""
     edges_ns = load.edges_ns or 0
+    # All streams of a connection wait for it, unless some think or, having failed, wait to try again.
+    waiting = 1 if load.counts.failed or load.asked.think_time_ns else load.asked.streams
     return {
-        "connections being opened": load.clocks.opening_ns,
+        "connections being opened": load.clocks.opening_ns * waiting,
         "waiting for a stream": load.waits.for_streams_ns if load.waits is not None else 0,
         "cut off by the ends of slices": max(0, edges_ns),
         "begun before their slices taken off": 0 if load.counts.failed else min(0, edges_ns),
@@ -84,7 +102,7 @@ def _beside(load: Load) -> dict[str, float]:
 _WAITED = Effects(
     times="at least",
     because="requests waited for connections",
-    when="too few are in flight, and the server closes connections after each answer",
+    when="too few are in flight, and the server closes connections",
 )
 _MANY_OPENED = "add the wait for a connection to these times, or let the server keep its connections"
 _HELD_BACK = (
