@@ -45,7 +45,7 @@ def main() -> int:
     out: Path | None = arguments.out
     found = page.kept(out.read_text(encoding="utf-8")) if out is not None and out.exists() else page.Found()
     looks = Looks(found, lambda: out.write_text(found.page(), encoding="utf-8") if out else None)
-    chosen = [plant for plant in plants.ALL if not arguments.only or plant.code in arguments.only]
+    chosen = [plant for plant in plants.EVERY if not arguments.only or plant.code in arguments.only]
     clean = arguments.clean if arguments.clean is not None else 0 if arguments.only else CLEAN
     try:
         fine = looks.at_flaws(chosen)
@@ -76,7 +76,7 @@ class Looks:
         fine = True
         for step, plant in enumerate(chosen, start=1):
             began_s = time.monotonic()
-            _tell(f"[{step}/{len(chosen)}] {plant.code}: {plant.flaw}: ")
+            _tell(f"[{step}/{len(chosen)}] {plant.name}: {plant.flaw}: ")
             try:
                 seen = planting.outcome(plant, _judged(plant))
             except Interrupted:
@@ -86,7 +86,7 @@ class Looks:
                 _tell(f"not run: {problem}; ")
             _tell(f"{seen or 'nothing is known'}, {time.monotonic() - began_s:.0f} s\n")
             if seen:
-                self._found.caught[plant.code] = seen
+                self._found.caught[plant.name] = seen
             fine &= seen not in ("", "missed")
             self._keep()
         return fine

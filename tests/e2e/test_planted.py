@@ -15,14 +15,14 @@ CAUGHT: dict[str, str] = {}
 SHORT_CLEAN = replace(plants.CLEAN, blocks=3, load="connections = 8\nmeasure_s = 0.8")
 
 
-@pytest.mark.parametrize("plant", plants.ALL, ids=[plant.code for plant in plants.ALL])
+@pytest.mark.parametrize("plant", plants.EVERY, ids=[plant.name for plant in plants.EVERY])
 def test_the_flaw_is_found(plant: Planted, tmp_path: Path) -> None:
     judgement = planting.run(plant, tmp_path)
-    CAUGHT[plant.code] = planting.outcome(plant, judgement)
-    if CAUGHT[plant.code].startswith("hidden"):
+    CAUGHT[plant.name] = planting.outcome(plant, judgement)
+    if CAUGHT[plant.name].startswith("hidden"):
         pytest.skip(f"{plant.flaw}: a busy machine hides it")
     found = {one.code: (one.severity, one.evidence) for one in judgement.findings}
-    assert CAUGHT[plant.code] != "missed", found
+    assert CAUGHT[plant.name] != "missed", found
 
 
 @pytest.mark.parametrize("woven", [False, True], ids=["one after the other", "in turns"])

@@ -77,6 +77,12 @@ def test_clean_runs_of_an_earlier_look_keep_the_words_about_them() -> None:
     assert "another kind" not in again.page() and "every second in turns" in again.page()
 
 
+def test_a_second_flaw_of_a_rule_has_a_row_of_its_own() -> None:
+    found = Found(caught={"W5": "withheld", "W5 over HTTP/2": "missed"})
+    assert kept(found.page()).caught == found.caught
+    assert len({plant.name for plant in plants.EVERY}) == len(plants.EVERY)
+
+
 def test_what_was_said_of_another_flaw_is_not_kept() -> None:
     text = Found(caught={"T1": "flagged"}).page()
     [plant] = [plant for plant in plants.ALL if plant.code == "T1"]

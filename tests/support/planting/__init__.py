@@ -70,20 +70,23 @@ class Planted:
     """A flaw, and how a run gets it.
 
     `servers` are the flaws of its servers by name ("right" has none), `roles` and `facts` what their
-    manifests say. `woven` servers take turns of 100 ms. `disturb` is told the process of the run and makes
-    trouble while it lasts. `apart` runs the study in a process of its own. `after` is what becomes of the run
-    and of its folder. `least` is the severity that must be found at least. A flaw with `unless` is one that a
-    busy machine hides: with one of those findings nothing is proved.
+    manifests say, `routes` what the contract has beside hello. `woven` servers take turns of 100 ms.
+    `disturb` is told the process of the run and makes trouble while it lasts. `apart` runs the study in a
+    process of its own. `after` is what becomes of the run and of its folder. `least` is the severity that
+    must be found at least. A flaw with `unless` is one that a busy machine hides: with one of those findings
+    nothing is proved. Where a rule has a second flaw `again` says what is other about it.
     """
 
     code: str
     flaw: str
+    again: str = ""
     servers: dict[str, str] = field(default_factory=lambda: {"one": "right"})
     roles: dict[str, str] = field(default_factory=dict)
     facts: dict[str, str] = field(default_factory=dict)
     blocks: int = 1
     control: bool = False
     load: str = "connections = 4\nmeasure_s = 1.0"
+    routes: str = ""
     workloads: str = '[[workloads]]\nname = "w"\nroutes = ["hello"]'
     more: str = ""
     woven: bool = False
@@ -95,6 +98,11 @@ class Planted:
     after: Callable[[Run, Path], Run] | None = None
     least: Severity = "flagged"
     unless: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The rule's code, and what is other about a second flaw of it."""
+        return f"{self.code} {self.again}".rstrip()
 
 
 def write(plant: Planted, folder: Path) -> None:
@@ -114,7 +122,7 @@ def write(plant: Planted, folder: Path) -> None:
                 facts=plant.facts.get(name, ""),
             )
         )
-    (home / "contract.toml").write_text(CONTRACT)
+    (home / "contract.toml").write_text(CONTRACT + plant.routes)
     servers = "\n".join(f'[[servers]]\nserver = "planted/{name}"' for name in plant.servers)
     control = "" if plant.control else "control_blocks = 0"
     turns = "slice_ms = 100" if plant.woven else "woven = false"
@@ -269,4 +277,7 @@ def table(caught: Mapping[str, str], clean: Callable[[str], str]) -> str:
         star = " *" if code in plants.NOISE else ""
         flaw = flaws.get(code, f"cannot be planted: {plants.IMPOSSIBLE.get(code, '')}")
         lines.append(f"| {code}{star} {rule.title} | {flaw} | {caught.get(code, '')} | {clean(code)} |")
+        for plant in plants.OVER_HTTP2:
+            if plant.code == code:
+                lines.append(f"| {plant.name} | {plant.flaw} | {caught.get(plant.name, '')} |  |")
     return "\n".join(lines) + "\n"

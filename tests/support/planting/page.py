@@ -49,8 +49,8 @@ class Held(NamedTuple):
 
 @dataclass
 class Found:
-    """By rule: how its flaw was `caught`, in how many `clean` runs it was silent, and how many of its figures
-    `held` what clean runs found. `head` says which clean runs those were."""
+    """By rule: how its flaw was `caught` (a second one by its name), in how many `clean` runs it was silent,
+    and how many of its figures `held` what clean runs found. `head` says which clean runs those were."""
 
     caught: dict[str, str] = field(default_factory=dict)
     clean: dict[str, str] = field(default_factory=dict)
@@ -85,13 +85,14 @@ def _row(name: str, held: Held) -> str:
 
 def kept(page: str) -> Found:
     """What an earlier page says. How a flaw was caught is kept only where it is still the same flaw."""
-    flaws = {plant.code: plant.flaw for plant in plants.ALL}
+    names = {(plant.code, plant.flaw): plant.name for plant in plants.EVERY}
     found = Found(head=page[: page.index(_TABLE)]) if _TABLE in page else Found()
     for line in page.splitlines():
         if row := _ROW.fullmatch(line):
             code, clean = row["code"], row["clean"]
-            if row["caught"] and flaws.get(code) == row["flaw"]:
-                found.caught[code] = row["caught"]
+            name = names.get((code, row["flaw"]))
+            if row["caught"] and name is not None:
+                found.caught[name] = row["caught"]
             if clean and code in RULES:
                 found.clean[code] = clean
         elif held := _HELD.fullmatch(line):

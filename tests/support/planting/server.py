@@ -1,5 +1,5 @@
 """A small HTTP server that has one flaw, named by its first argument ("right" and "works" have none). Started
-by `planting`.
+by `planting`. One that is named "over HTTP/2: FLAW" is `http2_server`'s.
 
 server.py FLAW STATE    STATE is a file in which it counts its starts
 """
@@ -174,8 +174,10 @@ class Server:
 
 
 if __name__ == "__main__":
-    if FLAW == "allows two streams":
+    protocol, _, flaw_there = FLAW.partition(": ")
+    if protocol == "over HTTP/2":
         import http2_server  # type: ignore[import-not-found]  # where it runs it lies beside this
 
-        http2_server.run(streams=2, delay_s=0.002)
+        two = {"streams": 2, "delay_s": 0.002} if flaw_there == "allows two streams" else {}
+        http2_server.run(flaw=flaw_there, **two)
     Server().run()
