@@ -256,6 +256,12 @@ def test_a_node_of_both_roles_has_half_of_its_cores_for_each(
         assert (both.cpus, split.server) == (both.about.client_cpus, both.about.server_cpus)
         assert other.cpus == other.about.cpus
         assert where.nodes == (FIRST, SECOND, FIRST)
+    ray.roles = {FIRST: ("generator", "server"), SECOND: ("generator", "server")}
+    with session.whereabouts(ADDRESS, None, settings) as (where, _):  # the second could serve, and does not
+        assert isinstance(where.generator, fleet.Fleet)
+        other, both = where.generator.members
+        assert (both.cpus, other.cpus) == (both.about.client_cpus, other.about.cpus)
+        assert where.nodes == (FIRST, SECOND, FIRST)
 
 
 def test_nobody_waits_for_a_node_that_was_silent_to_stop_its_server(

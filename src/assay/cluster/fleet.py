@@ -58,6 +58,7 @@ class Member:
     agent: Agent
     about: About
     server_too: bool = False
+    """Whether its node is the one that serves: they share its cores."""
     same_machine: bool = False
     link_bytes_per_s: float | None = None
     chosen_cpus: tuple[int, ...] | None = None

@@ -174,7 +174,7 @@ def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:
             member,
             link_bytes_per_s=rate,
             same_machine=member.about.kernel_id == server.about.kernel_id,
-            server_too="server" in member.agent.node.roles,
+            server_too=member.agent.node.id == server.agent.node.id,
         )
         for member, rate in zip(members, rates, strict=True)
     )
