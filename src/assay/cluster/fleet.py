@@ -123,9 +123,13 @@ class Fleet:
     def start(self, plan: LoadPlan) -> FleetRun:
         """Start a load on all of them. Nothing goes on where one cannot."""
         check(plan)
-        together = self._together(plan.threads)
-        starts_ns = self._begin(together, "start", lambda one, starts: _told(plan, one, starts), _LEAD_NS)
-        return FleetRun(plan, together.members, together.parts, together.clocks, starts_ns)
+        crew = self._crew(plan.threads)
+
+        def part(one: _Dealt, starts_ns: int) -> LoadPlan:
+            return replace(plan, cpus=one.member.cpus, part=replace(one.part, starts_at_unix_ns=starts_ns))
+
+        starts_ns = self._begin(crew, "start", part, _LEAD_NS)
+        return FleetRun(plan, crew.members, crew.parts, crew.clocks, starts_ns)
 
     def start_woven(self, plan: WovenPlan) -> FleetTurns:
         """Start lanes that take turns on all of them.
@@ -133,8 +137,8 @@ class Fleet:
         The settle time is no shorter than two of their clocks may be apart: no two load two lanes at once.
         """
         AgreedTurns(plan)  # it says what is wrong with the plan
-        together = self._together(plan.lanes[0].threads)
-        least_ns = 2 * max(clock.uncertainty_ns for clock in together.clocks)
+        crew = self._crew(plan.lanes[0].threads)
+        least_ns = 2 * max(clock.uncertainty_ns for clock in crew.clocks)
         plan = replace(plan, settle_ns=max(plan.settle_ns, least_ns))
 
         def part(one: _Dealt, starts_ns: int) -> WovenPlan:
@@ -142,31 +146,22 @@ class Fleet:
             return replace(plan, lanes=lanes, part=replace(one.part, starts_at_unix_ns=starts_ns))
 
         lead_ns = _LEAD_NS + _LANE_LEAD_NS * len(plan.lanes)
-        starts_ns = self._begin(together, "start_turns", part, lead_ns)
-        dealt_out = together.dealt
+        starts_ns = self._begin(crew, "start_turns", part, lead_ns)
 
         def seen_of(number: int, lane: LaneMeasurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
-            return _seen(dealt_out[number], lane.measurement, host, late_ns)
+            return _seen(crew.dealt[number], lane.measurement, host, late_ns)
 
-        agents = [member.agent for member in together.members]
-        return FleetTurns(plan, agents, together.clocks, starts_ns, seen_of, least_ns)
+        return FleetTurns(plan, crew.agents, crew.clocks, starts_ns, seen_of, least_ns)
 
-    def _together(self, threads: int) -> _Together:
+    def _crew(self, threads: int) -> _Crew:
         """Who is there for so many workers, and their clocks."""
         parts = dealt(threads, len(self.members))
         members = tuple(map(self._at_hand, self.members[: len(parts)]))
-        return _Together(members, parts, read_clocks([member.agent for member in members]))
+        return _Crew(members, parts, read_clocks([member.agent for member in members]))
 
-    def _begin(
-        self,
-        together: _Together,
-        what: str,
-        part: _PartOf,
-        lead_ns: int,
-    ) -> int:
+    def _begin(self, crew: _Crew, what: str, part: _PartOf, lead_ns: int) -> int:
         """Have each begin its part at one instant, so far ahead; the instant, by our clock."""
-        starts_ns = time.time_ns() + lead_ns + 4 * max(clock.round_trip_ns for clock in together.clocks)
-        agents = [member.agent for member in together.members]
+        starts_ns = time.time_ns() + lead_ns + 4 * max(clock.round_trip_ns for clock in crew.clocks)
         asked = [
             calls.begin(
                 one.member.agent,
@@ -174,13 +169,13 @@ class Fleet:
                 msgspec.json.encode(part(one, starts_ns + one.clock.offset_ns)),
                 self.allowed,
             )
-            for one in together.dealt
+            for one in crew.dealt
         ]
         try:
-            for agent, reference in zip(agents, asked, strict=True):
+            for agent, reference in zip(crew.agents, asked, strict=True):
                 calls.collect(agent, reference)
         except BaseException:
-            calls.tell(agents, "stop", 0, within_s=_STOP_S)
+            calls.tell(crew.agents, "stop", 0, within_s=_STOP_S)
             raise
         return starts_ns
 
@@ -217,8 +212,8 @@ class _Dealt(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Together:
-    """Those that offer a load together."""
+class _Crew:
+    """Those of the fleet that offer one load together."""
 
     members: tuple[Member, ...]
     parts: tuple[Part, ...]
@@ -229,9 +224,10 @@ class _Together:
         """Each of them."""
         return tuple(map(_Dealt, self.members, self.parts, self.clocks))
 
-
-def _told(plan: LoadPlan, one: _Dealt, starts_ns: int) -> LoadPlan:
-    return replace(plan, cpus=one.member.cpus, part=replace(one.part, starts_at_unix_ns=starts_ns))
+    @property
+    def agents(self) -> list[Agent]:
+        """Those that are asked for them."""
+        return [member.agent for member in self.members]
 
 
 def _seen(one: _Dealt, measurement: Measurement, host: HostSeen, late_ns: int) -> GeneratorSeen:
