@@ -9,6 +9,10 @@ import time
 
 from assay.errors import EnvironmentLacks, reason_of
 
+LOOK_S = 0.2
+"""For how long a way is written to."""
+ANSWER_S = 10.0
+"""An agent that has not told of it after so long is lost: what is on a slow way arrives first."""
 _CHUNK_BYTES = 1 << 18
 _TIMEOUT_S = 3.0
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from assay.cluster import calls
+from assay.cluster import calls, link
 from assay.cluster.agent import GeneratorAgent, NodeAgent, first_hops
 from assay.cluster.calls import Agent, Node
 from assay.cluster.fleet import Fleet, Member, connections_of
@@ -25,10 +25,8 @@ from assay.trial.where import Where
 from assay.values.cluster import About, Role
 from assay.values.plan import LoadPlan
 
-LINK_S = 0.2
 HEARTBEAT_S = 2.0
 """An agent that is asked so often is not forgotten (`agent.FORGOTTEN_S`)."""
-_LINK_ANSWER_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -164,9 +162,8 @@ def with_links(members: Sequence[Member], server: Chosen) -> tuple[Member, ...]:
     agents_of = [member.agent for member in members]
     port = calls.ask(server.agent, "open_sink")
     try:
-        rates = calls.ask_all(
-            agents_of, "link_to", server.agent.node.address, port, LINK_S, within_s=_LINK_ANSWER_S
-        )
+        to = (server.agent.node.address, port, link.LOOK_S)
+        rates = calls.ask_all(agents_of, "link_to", *to, within_s=link.ANSWER_S)
     finally:
         calls.ask(server.agent, "close_sinks")
     return tuple(

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from assay.cluster import calls
+from assay.cluster import calls, link
 from assay.cluster.agent import NodeAgent
 from assay.cluster.calls import Agent
 from assay.cluster.fleet import read_clocks
-from assay.cluster.session import LINK_S
 from assay.errors import AssayError
 from assay.values.cluster import About, LinkSeen, NodeSeen, Role, Survey
 
-_LINK_ANSWER_S = 10.0
 _CLOCK_ALARM_NS = 2_000_000
 
 
@@ -22,15 +20,13 @@ def of(address: str) -> Survey:
     """Every node of the cluster at HOST:PORT. EnvironmentLacks where it cannot be joined."""
     with calls.joined(address):
         there = calls.nodes()
-        placed: list[Agent] = []
+        sent = [calls.send(NodeAgent, node.roles[0] if node.roles else None, node) for node in there]
         try:
-            sent = [calls.send(NodeAgent, node.roles[0] if node.roles else None, node) for node in there]
-            placed += sent
             seen = list(map(_seen, sent, calls.arrived(sent)))
             whole = [agent for agent, node in zip(sent, seen, strict=True) if not node.problem]
             seen = _with_links(seen, whole)
         finally:
-            calls.dismiss(placed)
+            calls.dismiss(sent)
     return Survey(address=address, nodes=tuple(seen), problems=tuple(_problems(seen)))
 
 
@@ -65,7 +61,7 @@ def _with_links(seen: Sequence[NodeSeen], placed: Sequence[Agent]) -> list[NodeS
             if agent is server:
                 continue
             try:
-                rate = calls.ask(agent, "link_to", where, port, LINK_S, within_s=_LINK_ANSWER_S)
+                rate = calls.ask(agent, "link_to", where, port, link.LOOK_S, within_s=link.ANSWER_S)
                 found.setdefault(agent.node.address, []).append(LinkSeen(server=where, bytes_per_s=rate))
             except AssayError as problem:
                 failed(agent.node.address, problem)
@@ -84,7 +80,7 @@ def _problems(seen: Sequence[NodeSeen]) -> Iterator[str]:
         if node.clock and node.clock.uncertainty_ns > _CLOCK_ALARM_NS:
             wide = node.clock.uncertainty_ns / 1e6
             yield f"the clock of {node.address} is known to {wide:.1f} ms only: its network is slow or busy"
-        yield from (link.problem for link in node.links if link.problem)
+        yield from (way.problem for way in node.links if way.problem)
     roles: tuple[Role, ...] = calls.ROLES
     for role in roles:
         if not any(role in node.roles for node in seen):
