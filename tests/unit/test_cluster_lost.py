@@ -135,7 +135,6 @@ def test_a_server_that_ends_slowly_is_waited_for(ray: FakeRay, monkeypatch: pyte
             ended.append(number)
             return told(lambda: None)
 
-    monkeypatch.setattr(site, "_GRACE_S", 0.01)
     monkeypatch.setattr(site, "_LOOK_S", 0.01)
     [placed] = calls.place(Slow, "server", calls.nodes()[2:])
     unended: set[int] = set()

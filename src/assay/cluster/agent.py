@@ -50,7 +50,7 @@ class NodeAgent:
     def hello(self) -> Wrapped:
         """Say that it is there, and of which Assay and engine: as they are where this process was started."""
         self._hear()
-        return told(lambda: versions.here())
+        return told(versions.here)
 
     def now_ns(self) -> Wrapped:
         """The calendar's time here."""

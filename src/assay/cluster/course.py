@@ -10,6 +10,7 @@ from assay.engine import AgreedTurns
 from assay.values.weave import Turn, WovenPlan
 
 _LATER_S = 0.005
+"""When a turn is asked for again whose cycle nobody has drawn yet."""
 
 
 def monotonic_of(unix_ns: int) -> int:

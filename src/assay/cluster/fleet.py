@@ -45,6 +45,7 @@ and ten of them a second are in the p99 of the send lag of a load of some hundre
 _BACK_S = 8.0
 """How long a load waits for a node that was lost in this run, asking it included."""
 _LEAST_BACK_S = 2.0
+"""What is left of that for a new agent at the least, however long the lost one was asked."""
 _STOP_S = 2.0
 """How long those that still answer may take to stop, where one is lost."""
 ASKED_A_SECOND = 1_000

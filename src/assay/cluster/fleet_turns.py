@@ -45,8 +45,8 @@ SeenOf = Callable[[int, LaneMeasurement, HostSeen, int], GeneratorSeen]
 
 
 @dataclass(frozen=True)
-class _Ended:
-    """What came of the parts: by generator, and of each the host by lane."""
+class _Came:
+    """What the generators sent: their parts, and of each the host by lane."""
 
     parts: tuple[WovenMeasurement, ...]
     hosts: tuple[tuple[HostSeen, ...], ...]
@@ -65,7 +65,7 @@ class FleetTurns:
     course: Course = field(init=False)
     _ends: list[Any] = field(init=False)
     _followers: list[Agent] = field(default_factory=list)
-    _ended: _Ended | None = None
+    _came: _Came | None = None
     _spoilt: AssayError | None = None
     _asked: dict[int, Ended] = field(default_factory=dict)
     _looked_s: float = 0.0
@@ -142,7 +142,7 @@ class FleetTurns:
                 self.change(EndLane(lane=place, why=why))
         return WovenSnapshot(
             elapsed_ns=min(look.elapsed_ns for look in looks),
-            turn=next((look.turn for look in looks), None),
+            turn=looks[0].turn,
             lanes=tuple(map(lane_together, zip(*(look.lanes for look in looks), strict=True))),
         )
 
@@ -152,12 +152,12 @@ class FleetTurns:
             pass
         self.course.end()
         told = [calls.collect(agent, end) for agent, end in zip(self.agents, self._ends, strict=True)]
-        self._ended = _Ended(
+        self._came = _Came(
             tuple(msgspec.json.decode(measured, type=WovenMeasurement) for measured, _ in told),
             tuple(msgspec.json.decode(hosts, type=tuple[HostSeen, ...]) for _, hosts in told),
         )
         try:
-            whole = merged_turns(self._ended.parts)
+            whole = merged_turns(self._came.parts)
         except NotOneLoad as problem:
             raise NodeFailed(str(problem), "measure it again") from None
         return msgspec.structs.replace(
@@ -166,12 +166,12 @@ class FleetTurns:
 
     def generators(self, lane: int) -> tuple[GeneratorSeen, ...]:
         """What was seen of each in a lane, once the result is there."""
-        if self._ended is None:
+        if self._came is None:
             return ()
-        ended = enumerate(zip(self._ended.parts, self._ended.hosts, strict=True))
+        came = enumerate(zip(self._came.parts, self._came.hosts, strict=True))
         return tuple(
             self.seen_of(number, part.lanes[lane], hosts[lane], part.started_late_ns)
-            for number, (part, hosts) in ended
+            for number, (part, hosts) in came
         )
 
     def _waited(self, turn: Turn | None, timeout_s: float) -> Turn | None:

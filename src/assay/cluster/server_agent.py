@@ -49,7 +49,7 @@ class ServerAgent(NodeAgent):
         self._given_up: set[int] = set()
         self._started = 0
         self._services: Services | None = None
-        self._looks: list[Watch] = []
+        self._watches: list[Watch] = []
         self._course: Course | None = None
         self._looking: Looking | None = None
 
@@ -175,15 +175,15 @@ class ServerAgent(NodeAgent):
         self._hear()
 
         def begun() -> int:
-            self._looks.append(Watch(split))
-            return len(self._looks) - 1
+            self._watches.append(Watch(split))
+            return len(self._watches) - 1
 
         return told(begun)
 
     def watched(self, number: int) -> Wrapped:
         """The host since that look began, as JSON."""
         self._hear()
-        return told(lambda: msgspec.json.encode(self._looks[number].seen()))
+        return told(lambda: msgspec.json.encode(self._watches[number].seen()))
 
     def follow(
         self, plan: WovenPlan, starts_at_unix_ns: int, numbers: Sequence[int | None], split: CoreSplit

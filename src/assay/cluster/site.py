@@ -35,6 +35,7 @@ from assay.values.weave import Turn
 _LOOK_S = 0.5
 _SHIP_S = 120.0
 _GRACE_S = 20.0
+"""How long it is waited for services to end, which they do in any case."""
 _END_S = 120.0
 """How long a server may take to end, the killing of what is left included."""
 
