@@ -13,9 +13,14 @@ import os
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from assay import console
 from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.values.plan import LoadPlan
 
 _UNIX = "unix:"
 _KNOCK_S = 1.0
@@ -132,6 +137,13 @@ def outsiders(addresses: Iterable[str]) -> tuple[str, ...]:
 def is_this_machine(addresses: Iterable[str]) -> bool:
     """Whether the server would share this machine with the client: its address can be bound here."""
     return any(address.startswith(_UNIX) or _can_bind(address) for address in addresses)
+
+
+def first_hops(plan: LoadPlan) -> tuple[str, ...]:
+    """The addresses that a settled plan connects to."""
+    if plan.addresses and plan.proxy is None:
+        return tuple(without_port(address) for address in plan.addresses)
+    return (urlsplit(plan.proxy or plan.url).hostname or "",)
 
 
 def without_port(address: str) -> str:

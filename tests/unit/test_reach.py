@@ -60,7 +60,7 @@ def plan(
 )
 def test_a_plan_without_names_stays_as_it_is(plan: LoadPlan, hops: tuple[str, ...]) -> None:
     assert address.settled(plan, allowed=True) == plan
-    assert address.first_hops(plan) == hops
+    assert reach.first_hops(plan) == hops
 
 
 def test_what_is_behind_a_proxy_is_asked_about() -> None:

@@ -46,13 +46,6 @@ def settled(plan: LoadPlan, *, allowed: bool) -> LoadPlan:
     return msgspec.structs.replace(plan, addresses=(where,))
 
 
-def first_hops(plan: LoadPlan) -> tuple[str, ...]:
-    """The addresses that a settled plan connects to."""
-    if plan.addresses and plan.proxy is None:
-        return tuple(reach.without_port(address) for address in plan.addresses)
-    return (host_and_port(plan.proxy or plan.url)[0],)
-
-
 def resolve(url: str, family: str = "any") -> tuple[reach.Endpoint, ...]:
     """The addresses of the URL's host, in the resolver's order; InputError where there are none."""
     return reach.look_up(*host_and_port(url), _FAMILIES[family])

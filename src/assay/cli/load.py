@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     running = engine.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
-    here = reach.is_this_machine(address.first_hops(plan))
+    here = reach.is_this_machine(reach.first_hops(plan))
     loaded = Loaded(plan, running.result(), host=host.seen(), same_machine=here)
     return _report(loaded, args, interrupted=interrupted)
 

@@ -13,7 +13,6 @@ import socket
 import threading
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -24,7 +23,7 @@ from assay.cluster.calls import Wrapped, told
 from assay.errors import EnvironmentLacks, InputError, reason_of
 from assay.host import Watch
 from assay.looks import LaneLooked, Looking, LooksHere
-from assay.reach import is_this_machine, outsiders, without_port
+from assay.reach import first_hops, is_this_machine, outsiders
 from assay.sut.cores import CoreSplit, split_cores
 from assay.values.cluster import About
 from assay.values.plan import LoadPlan
@@ -306,10 +305,3 @@ def _refuse_strangers(plan: LoadPlan, *, allowed: bool) -> None:
             f"{outside[0]} is neither loopback nor private, and the driver has no leave to load it",
             "give it there: --yes",
         )
-
-
-def first_hops(plan: LoadPlan) -> tuple[str, ...]:
-    """The hosts that connections of a settled plan are opened to."""
-    if plan.addresses and plan.proxy is None:
-        return tuple(without_port(address) for address in plan.addresses)
-    return (urlsplit(plan.proxy or plan.url).hostname or "",)

@@ -6,18 +6,19 @@ import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 import msgspec
 
 from assay.cluster import calls, link
-from assay.cluster.agent import GeneratorAgent, NodeAgent, first_hops
+from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, Node
 from assay.cluster.fleet import Fleet, Member, connections_of
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite, patiently
 from assay.doctor import Fitness, Need
 from assay.errors import AssayError, EnvironmentLacks, InputError
-from assay.reach import outsiders
+from assay.reach import first_hops, outsiders
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.sut.cores import CoreSplit
@@ -246,8 +247,6 @@ def _reached(members: Sequence[Member], hop: str, port: int) -> None:
 
 def first_hop(plan: LoadPlan) -> tuple[str, int]:
     """Host and port that the plan's first connection is opened to."""
-    from urllib.parse import urlsplit
-
     parts = urlsplit(plan.proxy or plan.url)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     [hop, *_] = first_hops(plan)
