@@ -12,7 +12,7 @@ import made_servers
 import made_studies
 import psutil
 import pytest
-from fake_ray import ADDRESS, FakeRay
+from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 
 from assay import store, trial
 from assay.cluster import session
@@ -29,13 +29,10 @@ from assay.values.run import Run, TrialDone
 from assay.values.sitting import Sitting
 from assay.values.weave import WovenSnapshot
 
-FIRST, SECOND, THIRD = "127.0.0.1", "127.0.0.2", "127.0.0.3"
-
 
 @pytest.fixture
-def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeRay]:
-    roles = {FIRST: ("generator",), SECOND: ("generator",), THIRD: ("server",)}
-    with fake_ray.running(monkeypatch, roles) as running:  # type: ignore[arg-type]  # roles are words here
+def ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeRay]:
+    with fake_ray.three_nodes(monkeypatch, tmp_path / "cache") as running:
         yield running
 
 
