@@ -140,15 +140,17 @@ def test_nobody_waits_for_a_silent_generator_to_stop(
     assert waited[-1] == [FIRST]
 
 
+@pytest.mark.parametrize("seen_by", ["wait", "snapshot", "begin_measuring"])
 def test_a_load_that_lost_one_asks_nobody_any_more(
-    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
+    ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch, seen_by: str
 ) -> None:
     """Its trial stops it and waits for its end: each silent node would take six seconds of that."""
+    given = (0.1,) if seen_by == "wait" else ()
     with session.fleet(ADDRESS, None, plan) as (made, whole):
-        load = made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS)))
+        load = made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS), warmup_max_ns=MINUTE_NS))
         ray.of(SECOND).cut = True
         with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 did not answer"):
-            load.wait(0.1)
+            getattr(load, seen_by)(*given)
         asked = noted(monkeypatch)
         load.stop()
         with pytest.raises(NodeLost, match=r"node 127\.0\.0\.2 did not answer"):

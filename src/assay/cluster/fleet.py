@@ -6,9 +6,10 @@ calendar of its machine, corrected by its clock's offset, all others as so long 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
@@ -24,7 +25,7 @@ from assay.cluster.fleet_turns import FleetTurns
 from assay.cluster.live import together
 from assay.cluster.merge import NotOneLoad, merged
 from assay.engine import AgreedTurns, check
-from assay.errors import AssayError, EnvironmentLacks
+from assay.errors import AssayError
 from assay.values.cluster import About
 from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import Closed, LoadPlan, Part
@@ -298,36 +299,30 @@ class FleetRun:
 
         As they were when `wait` looked last, which may be a moment ago.
         """
-        return self._last if self._last is not None else self._look()
+        if self._last is not None:
+            return self._last
+        with self._losing():
+            return self._look()
 
     def begin_measuring(self, at_ns: int = 0) -> None:
-        """End the warm-up on all of them at one instant."""
-        calls.ask_all(self._agents, "begin_measuring", max(at_ns, self._soon_ns()))
+        """End the warm-up on all of them at one instant. NodeLost as `wait`."""
+        with self._losing():
+            calls.ask_all(self._agents, "begin_measuring", max(at_ns, self._soon_ns()))
 
     def stop(self, at_ns: int = 0) -> None:
-        """End the load on all of them at one instant; on those alone that still answer."""
-        if self._lost is not None:
-            return
-        asked = [calls.begin(agent, "stop", max(at_ns, self._soon_ns())) for agent in self._agents]
-        for agent, reference in zip(self._agents, asked, strict=True):
-            try:
-                calls.collect(agent, reference)
-            except EnvironmentLacks:
-                continue  # what it had is lost; `wait` and `result` say so
+        """End the load on all of them at one instant; what became of one that is silent `wait` says."""
+        if self._lost is None:
+            calls.tell(self._agents, "stop", max(at_ns, self._soon_ns()), within_s=_STOP_S)
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait for the end. NodeLost as soon as a generator is lost: all others are stopped then."""
+        """Wait for the end. NodeLost as soon as a generator is lost, and from then on."""
         if self._lost is not None:
             raise self._lost
-        try:
+        with self._losing():
             done = calls.ended(self._ends, timeout_s)
             calls.broken(self._agents, self._ends)
             if not done and self._is_due:
                 self._look()
-        except AssayError as lost:
-            self._lost = lost
-            calls.tell(self._agents, "stop", 0, within_s=_STOP_S)
-            raise
         return done
 
     def result(self) -> Measurement:
@@ -353,6 +348,16 @@ class FleetRun:
         host = msgspec.json.decode(watched, type=HostSeen)
         late_ns = measurement.started_at_unix_ns - clock.offset_ns - self.starts_ns
         return _seen(_Dealt(member, part, clock), measurement, host, late_ns)
+
+    @contextlib.contextmanager
+    def _losing(self) -> Iterator[None]:
+        """What fails in the block has ended the load before its time: all others are stopped."""
+        try:
+            yield
+        except AssayError as lost:
+            self._lost = lost
+            calls.tell(self._agents, "stop", 0, within_s=_STOP_S)
+            raise
 
     def _look(self) -> Snapshot:
         """Look at all of them: each says by its answer that it is still there."""
