@@ -15,7 +15,10 @@ from typing import TypeVar, cast
 
 import msgspec
 
+from assay.sut.build import tracked
+
 _LEFT_OUT = {"node_modules", "target", "__pycache__", ".git", "build", "bin", "obj", "vendor"}
+"""Where tools leave what they make, as far as no git can be asked what it ignores."""
 
 T = TypeVar("T")
 
@@ -30,17 +33,24 @@ class Parcel:
 
 
 def packed(folders: Sequence[Path]) -> Parcel:
-    """Those of the folders that are there. What tools leave behind in them stays here."""
+    """Those of the folders that are there. What tools leave behind in them stays here: what git ignores."""
     there = tuple(folder for folder in folders if folder.is_dir())
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for number, folder in enumerate(there):
-            for path in sorted(folder.rglob("*")):
-                name = path.relative_to(folder)
-                if path.is_file() and not _LEFT_OUT & set(name.parts[:-1]):
-                    archive.addfile(_entry(path, f"{number}/{name}"), io.BytesIO(path.read_bytes()))
+            for path in _sources(folder):
+                name = f"{number}/{path.relative_to(folder)}"
+                archive.addfile(_entry(path, name), io.BytesIO(path.read_bytes()))
     content = buffer.getvalue()
     return Parcel(there, content, hashlib.sha256(content).hexdigest()[:16])
+
+
+def _sources(folder: Path) -> list[Path]:
+    known = tracked(folder)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    if known is not None:
+        return [path for path in files if path in known]
+    return [path for path in files if not _LEFT_OUT & set(path.relative_to(folder).parts[:-1])]
 
 
 def _entry(path: Path, name: str) -> tarfile.TarInfo:

@@ -140,7 +140,7 @@ def _inputs(spec: ServerSpec, places: Places) -> list[tuple[str, Path]]:
     found: dict[str, Path] = {}
     for pattern in spec.build.inputs:
         base, below = _base_of(pattern, spec, places)
-        known = _tracked(base)
+        known = tracked(base)
         for path in sorted(base.glob(below)):
             if path.is_file() and (known is None or path in known):
                 inside = path.is_relative_to(spec.folder)
@@ -158,7 +158,7 @@ def _base_of(pattern: str, spec: ServerSpec, places: Places) -> tuple[Path, str]
     return base, pattern
 
 
-def _tracked(folder: Path) -> frozenset[Path] | None:
+def tracked(folder: Path) -> frozenset[Path] | None:
     """The files below `folder` that git tracks or would track; None where there is no git to ask."""
     command = ["git", "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."]
     try:
