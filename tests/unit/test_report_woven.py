@@ -13,6 +13,7 @@ from rich.console import Console
 
 from assay.report import html, markdown, terminal
 from assay.report.charts import Chart, charts
+from assay.report.model.circumstances import circumstances
 from assay.report.model.woven import told
 from assay.values.design import ContestDesign, WarmUp
 from assay.values.run import Run
@@ -82,26 +83,32 @@ def test_what_settled_the_lengths_is_told_with_the_names_of_servers() -> None:
     )
 
 
+def with_load(made: Run, load: str, slice_ns: int) -> Run:
+    """The run with sittings of another load, as those of its first, in slices of another length."""
+    first = [one for one in made.header.cases if one.load == made.header.cases[0].load]
+    others = tuple(replace(one, id=f"{one.id}@{load}", load=load) for one in first)
+    both = replace(made, header=replace(made.header, cases=(*made.header.cases, *others)))
+    for one in made.sittings[:6]:
+        trials = tuple(replace(trial, case=f"{trial.case}@{load}") for trial in one.trials)
+        lengths = replace(LENGTHS, slice_ns=slice_ns)
+        both = both.after(replace(one, number=len(both.sittings), lengths=lengths, trials=trials))
+    return replace(both, judgement=judge(both, 0))
+
+
 def test_loads_of_unlike_lengths_are_told_apart() -> None:
-    made = sat("study")
-    other = [replace(one, id=f"{one.id}@c500", load="c500") for one in made.header.cases]
-    longer = replace(LENGTHS, slice_ns=500_000_000)
-    sittings = [
-        replace(
-            one,
-            number=len(made.sittings) + one.number,
-            lengths=longer,
-            trials=tuple(replace(trial, case=f"{trial.case}@c500") for trial in one.trials),
-        )
-        for one in made.sittings
-    ]
-    both = replace(made, header=replace(made.header, cases=(*made.header.cases, *other)))
-    for sitting in sittings:
-        both = both.after(sitting)
-    first, second, *_ = told(replace(both, judgement=judge(both, 0)))
+    first, second, *_ = told(with_load(sat("study"), "c500", 500_000_000))
     assert first.startswith("Woven, l: 6 sittings of 2 servers at once, loaded in turns of 100 ms (")
     assert second.startswith("Woven, c500: 6 sittings of 2 servers at once, loaded in turns of 500 ms (")
     assert "earlier ones" not in first + second
+
+
+def test_the_turns_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_told() -> None:
+    made = with_load(with_load(sat("study"), "c500", 500_000_000), "c800", 250_000_000)
+    first, _ = told(made)
+    assert first.startswith("Woven: 6 sittings of each of 3 loads, its servers at once, loaded in turns of ")
+    assert " of 100 ms to 500 ms, 5 ms to settle before each" in first
+    turns = [how for what, how in circumstances(made) if what == "turns"]
+    assert [one.partition(":")[0] for one in turns] == ["Woven, l", "Woven, c500", "Woven, c800"]
 
 
 def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:

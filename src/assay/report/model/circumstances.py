@@ -71,8 +71,8 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     seen = header.environment
     yield "run", fmt.safe(title(run))
     yield "order", _order(run)
-    if run.sittings:
-        yield "turns", fmt.safe(" ".join(woven.turns(run)), 500)
+    for turns in woven.turns(run) if run.sittings else ():
+        yield "turns", fmt.safe(turns, 500)
     yield "servers", fmt.safe(_servers(run), 1000)
     for load in shapes(run):
         yield "load", load

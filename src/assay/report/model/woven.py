@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay import verdict
@@ -16,6 +16,9 @@ from assay.values.design import ContestDesign
 from assay.values.run import Run
 from assay.values.sitting import Sitting
 from assay.verdict.seen import RunSeen
+
+_FEW_LOADS = 2
+"""So many have their turns told with the answer; of more a page would be turns before it is results."""
 
 
 class _Pair(NamedTuple):
@@ -43,7 +46,8 @@ def told(run: Run) -> Iterator[str]:
     """Sentences for the answer; none of a run whose trials followed one another."""
     if not run.sittings:
         return
-    yield from turns(run)
+    each = tuple(turns(run))
+    yield from each if len(each) <= _FEW_LOADS else (_all_turns(run),)
     widest = max(_pairs(run), key=lambda pair: pair.half, default=None)
     if widest is not None:
         yield _scatter(run, widest)
@@ -54,6 +58,23 @@ def turns(run: Run) -> Iterator[str]:
     by_load = _by_load(run)
     for load, sittings in by_load.items():
         yield _turns(run, sittings, f", {fmt.safe(load)}" if len(by_load) > 1 else "")
+
+
+def _all_turns(run: Run) -> str:
+    """How many loads went round, where a sentence of each would stand before the results."""
+    each = _by_load(run).values()
+    last = [sittings[-1].lengths for sittings in each]
+    return (
+        f"Woven: {_range([len(sittings) for sittings in each], str)} sittings of each of {len(last)} loads, "
+        f"its servers at once, loaded in turns of {_range([one.slice_ns for one in last], _exact)}, "
+        f"{_range([one.settle_ns for one in last], _exact)} to settle before each; why so long is told of "
+        "each where it says how it was measured."
+    )
+
+
+def _range(values: Sequence[int], said: Callable[[int], str]) -> str:
+    low, high = min(values), max(values)
+    return said(low) if low == high else f"{said(low)} to {said(high)}"
 
 
 def _by_load(run: Run) -> dict[str, list[Sitting]]:
