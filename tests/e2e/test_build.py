@@ -18,6 +18,8 @@ from assay.errors import ServerFailed
 from assay.settings import Settings
 from assay.sut import Prepared, prepare, read_server
 from assay.sut.manifest import FILE
+from assay.trial.observer import Silent
+from assay.trial.prepare import prepare_all
 
 BUILD = """
 [build]
@@ -129,6 +131,23 @@ def test_a_second_builder_waits_and_finds_it_made(tmp_path: Path, count: Callabl
     assert "waiting for another build" in said
     assert sorted(result.built_s is None for result in results) == [False, True]
     assert count() == 1
+
+
+def test_variants_that_are_built_apart_keep_no_other_server_waiting(tmp_path: Path) -> None:
+    """Their builds wait for each other; here each waits for the other server's as well, and gives up after
+    a while."""
+    begun = tmp_path / "begun"
+    waits = f"for i in $(seq 200); do [ -e {begun} ] && exit 0; sleep 0.1; done; exit 1"
+    home = write(tmp_path, waits)
+    again = f'[variants.again.build]\ncommand = ["sh", "-c", "{waits}"]\n'
+    (home / FILE).write_text((home / FILE).read_text() + again)
+    other = made_servers.write_server(tmp_path, name="other")
+    (other / FILE).write_text((other / FILE).read_text() + f'[build]\ncommand = ["touch", "{begun}"]\n')
+    first, second = (read_server(folder, settings(tmp_path)) for folder in (home, other))
+    specs = [first.variant("fair"), first.variant("again"), second.variant("fair")]
+    ready = prepare_all(specs, settings(tmp_path), 1, Silent(), jobs=2)
+    assert [spec for spec, _ in ready] == specs
+    assert [had.built_s is not None for _, had in ready if isinstance(had, Prepared)] == [True] * 3
 
 
 def test_a_build_that_takes_too_long_is_ended(tmp_path: Path, count: Callable[[], int]) -> None:
