@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import ssl
 import threading
@@ -16,14 +17,35 @@ import pytest
 from assay import engine
 from assay.errors import ServerFailed
 from assay.settings import Settings
-from assay.sut import Contract, Route, Server, list_servers, prepare, probe, read_contract, split_cores
+from assay.sut import (
+    Contract,
+    CoreSplit,
+    Route,
+    Server,
+    list_servers,
+    prepare,
+    probe,
+    read_contract,
+    split_cores,
+)
 from assay.sut.contract import Spoken
 from assay.sut.server import HOST, RunningServer, start
 from assay.sut.services import Services, ServiceSpec
 from assay.values.plan import Closed, LoadPlan, Request, StopAfter, Tls
 
 SETTINGS = Settings.resolve(environ={})
-SPLIT = split_cores()
+LONG = os.environ.get("ASSAY_LONG") == "1"
+
+
+def _split() -> CoreSplit:
+    """The machine's split, for every second worker the other way round: starting is nearly all work, so two
+    workers that start servers on the same cores would leave the others idle."""
+    split = split_cores()
+    is_second = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2 == 1
+    return replace(split, client=split.server, server=split.client) if is_second else split
+
+
+SPLIT = _split()
 TRUSTING = Tls(insecure=True)
 """A server behind TLS has a certificate of its own."""
 PATIENCE_S = 60
@@ -36,10 +58,14 @@ PROFILES = ("fair", "published")
 
 def variants(server: Server) -> list[str]:
     """Both profiles and every other setting of its manifest; of those that come to the same, the first."""
-    found: dict[str, str] = {}
-    for name in dict.fromkeys((*PROFILES, *server.manifest.variants)):
-        found.setdefault(repr(replace(server.variant(name), variant="")), name)
-    return list(found.values())
+    every = dict.fromkeys((*PROFILES, *server.manifest.variants))
+    return list(dict.fromkeys(same_setting(server, name) for name in every))
+
+
+def same_setting(server: Server, name: str) -> str:
+    """The first of the server's settings that comes to the same as this one."""
+    asked, every = server.variant(name), (*PROFILES, *server.manifest.variants)
+    return next(one for one in every if replace(server.variant(one), variant=name) == asked)
 
 
 @dataclass(frozen=True)
@@ -151,7 +177,7 @@ def serving(server: Server, variant: str, folder: Path) -> Iterator[Serving]:
                 killed = running.kept.stop()
         finally:
             running.kept.stop()
-    assert killed == 0, f"SIGTERM did not end it within {STOP_S:g} s"
+    assert killed == 0, f"SIGTERM did not end {server.id} ({variant}) within {STOP_S:g} s"
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
+from serving import SPLIT
 
 from assay.errors import ServerFailed
 from assay.settings import Settings
@@ -77,7 +78,7 @@ def running_clinic(stack: str, settings: Settings, folder: Path) -> Iterator[Cli
         prepare(spec, settings, cores=1),
         CONTRACT,
         CONTRACT.file.routes[0],
-        cpus=(0,),
+        cpus=SPLIT.server,
         log=log,
         env={"TMPDIR": str(temporary)},
     )

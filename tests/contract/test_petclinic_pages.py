@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from serving import SPLIT
 
 from assay.settings import Settings
 from assay.sut import find_server, prepare, probe, read_contract, requires, server
@@ -48,7 +49,7 @@ def started(stack: str, variant: str, log: Path) -> Iterator[int]:
     if lacking:
         pytest.skip("; ".join(f"{one.problem}: {one.install}" for one in lacking))
     route = CONTRACT.file.routes[0]
-    running = server.start(prepare(spec, SETTINGS, cores=1), CONTRACT, route, cpus=(0,), log=log)
+    running = server.start(prepare(spec, SETTINGS, cores=1), CONTRACT, route, cpus=SPLIT.server, log=log)
     try:
         yield running.port
     finally:
@@ -106,16 +107,6 @@ def test_every_other_page_reads_the_same(nginx: int, other: int, path: str) -> N
 def test_the_contract_is_kept_twice_over(other: int) -> None:
     for _ in range(2):
         assert probe.test(CONTRACT, CONTRACT.file.routes, server.HOST, other)[1] == ()
-
-
-def test_spring_compresses_nothing_as_published(nginx: int, tmp_path: Path) -> None:
-    with started("spring", "published", tmp_path / "log") as port:
-        connection = http.client.HTTPConnection(server.HOST, port, timeout=60)
-        with contextlib.closing(connection):
-            connection.request("GET", "/", headers={"Accept-Encoding": "gzip"})
-            answer = connection.getresponse()
-            assert answer.getheader("Content-Encoding") is None
-            assert answer.read() == get(nginx, "/")[2]
 
 
 def test_the_null_server_sends_the_front_page(nginx: int, tmp_path: Path) -> None:
