@@ -25,7 +25,7 @@ def test_commands_are_compared_until_it_is_settled(tmp_path: Path) -> None:
     assert ended.returncode in (0, 1)  # 1 where other programs on this machine had the generator's core
     told = " ".join(ended.stdout.split())
     assert "fast serves" in told or "Which of fast and slow serves more is open" in told
-    assert "A/A control: slow is" in told
+    assert "A/A control: slow differed from itself by " in told
     lines = records(tmp_path)
     assert [line["record"] for line in lines[:2]] == ["header", "trial"]
     assert lines[-1]["record"] == "judgement"
