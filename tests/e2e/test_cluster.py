@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from on_cluster import agents, assay, load, small_study, until
 from three_hosts import BIN, Cluster
 
 from assay import store
+from assay.settings import Settings
+from assay.sut import check_all, find_server
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'assay-http[ray]'")
 PROBLEM = three_hosts.why_not()
@@ -190,6 +193,35 @@ def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> No
     again = assay(cluster, "run", "--resume", "latest", **env)
     assert again.returncode == 2
     assert "was made on the nodes 10.231.7.3, 10.231.7.1, 10.231.7.2; a run on a cluster" in again.stderr
+
+
+def test_franklin_runs_over_it(cluster: Cluster, tmp_path: Path) -> None:
+    """The study as it is, but shorter: built on the server node, where its servers take turns."""
+    servers, checkout = ("quotes/go", "quotes/ruby-sinatra"), Settings.resolve(environ={})
+    wanted = [one for name in servers for one in find_server(name, checkout).variant("fair").requires]
+    lacking = [one.told for one in check_all(wanted) if not one.fulfilled]
+    if lacking:
+        pytest.skip("; ".join(lacking))
+    whole = (checkout.root / "studies" / "franklin.toml").read_text()
+    shorter = re.sub(r"\b(measure_s|ceiling_s|warm_up_min_s|warm_up_max_s) = [\d.]+", r"\1 = 0.5", whole)
+    (tmp_path / "franklin.toml").write_text(shorter)
+    words = ["run", str(tmp_path / "franklin.toml"), "--ray", cluster.address, "--blocks", "1"]
+    named = [word for name in servers for word in ("--server", name)]
+    done = assay(cluster, *words, "--no-control", *named, ASSAY_RESULTS=str(tmp_path / "results"))
+    assert done.returncode in (0, 1), done.stderr
+    run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
+    assert "one after the other" not in done.stderr
+    of = {case.id: case.server for case in run.header.cases}
+    assert {of[one.case] for one in run.trials} >= set(servers)
+    for one in run.trials:
+        assert one.failure is None, f"{one.case}: {one.failure}"
+        assert one.plan.url.startswith("http://10.231.7.3:")
+        assert len(one.generators) == 2
+        assert one.measurement is not None and one.measurement.completed > 0
+        assert one.contract is not None
+        assert (one.contract.during_wrong, one.contract.after_wrong) == (0, 0), one.contract.examples
+        assert one.lane is not None
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
 
 
 def test_rivals_are_compared_on_the_server_node(cluster: Cluster, tmp_path: Path) -> None:

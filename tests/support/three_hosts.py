@@ -296,6 +296,8 @@ def _env(host: Host, folder: Path, token: Path) -> dict[str, str]:
         "PYTHONPATH": str(packages),
         "TMPDIR": str(host.disk),
         "PATH": f"{BIN}:{os.environ['PATH']}",
+        # A compiler that finds nothing there would make all of its language's libraries anew.
+        "GOCACHE": os.environ.get("GOCACHE") or str(Path.home() / ".cache" / "go-build"),
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN_PATH": str(token),
         "RAY_USAGE_STATS_ENABLED": "0",
