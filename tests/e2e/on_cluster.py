@@ -75,11 +75,11 @@ def small_study(
     }
 
 
-def studied(cluster: Cluster, env: dict[str, str]) -> subprocess.Popen[str]:
+def studied(cluster: Cluster, env: dict[str, str], *more: str) -> subprocess.Popen[str]:
     """A run of the small study that goes on."""
     head = cluster.hosts[0]
     return subprocess.Popen(
-        head.command(ASSAY, "run", "small", "--ray", cluster.address, "--no-control"),
+        head.command(ASSAY, "run", "small", "--ray", cluster.address, "--no-control", *more),
         env=head.env | env,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

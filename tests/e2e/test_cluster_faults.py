@@ -151,7 +151,7 @@ def test_a_generator_that_is_far_away_all_of_a_sudden_is_found_out(cluster: Clus
 def test_ctrl_c_keeps_what_was_measured_and_a_late_node_takes_part_in_the_next_run(
     cluster: Cluster, url: str
 ) -> None:
-    """One before the last of all files: from here on there is a generator more."""
+    """Two before the last of all files: from here on there is a generator more."""
     begun = going(cluster, url)
     cluster.start_node(2, three_hosts.GENERATOR, ports=21_000)
     cluster.wait_for(4)
@@ -164,6 +164,29 @@ def test_ctrl_c_keeps_what_was_measured_and_a_late_node_takes_part_in_the_next_r
     assert len(told["generators"]) == 2
     until(lambda: not agents(cluster))
     assert len(load(cluster, url, "-c", "6", "-n", "100")["generators"]) == 3
+
+
+def test_a_server_node_that_is_killed_fails_its_trials_and_leaves_nothing(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    """One before the last of all files: it takes away what serves, and the generator that came late."""
+    env = small_study(tmp_path, ["right"], blocks=2, measure_s=30)
+    begun = studied(cluster, env, "--generators", "2")
+    until(lambda: cluster.hosts[1].processes("GeneratorAgent.finish"))
+    for raylet in cluster.hosts[2].processes("raylet/raylet"):
+        os.kill(raylet, 9)
+    until(lambda: finished(tmp_path) == 1, within_s=10)
+    _, err = begun.communicate(timeout=40)
+    assert begun.returncode == 1, err
+    run = store.load(next((tmp_path / "results").glob("*/run.jsonl")))
+    assert len(run.trials) == 2
+    for one in run.trials:
+        assert one.measurement is None and one.failure is not None
+        assert (one.failure.stage, "10.231.7.3" in one.failure.reason) == ("cluster", True), one.failure
+    assert run.judgement is not None
+    assert "G9" in {finding.code for finding in run.judgement.findings}
+    until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"))
+    assert not cluster.hosts[2].processes("greeting")
 
 
 def test_a_node_that_is_killed_is_told(cluster: Cluster, url: str) -> None:

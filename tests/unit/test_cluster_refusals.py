@@ -15,6 +15,7 @@ from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Node
 from assay.cluster.fleet import dealt
 from assay.errors import EnvironmentLacks
+from assay.values.weave import WovenPlan
 
 GENERATORS = (Node("a", "10.0.0.1", ("generator",)), Node("b", "10.0.0.2", ("generator",)))
 
@@ -39,6 +40,16 @@ def test_an_agent_sends_nothing_to_strangers_without_the_drivers_word() -> None:
     assert kind == "input"
     assert said == "192.0.2.1 is neither loopback nor private, and the driver has no leave to load it"
     assert agent.look()[0] == "input"  # nothing goes on
+
+
+def test_an_agent_sends_nothing_to_strangers_in_turns_either() -> None:
+    agent = GeneratorAgent("10.0.0.1")
+    ours, beyond = plan(), replace(plan(), url="http://192.0.2.1/")
+    in_turns = WovenPlan(lanes=(ours, beyond), slice_ns=20_000_000, settle_ns=2_000_000)
+    kind, (said, _) = agent.start_turns(msgspec.json.encode(in_turns), False)
+    assert kind == "input"
+    assert said == "192.0.2.1 is neither loopback nor private, and the driver has no leave to load it"
+    assert agent.look_at_turns()[0] == "input"
 
 
 def test_what_a_node_lacks_is_told_as_a_line() -> None:
