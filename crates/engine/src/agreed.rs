@@ -1,6 +1,7 @@
 //! [`AgreedTurns`]: the turns of a run that others carry out in parts.
 
-use crate::course::{Change, Course, Known, Turn};
+use crate::change::Change;
+use crate::course::{Course, Known, Turn};
 use crate::error::PlanError;
 use crate::plan::{Part, WovenPlan};
 

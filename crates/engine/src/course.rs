@@ -13,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::{Change, Ended};
 use crate::control::NEVER;
 use crate::error::PlanError;
 use crate::plan::{Stop, WovenPlan, check_lengths};
@@ -39,53 +40,6 @@ pub struct Turn {
     pub start_ns: u64,
     /// Where its slice ends.
     pub end_ns: u64,
-}
-
-/// Why a lane has no more turns before the run ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ended {
-    /// In a whole slice nothing was answered and every attempt to connect failed.
-    Unreachable,
-    /// A kind of failure was seen on which its plan ends.
-    Failure,
-    /// It was asked for.
-    Asked,
-}
-
-/// What is asked of turns from outside. It holds from a cycle on, the same for all who share them.
-///
-/// The Rust twin of `Change` in `src/assay/values/weave.py`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Change {
-    /// Lanes measure; all of them where none is named. Without effect on those that do.
-    Measure {
-        /// Which ones.
-        lanes: Option<Vec<u32>>,
-    },
-    /// Only these lanes have turns; the connections of the others stay open. Where none of them is left,
-    /// all have turns.
-    Turns {
-        /// Which ones.
-        lanes: Vec<u32>,
-    },
-    /// Slices are of another length, and the settle time before them.
-    Lengths {
-        /// Of a slice.
-        slice_ns: u64,
-        /// Of a settle time.
-        settle_ns: u64,
-    },
-    /// A lane has no more turns; its books stay.
-    EndLane {
-        /// Which one.
-        lane: u32,
-        /// Why.
-        why: Ended,
-    },
-    /// There are no more cycles.
-    End,
 }
 
 /// What is settled about a turn.
@@ -355,7 +309,8 @@ impl State {
             self.is_over = true;
             return;
         }
-        if lanes != self.order.lanes() {
+        // What is measured is balanced by itself, so it begins with the first of a pair of cycles.
+        if lanes != self.order.lanes() || lanes.iter().any(|lane| self.begins_to_measure(*lane)) {
             self.order = Turns::new(lanes, self.seed ^ cycle);
             self.order_from = cycle;
         }
@@ -381,6 +336,11 @@ impl State {
             begin_ns = turn.end_ns;
             self.turns.push(turn);
         }
+    }
+
+    fn begins_to_measure(&self, lane: u32) -> bool {
+        let lane = &self.lanes[lane as usize];
+        lane.measures && lane.measured_ns == 0
     }
 
     /// The lanes of the next cycle. Turns that nobody wants are everybody's.

@@ -26,6 +26,7 @@ mod agree;
 mod agreed;
 mod ask;
 mod body;
+mod change;
 mod clock;
 mod connection;
 mod control;
@@ -52,7 +53,8 @@ mod woven;
 
 pub use agreed::AgreedTurns;
 pub use ask::{Asked, Reply, ask};
-pub use course::{Change, Ended, Turn};
+pub use change::{Change, Ended};
+pub use course::Turn;
 pub use error::{PlanError, RunError, SourceError};
 pub use plan::{LoadPlan, WovenPlan};
 pub use record::measurement::{Measurement, Snapshot};

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agree;
+use crate::change::{Change, Ended};
 use crate::clock::Clock;
 use crate::control::{Control, NEVER};
-use crate::course::{Change, Course, Ended, Known, Turn};
+use crate::course::{Course, Known, Turn};
 use crate::error::RunError;
 use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
 use crate::machine;

@@ -1,7 +1,12 @@
-//! The order of lanes that take turns, as a pure function.
+//! The order of lanes that take turns, as a pure function, and as what is measured has it.
 
+use std::collections::BTreeMap;
+
+use assay_engine::record::measurement::Phase;
 use assay_engine::schedule::Turns;
+use assay_engine::{AgreedTurns, Change, WovenPlan};
 use proptest::prelude::*;
+use serde_json::json;
 
 fn lanes() -> impl Strategy<Value = (u32, u64)> {
     (1_u32..=12, any::<u64>())
@@ -53,6 +58,59 @@ proptest! {
         }
         prop_assert!(places.iter().all(|count| *count == 2), "{places:?}");
     }
+
+    /// Whichever cycle of a pair measuring begins with, and whether lanes lent their turns before.
+    #[test]
+    fn what_is_measured_is_balanced_by_itself(
+        lanes in 2_u32..6, seed in any::<u64>(), warm in 1_u64..20, lent in any::<bool>(),
+    ) {
+        let turns = AgreedTurns::new(&plan(lanes, seed)).unwrap();
+        let cycles = 2 * u64::from(lanes);
+        if lent {
+            let some = Change::Turns { lanes: vec![0] };
+            let all = Change::Turns { lanes: (0..lanes).collect() };
+            prop_assert_eq!(turns.change(some, 1).unwrap(), 1);
+            prop_assert_eq!(turns.change(all, warm.max(2) - 1).unwrap(), warm.max(2) - 1);
+        }
+        prop_assert_eq!(turns.change(Change::Measure { lanes: None }, warm).unwrap(), warm);
+        prop_assert_eq!(turns.change(Change::End, warm + cycles).unwrap(), warm + cycles);
+        let _ = turns.next_cycle(u64::MAX - 1);
+        let mut orders: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+        let made = (0..).map_while(|number| turns.turn(number, u64::MAX - 1));
+        for turn in made.filter(|turn| turn.phase == Phase::Measured) {
+            orders.entry(turn.cycle).or_default().push(turn.lane);
+        }
+        prop_assert_eq!(orders.keys().copied().collect::<Vec<_>>(), (warm..warm + cycles).collect::<Vec<_>>());
+        let mut follows = BTreeMap::new();
+        for (at, order) in &orders {
+            for pair in order.windows(2) {
+                *follows.entry((pair[0], pair[1])).or_insert(0) += 1;
+            }
+            if (at - warm) % 2 == 1 {
+                let back: Vec<u32> = order.iter().rev().copied().collect();
+                prop_assert_eq!(&orders[&(at - 1)], &back);
+            }
+        }
+        prop_assert!(follows.values().all(|count| *count == 2), "{follows:?}");
+        prop_assert_eq!(follows.len(), (lanes * (lanes - 1)) as usize);
+    }
+}
+
+/// Lanes whose warm-up and measurement are ended from outside.
+fn plan(lanes: u32, seed: u64) -> WovenPlan {
+    let lane = json!({
+        "url": "http://127.0.0.1:1/",
+        "load": {"kind": "closed", "connections": 1},
+        "stop": {"kind": "duration", "ns": 3_600_000_000_000_u64},
+        "warmup_max_ns": 3_600_000_000_000_u64,
+    });
+    let plan = json!({
+        "lanes": vec![lane; lanes as usize],
+        "slice_ns": 1_000_000,
+        "settle_ns": 0,
+        "seed": seed,
+    });
+    WovenPlan::from_json(plan.to_string().as_bytes()).unwrap()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 """Woven plans and what comes of them: several lanes in one run that take turns.
 
-The Rust twins are `crates/engine/src/plan/woven.rs`, `course.rs` and `record/woven.rs`. All times are
-nanoseconds; points of time count from the start of the run.
+The Rust twins are `crates/engine/src/plan/woven.rs`, `change.rs`, `course.rs` and `record/woven.rs`. All
+times are nanoseconds; points of time count from the start of the run.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::ledger::{Ledger, Part};
 use super::measurement::{Measurement, Phase, Snapshot, Window};
-use crate::course::{Ended, Turn};
+use crate::change::Ended;
+use crate::course::Turn;
 
 /// One slice of a lane, summed over the workers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

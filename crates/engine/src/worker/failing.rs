@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::Worker;
-use crate::course::Ended;
+use crate::change::Ended;
 use crate::desk::Broken;
 use crate::transport::Transport;
 

@@ -1,0 +1,50 @@
+//! [`Change`]: what is asked of turns while they go on, and why a lane has no more of them.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a lane has no more turns before the run ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// In a whole slice nothing was answered and every attempt to connect failed.
+    Unreachable,
+    /// A kind of failure was seen on which its plan ends.
+    Failure,
+    /// It was asked for.
+    Asked,
+}
+
+/// What is asked of turns from outside. It holds from a cycle on, the same for all who share them.
+///
+/// The Rust twin of `Change` in `src/assay/values/weave.py`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Change {
+    /// Lanes measure; all of them where none is named. Without effect on those that do.
+    Measure {
+        /// Which ones.
+        lanes: Option<Vec<u32>>,
+    },
+    /// Only these lanes have turns; the connections of the others stay open. Where none of them is left,
+    /// all have turns.
+    Turns {
+        /// Which ones.
+        lanes: Vec<u32>,
+    },
+    /// Slices are of another length, and the settle time before them.
+    Lengths {
+        /// Of a slice.
+        slice_ns: u64,
+        /// Of a settle time.
+        settle_ns: u64,
+    },
+    /// A lane has no more turns; its books stay.
+    EndLane {
+        /// Which one.
+        lane: u32,
+        /// Why.
+        why: Ended,
+    },
+    /// There are no more cycles.
+    End,
+}
