@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from assay.values.finding import Finding
 from assay.values.run import Run
 from assay.values.sitting import Sitting, TurnSeen
-from assay.values.trial import Failure, Trial
+from assay.values.trial import Trial
 from assay.values.weave import Slice
 from assay.verdict import judge
 
@@ -158,39 +158,6 @@ def test_connections_that_were_not_to_be_kept_are_nobody_s_fault() -> None:
         return replace(sitting, trials=tuple(plans))
 
     assert about_turns(sat(not_kept)) == {}
-
-
-def test_a_contract_that_broke_after_the_load_ended_no_lane() -> None:
-    def broken(sitting: Sitting) -> Sitting:
-        failure = Failure(stage="contract", reason="does not keep its contract: 503")
-        last = replace(sitting.trials[1], measurement=None, failure=failure)
-        return replace(sitting, trials=(sitting.trials[0], last, sitting.trials[2]))
-
-    assert "T4" not in about_turns(sat(broken))
-
-
-def test_a_server_that_ended_costs_only_its_own_pairs_that_sitting() -> None:
-    def dies(sitting: Sitting) -> Sitting:
-        if sitting.number != 1:
-            return sitting
-        dead = sitting.trials[1]
-        assert dead.lane is not None
-        lane = replace(
-            dead.lane, slices=dead.lane.slices[:7], ended="asked"
-        )  # by the harness, which saw its process end
-        failure = Failure(stage="measure", reason="the server ended with exit code 3 under load")
-        dead = replace(dead, measurement=None, failure=failure, lane=lane)
-        return replace(sitting, trials=(sitting.trials[0], dead, sitting.trials[2]))
-
-    made = sat(dies)
-    [one] = about_turns(made)["T4"]
-    assert one.subject.case == "b"
-    assert one.evidence == (
-        "it ended before the others in 1 sitting of 4 after 7 measured cycles: "
-        "the server ended with exit code 3 under load"
-    )
-    sittings = {frozenset((one.a, one.b)): one.ratio.n for one in judge(made, 0).comparisons if one.ratio}
-    assert sittings[frozenset("ac")] == 4 and sittings[frozenset("ab")] == sittings[frozenset("bc")] == 3
 
 
 def test_servers_that_did_not_fit_are_told() -> None:

@@ -80,8 +80,8 @@ def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
         return False
     if not run.trials:
         return True
-    # What makes ratios wider is asked of the trials so far. What else a judgement adds (a full generator,
-    # say) more blocks would not change, and a run that has ended has ended whether it was judged or not.
+    # What moves the ends of ratios is asked of the trials so far. What else a judgement adds (a full
+    # generator, say) more blocks would not change, and a run that has ended has ended, judged or not.
     now = answer(msgspec.structs.replace(run, judgement=None))
     if now.settled:
         return False

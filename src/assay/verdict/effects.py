@@ -80,7 +80,8 @@ def bounded(
         if effect == "at least":
             most.append(math.inf if timed else finding.at_most_times or math.inf)
         elif effect == "at most":
-            slack = slack.joined(Slack(0.0, 1.0))
+            least = 0.0 if timed else finding.figures.get("at_least_times", 0.0)
+            slack = slack.joined(Slack(least, 1.0))
         elif effect != "unknown":
             continue
         limits.append(Limit(code=finding.code, words=finding.because))
@@ -102,7 +103,7 @@ def known(measured: Estimate | None, left: Bounded) -> Known | None:
     if measured.n < LEAST_BLOCKS or low is None or high is None:
         low, high = (measured.value, measured.value) if left.limits else (None, None)
     return Known(
-        low=max(low, 0.0) if low is not None and left.slack.down else None,
+        low=max(low, 0.0) * left.slack.down if low is not None and left.slack.down else None,
         high=high * left.slack.up if high is not None and math.isfinite(left.slack.up) else None,
         limits=left.limits,
     )

@@ -16,13 +16,14 @@ from assay.stats.pairing import settled
 from assay.stats.sequential import detectable_by_now
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate, Limit
-from assay.values.finding import Finding
+from assay.values.finding import Finding, Subject
 from assay.values.run import Run
 from assay.values.trial import Case
 from assay.verdict.effects import bias, void_by
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import Thresholds
 from assay.verdict.rules.design import D1
+from assay.verdict.rules.sittings import T4
 from assay.verdict.rules.turns import T2, T6
 from assay.verdict.see_runs import see_rates
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -104,13 +105,17 @@ def load_ns(run: Run) -> int:
 
 
 def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
-    """What is found so far of that which makes ratios wider: it would reopen at the end what had seemed
+    """What is found so far of that which moves the ends of ratios: it would reopen at the end what had seemed
     settled, with budget left to settle it."""
     thresholds = Thresholds(seen.header.design.rules)
-    return tuple(
-        rule.finding(subject, hit)
-        for rule in (D1, T2, T6)
-        for subject, hit in rule.check(seen, thresholds.limits(rule))
+    missed = ((one, T4.check(one, seen, thresholds.limits(T4))) for one in seen.cases)
+    return (
+        *(
+            rule.finding(subject, hit)
+            for rule in (D1, T2, T6)
+            for subject, hit in rule.check(seen, thresholds.limits(rule))
+        ),
+        *(T4.finding(Subject(case=one.case.id), hit) for one, hit in missed if hit is not None),
     )
 
 

@@ -88,11 +88,14 @@ def effect_words(found: Sequence[Finding]) -> str:
     if factors:
         most = " to ".join(dict.fromkeys(fmt.times(factor) for factor in (factors[0], factors[-1])))
         said.append(f"and at most {most} times what was measured")
+    least = [one.figures["at_least_times"] for one in found if "at_least_times" in one.figures]
+    if least:
+        said.append(f"and at least {fmt.share(min(least))} of it")
     if first.on_comparison is not None:
         said.append(_on_comparison(first, first.on_comparison))
     if first.on_times != "none":
         said.append("its times are " + ("not shown" if first.on_times == "void" else first.on_times))
-    told = "; ".join(said).replace("; and at most", ", and at most")
+    told = "; ".join(said).replace("; and at ", ", and at ")
     return told or first.because or "none: shown and marked"
 
 

@@ -230,62 +230,6 @@ T3 = CaseRule(
 )
 
 
-def ended_early(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
-    """T4: how many sittings it did not see the end of; what failed after the load ended nothing."""
-    lanes = [(trial, trial.lane) for trial in case.trials if trial.lane is not None]
-    left = [(one, lane) for one, lane in lanes if lane.ended is not None]
-    if not left:
-        return None
-    trial, lane = left[0]
-    cycles = len({one.cycle for one in lane.slices if one.phase == "measured"})
-    why = f": {trial.failure.reason}" if trial.failure else ""
-    first = ", in the first of them" if len(left) > 1 else ""
-    evidence = (
-        f"it ended before the others in {counted(len(left), 'sitting')} of {len(lanes)}{first} after "
-        f"{counted(cycles, 'measured cycle')}{why}"
-    )
-    return Hit(
-        "flagged", evidence, {"sittings": float(len(left)), "cycles": float(cycles)}, gravity=len(left)
-    )
-
-
-T4 = CaseRule(
-    code="T4",
-    title="a server ended in mid-sitting",
-    severities=("flagged",),
-    meaning=(
-        "Its lane had no more turns, and the others went on. A sitting counts for those pairs that were "
-        "whole: none of this server's, all of the others'."
-    ),
-    remedy="read its log; where it is killed for want of memory, measure fewer servers at once or --no-weave",
-    source="ours",
-    example="A server that leaks until it is killed in its third sitting.",
-    check=ended_early,
-)
-
-
-def not_side_by_side(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
-    """T5: why the servers were not woven, as the design keeps it."""
-    if run.header.design.unwoven and sum(seen.candidate for seen in run.cases) > 1:
-        yield Subject(), Hit("note", run.header.design.unwoven)
-
-
-T5 = RunRule(
-    code="T5",
-    title="servers not side by side",
-    severities=("note",),
-    meaning=(
-        "They cannot live at the same time (their memory, a fixed port, a database that several write), so "
-        "they were measured one after the other. The machine's drift between trials is then in every "
-        "difference: the same certainty takes many more blocks."
-    ),
-    remedy="give each a port and a database of its own, or a machine with room for all",
-    source="ours; the same program twice: 9 % deviation one after the other, 1 % in turns",
-    example="Two servers that both insist on port 8080.",
-    check=not_side_by_side,
-)
-
-
 def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """T6: the slices of a that follow one of its own, against those that follow one of b."""
     pairs = list(_pairs(run))
