@@ -142,6 +142,9 @@ def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
     assert told("D1", RULES["D1"].effects[0], None) == "every ratio is widened by it"
     for code in ("T2", "T6"):
         assert told(code, RULES[code].effects[0]) == "the ratio of the two is widened by it"
+    moved = Hit("flagged", "seen", {"moved": 0.02})
+    cold = RULES["T2"].finding(Subject(case="a", other_case="b"), moved)
+    assert effect_words([cold]).startswith("the ratio of the two is that of the last four fifths of slices")
 
 
 def test_both_runs_of_a_comparison_group_their_findings_alike() -> None:

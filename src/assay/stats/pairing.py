@@ -69,8 +69,9 @@ class Side:
     """One case: one value for each block, and their slack. `found` is a figure that a whole search found,
     in place of values a block.
 
-    `cycles` are the rates slice by slice of the blocks that were sittings. A `standing` server was restarted
-    by nobody: all its sittings are one.
+    `cycles` are the rates slice by slice of the blocks that were sittings, of the `later` four fifths of
+    slices where their begin is left out. A `standing` server was restarted by nobody: all its sittings are
+    one.
     """
 
     values: Blocks
@@ -78,6 +79,7 @@ class Side:
     found: Estimate | None = None
     cycles: Mapping[int, Cycles] = field(default_factory=dict)
     standing: bool = False
+    later: bool = False
 
 
 @dataclass(frozen=True)
@@ -232,7 +234,8 @@ def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
 def _paired_by(a: Side, b: Side) -> str:
     if not cycle_logs(a, b):
         return "paired by block"
-    return "by batches of cycles" if _stand(a, b) else "paired by neighbouring slices of sittings"
+    said = "by batches of cycles" if _stand(a, b) else "paired by neighbouring slices of sittings"
+    return f"{said}, without their first fifths" if a.later else said
 
 
 def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
@@ -243,18 +246,25 @@ def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
 
 
 def course(
-    a: Side, b: Side, *, manner: Manner = "paired", alpha: float = ALPHA, bias: float = 0.0
+    a: Side,
+    b: Side,
+    *,
+    manner: Manner = "paired",
+    alpha: float = ALPHA,
+    bias: float = 0.0,
+    extra: Slack = EXACT,
 ) -> tuple[Estimate, ...]:
     """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on; the
-    interval wider by `bias` at both ends."""
+    interval wider by `bias` at both ends, and by `extra`."""
     logs, by = paired_logs(a, b), _widening(a, b)
+    slack = Slack(extra.down / (1 + bias), extra.up * (1 + bias))
     made = (_ratio(a, b, _spread(logs[: n + 1], by), manner, alpha) for n in range(len(logs)))
-    return tuple(_widened(one, 1 + bias) for one in made if one is not None)
+    return tuple(_widened(one, slack) for one in made if one is not None)
 
 
-def _widened(ratio: Estimate, by: float) -> Estimate:
+def _widened(ratio: Estimate, by: Slack) -> Estimate:
     return msgspec.structs.replace(
-        ratio, low=ratio.low and ratio.low / by, high=ratio.high and ratio.high * by
+        ratio, low=ratio.low and ratio.low * by.down, high=ratio.high and ratio.high * by.up
     )
 
 

@@ -115,6 +115,23 @@ def bias(findings: Iterable[Finding], *pair: str) -> float:
     return max((finding.figures.get("wider", 0.0) for finding in _wider(findings, *pair)), default=0.0)
 
 
+def moved(findings: Iterable[Finding], a: str, b: str) -> Slack | None:
+    """Where slices of one of the two begin colder than the other's, so that their first fifths are left out
+    of the ratio a/b: as much as that moved it, what is cold for longer may move it once more. None else."""
+    by = {
+        finding.subject.case == a: 1 + finding.figures["moved"]
+        for finding in _wider(findings, a, b)
+        if "moved" in finding.figures
+    }
+    return Slack(1 / by.get(False, 1.0), by.get(True, 1.0)) if by else None
+
+
+def widest(findings: Sequence[Finding], a: str, b: str) -> float:
+    """The share by which the interval of the ratio of two cases is wider at either end, at most."""
+    extra = moved(findings, a, b) or EXACT
+    return (1 + bias(findings, a, b)) * max(extra.up, 1 / extra.down) - 1
+
+
 def widening(findings: Iterable[Finding], *pair: str) -> tuple[Limit, ...]:
     """What enlarges the interval of every ratio, or of this pair's, each with its reason."""
     found = (Limit(code=finding.code, words=finding.because) for finding in _wider(findings, *pair))

@@ -12,7 +12,17 @@ from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.claim import Metric
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.finding import Finding
-from assay.verdict.effects import UNLIMITED, Bounded, Figures, between, bias, bounded, concerning, void_by
+from assay.verdict.effects import (
+    UNLIMITED,
+    Bounded,
+    Figures,
+    between,
+    bias,
+    bounded,
+    concerning,
+    moved,
+    void_by,
+)
 from assay.verdict.seen import CaseSeen, RunSeen
 
 
@@ -60,22 +70,29 @@ def pair_of(
         return Between(None, void)
     if metric != "throughput":
         return _apart_from_throughput(findings, a, b, metric)
-    extra, limits = _one_way(findings, a.case.id, b.case.id)
-    squeezing = _squeezing(findings, a.case.id, b.case.id)
-    sides = []
-    for seen, other in ((a, b), (b, a)):
-        left = against(findings, seen.case.id, other.case.id)
-        sides.append(seen.side(left.slack))
-        limits = (*limits, *left.limits)
+    names = a.case.id, b.case.id
+    extra, limits = _one_way(findings, *names)
+    beyond = moved(findings, *names) or EXACT
+    squeezing = _squeezing(findings, *names)
+    left = against(findings, *names), against(findings, *reversed(names))
     made = pair(
-        *sides,
+        *sides(findings, a, b, left[0].slack, left[1].slack),
         manner=run.manner,
         alpha=run.alpha,
-        bias=bias_of(findings, metric, a.case.id, b.case.id),
-        extra=extra,
+        bias=bias_of(findings, metric, *names),
+        extra=Slack(extra.down * beyond.down, extra.up * beyond.up),
         squeezed=bool(squeezing),
     )
+    limits = (*limits, *left[0].limits, *left[1].limits)
     return Between(made, (), tuple(dict.fromkeys((*limits, *squeezing))))
+
+
+def sides(
+    findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, of_a: Slack = EXACT, of_b: Slack = EXACT
+) -> tuple[Side, Side]:
+    """The two as they are compared, each with its slack: by whole slices, or without their first fifths."""
+    later = moved(findings, a.case.id, b.case.id) is not None
+    return a.side(of_a, later=later), b.side(of_b, later=later)
 
 
 def _apart_from_throughput(findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, metric: Metric) -> Between:

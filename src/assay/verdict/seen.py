@@ -53,14 +53,17 @@ class CaseSeen:
         """Whether its trials took turns with those of others."""
         return any(trial.lane for trial in self.measured)
 
-    def side(self, slack: Slack = EXACT) -> Side:
-        """Its throughput as one side of a pair: block by block, and slice by slice where it took turns."""
+    def side(self, slack: Slack = EXACT, *, later: bool = False) -> Side:
+        """Its throughput as one side of a pair: block by block, and slice by slice where it took turns, or by
+        the `later` four fifths of its slices."""
         lanes = {trial.block: trial.lane for trial in self.measured if trial.lane}
+        cycles = {block: lane.later_cycles if later else lane.cycles for block, lane in lanes.items()}
         return Side(
             self.throughput_by_block,
             slack,
-            cycles={} if self.case.search else {block: lane.cycles for block, lane in lanes.items()},
+            cycles={} if self.case.search else cycles,
             standing=bool(lanes) and all(lane.standing for lane in lanes.values()),
+            later=later,
         )
 
     @property

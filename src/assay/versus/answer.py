@@ -19,7 +19,7 @@ from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding, Subject
 from assay.values.run import Run
 from assay.values.trial import Case
-from assay.verdict.effects import bias, void_by
+from assay.verdict.effects import void_by, widest
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import Thresholds
 from assay.verdict.rules.design import D1
@@ -86,7 +86,7 @@ def answer(run: Run) -> ContestAnswer:
         for other in measured:
             if other is not first:
                 found = pair_of(seen, findings, first, other)
-                wider = bias(findings, first.case.id, other.case.id)
+                wider = widest(findings, first.case.id, other.case.id)
                 pairs.append(_pair(seen, other.case, found, sought, wider))
     return ContestAnswer(
         best=best,

@@ -13,7 +13,7 @@ from assay.stats.limits import Held, held
 from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding
 from assay.values.trial import Case
-from assay.verdict.effects import bias
+from assay.verdict.effects import widest
 from assay.verdict.pairs import pair_of
 from assay.verdict.seen import RunSeen
 from assay.versus.needed import blocks_needed
@@ -50,7 +50,7 @@ def gate_of(seen: RunSeen, findings: Sequence[Finding], allowed: float) -> Gate:
     if found.void:
         return Gate(base=base.case, head=head.case, allowed=allowed, outcome="withheld", void=found.void)
     edge = 1 - allowed
-    ratio, wider = found.bounded, bias(findings, base.case.id, head.case.id)
+    ratio, wider = found.bounded, widest(findings, base.case.id, head.case.id)
     return Gate(
         base=base.case,
         head=head.case,

@@ -14,10 +14,11 @@ from assay.report.charts.placed import slug
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model import woven
 from assay.report.model.rows import Section, short_name
-from assay.stats.pairing import course, paired_logs
+from assay.stats.pairing import EXACT, course, paired_logs
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Run
+from assay.verdict.pairs import sides as sides_of
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.versus.answer import answer
 
@@ -51,10 +52,13 @@ def _against(
 
 
 def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: bool) -> Chart | None:
-    sides = best.side(), other.side()
+    findings = run.judgement.findings if run.judgement else ()
+    pair = best.case.id, other.case.id
+    sides = sides_of(findings, best, other)
     logs = paired_logs(*sides)
-    wider = verdict.bias(run.judgement.findings if run.judgement else (), best.case.id, other.case.id)
-    known = list(enumerate(course(*sides, manner=seen.manner, alpha=seen.alpha, bias=wider), start=1))
+    wider = verdict.bias(findings, *pair), verdict.moved(findings, *pair) or EXACT
+    went = course(*sides, manner=seen.manner, alpha=seen.alpha, bias=wider[0], extra=wider[1])
+    known = list(enumerate(went, start=1))
     if len(known) < 2:
         return None
     names = short_name(best.case), short_name(other.case)

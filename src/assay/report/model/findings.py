@@ -100,6 +100,8 @@ def effect_words(found: Sequence[Finding]) -> str:
 
 
 def _on_comparison(one: Finding, effect: Effect) -> str:
+    if effect == "wider" and "moved" in one.figures:
+        return "the ratio of the two is that of the last four fifths of slices, and is widened by it"
     if effect == "wider":
         return ("every ratio" if one.subject.case is None else "the ratio of the two") + " is widened by it"
     if effect == "one way":

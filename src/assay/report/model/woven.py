@@ -15,6 +15,7 @@ from assay.stats.woven import More, Spread, more_needed, spread
 from assay.values.design import ContestDesign
 from assay.values.run import Run
 from assay.values.sitting import Sitting
+from assay.verdict.pairs import sides as sides_of
 from assay.verdict.seen import RunSeen
 
 _FEW_LOADS = 2
@@ -147,7 +148,7 @@ def _pairs(run: Run) -> Iterator[_Pair]:
         a, b = seen.find(one.a), seen.find(one.b)
         if a is None or b is None or one.ratio is None or one.void:
             continue
-        sides = a.side(), b.side()
+        sides = sides_of(run.judgement.findings if run.judgement else (), a, b)
         found = spread(list(cycle_logs(*sides).values()))
         if found is not None and one.ratio.low is not None and one.ratio.high is not None:
             half = math.log(one.ratio.high / one.ratio.low) / 2

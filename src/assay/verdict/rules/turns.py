@@ -40,9 +40,9 @@ class _Shift(NamedTuple):
         errors = beyond_chance(limits["errors"], self.degrees, looks)
         return abs(self.mean) > max(math.log1p(limits["differs"]), errors * self.error)
 
-    def widens(self, a: CaseSeen, b: CaseSeen, evidence: str, by: float) -> tuple[Subject, Hit]:
-        """What is said of `a` beside `b`: their comparison is wider by so much."""
-        figures = {"shift": math.exp(self.mean), "error": self.error, "wider": by}
+    def widens(self, a: CaseSeen, b: CaseSeen, evidence: str, **figures: float) -> tuple[Subject, Hit]:
+        """What is said of `a` beside `b`; `figures` say how their comparison is wider."""
+        figures = {"shift": math.exp(self.mean), "error": self.error, **figures}
         hit = Hit("flagged", evidence, figures, gravity=abs(self.mean))
         return Subject(case=a.case.id, other_case=b.case.id), hit
 
@@ -150,12 +150,13 @@ def cold_after_switch(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, H
             colder, other = (a, b) if shift.mean < 0 else (b, a)
             slower = shift._replace(mean=-abs(shift.mean))
             whole = [_whole_shift(one, two) for cycles in sittings for one, two in cycles]
-            moved = abs(statistics.fmean(whole))
+            moved = math.expm1(abs(statistics.fmean(whole)))
             evidence = (
                 f"relative to {other.name}, {colder.name} serves {slower} in the first fifth of its slices "
-                f"than later in them; without that fifth their ratio would differ by {percent(moved)}"
+                f"than later in them; their ratio is taken without that fifth, which moves it by "
+                f"{percent(moved)}"
             )
-            yield slower.widens(colder, other, evidence, moved)
+            yield slower.widens(colder, other, evidence, moved=moved)
 
 
 def _early_shift(a: Slice, b: Slice) -> float | None:
@@ -187,8 +188,9 @@ T2 = RunRule(
     thresholds=_DIFFERS,
     meaning=(
         "A switch costs one of the two more than the other: its caches are cold, its queue must fill again, "
-        "or its first answers come only after a long service time. Their ratio in turns is not that of "
-        "servers that are never interrupted; differences as small as the shift are not claimed."
+        "or its first answers come only after a long service time. Their ratio is therefore that of the last "
+        "four fifths of their slices. What is cold for longer than a fifth is still in it, so its interval "
+        "reaches once more as far as that moved it, in favour of the colder one."
     ),
     remedy="longer slices, over which a switch is spread, or trials one after the other (--no-weave)",
     source="ours; settle time is doubled by itself before this is said",
@@ -242,7 +244,7 @@ def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]
                     f"{seen.name} serves {shift} in slices right after those of {before.name} than in slices "
                     "right after its own"
                 )
-                yield shift.widens(seen, before, evidence, abs(shift.mean) * found.share)
+                yield shift.widens(seen, before, evidence, wider=abs(shift.mean) * found.share)
 
 
 class _Carried(NamedTuple):
