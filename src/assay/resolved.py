@@ -65,7 +65,7 @@ def _turns_s(weave: Weave, case: ResolvedCase, trials: int) -> float:
     """What turns add to a trial: settle times, the slices in which all learn that they measure, and of the
     first trial a pilot."""
     assert isinstance(case.plan.stop, StopAfter)  # it takes turns
-    slice_ns = weave.given_slice_ns or weave.least_slice_ns
+    slice_ns = weave.given_slice_ns or weave.usual_slice_ns
     slices = case.plan.stop.ns / slice_ns + _UNTIL_MEASURED
     piloted = not weave.alike and weave.given_slice_ns is None
     pilot_ns = 3 * PILOT_CYCLES * slice_ns / max(1, trials) if piloted else 0.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import made_runs
 import pytest
 from made_runs import case, plan
@@ -14,7 +16,7 @@ from assay.engine import AgreedTurns
 from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Open, Stage
 from assay.values.run import Run
-from assay.values.sitting import ALIKE_NS, UNLIKE_NS, Lengths, Sitting, Weave
+from assay.values.sitting import ALIKE_NS, SHORTEST_NS, UNLIKE_NS, Lengths, Sitting, Weave
 from assay.values.trial import Case, Failure
 from assay.values.weave import Slice, WovenPlan
 
@@ -154,6 +156,61 @@ def test_a_slice_is_long_beside_what_it_holds(
     assert found.settle_ns == 5 * MS
     named = lengths_for(weave, {"x": slices(service_ms, per_s)}, {"x": "Ruby"})
     assert named.why == found.why.replace(" of x", " of Ruby")
+
+
+SHORT = Weave(least_slice_ns=SHORTEST_NS, alike=True)
+
+
+def swinging(
+    by: float, cycles: int = 10, service_ms: float = 0.5, per_s: float = 50_000
+) -> dict[str, list[Slice]]:
+    """The warm-up of two builds, whose ratio is a half to begin with and later deviates by so much from one
+    cycle to the next."""
+    made = {}
+    for name, sign in (("x", 1), ("y", -1)):
+        made[name] = each = slices(service_ms, per_s, cycles)
+        for place, one in enumerate(each):
+            rate = one.completed * math.exp(sign * (-1) ** place * by / math.sqrt(8))
+            completed = round(rate / 2 if name == "x" and place < cycles // 3 else rate)
+            sum_ns = completed * round(service_ms * MS)
+            each[place] = replace(one, completed=completed, service_time_sum_ns=sum_ns)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("weave", "by", "slice_ms", "settle_ms"),
+    [
+        (SHORT, 0.0, 100, 5),
+        (SHORT, 0.05, 100, 5),
+        (SHORT, 0.13, 50, 2),
+        (SHORT, 0.5, 25, 2),
+        (ALIKE, 0.5, 100, 5),  # of a record that was made before
+        (UNLIKE, 0.5, 250, 5),
+    ],
+)
+def test_slices_of_builds_are_shorter_where_the_machine_moves_their_ratio(
+    weave: Weave, by: float, slice_ms: int, settle_ms: int
+) -> None:
+    found = lengths_for(weave, swinging(by))
+    assert (found.slice_ns, found.settle_ns) == (slice_ms * MS, settle_ms * MS)
+    moved = f", whose ratio moved by {by * 100:.0f} % from slice to slice of 100 ms"
+    assert found.why.endswith(moved) is (slice_ms < 100)
+
+
+def test_short_slices_are_long_beside_what_they_hold_and_beside_the_settle_time() -> None:
+    wild = swinging(0.5, service_ms=1.6)
+    assert lengths_for(SHORT, wild).slice_ns == 40 * MS
+    assert "25 service times" in lengths_for(SHORT, wild).why
+    assert lengths_for(SHORT, swinging(0.5), least_settle_ns=6 * MS).slice_ns == 60 * MS
+    assert lengths_for(SHORT, swinging(0.5), least_settle_ns=20 * MS).slice_ns == 100 * MS
+    few = lengths_for(SHORT, swinging(0.5, per_s=2_500))
+    assert 80 * MS < few.slice_ns < 100 * MS and few.why == "200 requests of x"
+
+
+def test_too_few_cycles_shorten_nothing() -> None:
+    assert lengths_for(SHORT, swinging(0.5, cycles=6)).slice_ns == 100 * MS
+    alone = {"x": swinging(0.5)["x"]}
+    assert lengths_for(SHORT, alone).slice_ns == 100 * MS
 
 
 def test_the_settle_time_doubles_where_slices_begin_slower_than_they_go_on() -> None:

@@ -23,7 +23,7 @@ from assay.values.design import (
     WarmUp,
 )
 from assay.values.plan import LoadPlan
-from assay.values.sitting import ALIKE_NS, LONGEST_NS, UNLIKE_NS, Lengths, Weave
+from assay.values.sitting import ALIKE_NS, LONGEST_NS, SHORTEST_NS, UNLIKE_NS, Lengths, Weave
 
 LEAST_BUDGET_NS = 90_000_000_000
 _OVERRUN = 1.05
@@ -147,7 +147,7 @@ def weave_of(rivals: Sequence[Rival], slice_ns: int | None, slower_allowed: floa
     of one program, whatever they are called."""
     alike = slower_allowed is not None or one_program(rivals)
     return Weave(
-        least_slice_ns=ALIKE_NS if alike else UNLIKE_NS,
+        least_slice_ns=SHORTEST_NS if alike else UNLIKE_NS,
         given_slice_ns=slice_ns,
         alike=alike,
     )
@@ -159,7 +159,7 @@ def within(weave: Weave | None, budget_ns: int, entries: int) -> Weave | None:
     if weave is None:
         return None
     most_ns = budget_ns // (2 * FEWEST_BLOCKS * FEWEST_CYCLES * entries)
-    return msgspec.structs.replace(weave, most_slice_ns=max(weave.least_slice_ns, min(most_ns, LONGEST_NS)))
+    return msgspec.structs.replace(weave, most_slice_ns=max(weave.usual_slice_ns, min(most_ns, LONGEST_NS)))
 
 
 def usual_measure_ns(weave: Weave | None, budget_ns: int | None, entries: int, warm_up: WarmUp) -> int:

@@ -3,8 +3,9 @@
 A slice has to be long beside what it holds: 25 service times, so that its two ends weigh little, and 200
 requests, so that its rate is one; the same for all servers. Between unlike programs a switch costs one more
 than the other, so theirs are longer (`Weave.least_slice_ns`), and a pilot of two lengths shows whether that
-is long enough. The settle time is that in which the slowest one's queue drains, and is doubled while the
-first fifth of slices differs from the rest.
+is long enough. Builds of one program pay the same for a switch; where the machine moves their ratio from one
+slice of the usual length to the next, shorter ones lie nearer to each other. The settle time is that in which
+the slowest one's queue drains, and is doubled while the first fifth of slices differs from the rest.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -44,18 +45,27 @@ _SHORTER = 6
 _SILENT = 3
 """Slices without an answer, after which longer ones are tried."""
 _STEP_NS = 10_000_000
+_SHORT_STEP_NS = 5_000_000
+STILL = 0.06
+"""By how much the ratio of two builds deviates from cycle to cycle of 100 ms on two cores that are left
+alone: there shorter slices were seen to gain nothing."""
+_SETTLES = 10
+"""A short slice is so many settle times: no more than a tenth of the time is lost to them."""
+_QUICK_SETTLE_NS = 2_000_000
+"""Of short slices, where answers need no longer: servers' clocks have to be read in it."""
 NAMELESS: Mapping[str, str] = MappingProxyType({})
 
 
 def lengths_for(
-    weave: Weave, slices: Mapping[str, Sequence[Slice]], names: Mapping[str, str] = NAMELESS
+    weave: Weave,
+    slices: Mapping[str, Sequence[Slice]],
+    names: Mapping[str, str] = NAMELESS,
+    least_settle_ns: int = 0,
 ) -> Lengths:
     """The lengths that a sitting needs after these slices of each case (its warm-up's); `names` are those
     that a reader knows the cases by."""
-    least_ns: float = weave.least_slice_ns
-    why = "builds of one program" if weave.alike else "unlike servers"
-    if weave.given_slice_ns is not None:
-        least_ns, why = weave.given_slice_ns, "as asked for"
+    drains_ns = max(least_settle_ns, round(SETTLES_IN * max(map(_mean_ns, slices.values()), default=0.0)))
+    least_ns, why = _shortest(weave, slices, drains_ns)
     for case, each in slices.items():
         name = names.get(case, case)
         seen = [one for one in each if one.completed > 0]
@@ -72,11 +82,46 @@ def lengths_for(
     most_ns = max(weave.most_slice_ns, weave.given_slice_ns or 0)
     if least_ns > most_ns:
         least_ns, why = most_ns, f"the longest that there is time for; {why} would take {time(least_ns)}"
-    settle_ns = max(weave.settle_ns, round(SETTLES_IN * max(map(_mean_ns, slices.values()), default=0.0)))
-    rounded_ns = (
-        math.ceil(least_ns / _STEP_NS) * _STEP_NS if weave.given_slice_ns is None else round(least_ns)
-    )
+    short = weave.given_slice_ns is None and least_ns < weave.usual_slice_ns
+    step_ns = _SHORT_STEP_NS if short else _STEP_NS
+    rounded_ns = math.ceil(least_ns / step_ns) * step_ns if weave.given_slice_ns is None else round(least_ns)
+    settle_ns = max(min(weave.settle_ns, _QUICK_SETTLE_NS) if short else weave.settle_ns, drains_ns)
     return Lengths(slice_ns=rounded_ns, settle_ns=min(settle_ns, rounded_ns // 4), why=why)
+
+
+def _shortest(weave: Weave, slices: Mapping[str, Sequence[Slice]], drains_ns: int) -> tuple[float, str]:
+    """The shortest slice before it is known what it has to hold, and why; `drains_ns` is the settle time that
+    servers need."""
+    if weave.given_slice_ns is not None:
+        return weave.given_slice_ns, "as asked for"
+    if not weave.alike:
+        return weave.least_slice_ns, "unlike servers"
+    moves, usual_ns = _moves(slices), weave.usual_slice_ns
+    settled_ns = _SETTLES * max(_QUICK_SETTLE_NS, drains_ns)
+    short_ns = max(weave.least_slice_ns, settled_ns, usual_ns * STILL / max(moves, STILL))
+    if short_ns >= usual_ns:
+        return usual_ns, "builds of one program"
+    return (
+        short_ns,
+        f"builds of one program, whose ratio moved by {share(moves)} from slice to slice of {time(usual_ns)}",
+    )
+
+
+def _moves(slices: Mapping[str, Sequence[Slice]]) -> float:
+    """By how much (a log ratio) a ratio deviates from one cycle to the next, on average over the pairs; 0
+    where too few cycles tell. Steps between neighbours hold no slow drift, and what servers do in the first
+    third of a warm-up is left out."""
+    variances = []
+    for a, b in combinations(slices.values(), 2):
+        rates = [
+            {one.cycle: one.completed / one.length_ns for one in each if one.completed > 0} for each in (a, b)
+        ]
+        common = sorted(rates[0].keys() & rates[1].keys())
+        logs = {cycle: math.log(rates[0][cycle] / rates[1][cycle]) for cycle in common[len(common) // 3 :]}
+        steps = [logs[after] - logs[before] for before, after in pairwise(logs) if after == before + 1]
+        if len(steps) >= FEWEST_CYCLES:
+            variances.append(statistics.fmean(step * step for step in steps) / 2)
+    return math.sqrt(statistics.fmean(variances)) if variances else 0.0
 
 
 def _mean_ns(slices: Sequence[Slice]) -> float:

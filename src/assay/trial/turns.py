@@ -196,7 +196,8 @@ class Turns:
         if self._rejoins is None:
             self._rejoins = self._all_take + 1 if self._lent else cycle
             if self.due.lengths is None:
-                self._use(lengths_for(self.due.weave, self._named(slices), self.due.names))
+                named, least_ns = self._named(slices), self.run.least_settle_ns
+                self._use(lengths_for(self.due.weave, named, self.due.names, least_ns))
             self._pilots = self._set(self.lengths.slice_ns)
         if cycle < self._rejoins:
             return False

@@ -14,7 +14,10 @@ from assay.values.plan import Value
 from assay.values.trial import Trial
 
 ALIKE_NS = 100_000_000
-"""The shortest slice between builds of one program: below it the switches themselves cost."""
+"""The usual slice between builds of one program: below it the switches themselves cost."""
+SHORTEST_NS = 25_000_000
+"""The shortest, on a machine that moves their ratio from one usual slice to the next: a switch costs both the
+same, so it makes them slower and leaves the ratio."""
 UNLIKE_NS = 250_000_000
 """Between unlike programs: below it a switch costs one of them more than the other."""
 LONGEST_NS = 5_000_000_000
@@ -51,7 +54,8 @@ class Weave(Value, frozen=True, kw_only=True):
     """That a design's blocks are sittings, and within which bounds their lengths are chosen.
 
     Slices are `least_slice_ns` or longer, `most_slice_ns` at most. `given_slice_ns` is a length asked for by
-    hand (None: it is chosen), and `alike` says that the servers are builds of one program, without a pilot.
+    hand (None: it is chosen), and `alike` says that the servers are builds of one program, without a pilot:
+    theirs are shorter than usual only where the warm-up shows why.
     """
 
     least_slice_ns: int
@@ -59,6 +63,11 @@ class Weave(Value, frozen=True, kw_only=True):
     settle_ns: int = SETTLE_NS
     given_slice_ns: int | None = None
     alike: bool = False
+
+    @property
+    def usual_slice_ns(self) -> int:
+        """The shortest slice as long as nothing asks for another."""
+        return max(self.least_slice_ns, ALIKE_NS) if self.alike else self.least_slice_ns
 
 
 class TurnSeen(Value, frozen=True, kw_only=True):
