@@ -151,3 +151,40 @@ def test_sittings_of_unequal_slices_are_not_said_to_have_been_compared() -> None
     found = about_age(replace(made, trials=tuple(trials)))
     assert len(found) == 2
     assert all("slices of several lengths" in one.evidence for one in found.values())
+
+
+def shortened(made: Run, to_ns: int) -> Run:
+    """The same answers in slices of another length."""
+    for number, sitting in enumerate(made.sittings):
+        trials = []
+        for trial in sitting.trials:
+            assert trial.lane is not None and trial.measurement is not None
+            slices = tuple(replace(one, length_ns=to_ns) for one in trial.lane.slices)
+            windows = tuple(replace(one, length_ns=to_ns) for one in trial.measurement.windows)
+            trials.append(
+                replace(
+                    trial,
+                    lane=replace(trial.lane, slices=slices),
+                    measurement=replace(trial.measurement, windows=windows),
+                )
+            )
+        sittings = list(made.sittings)
+        sittings[number] = replace(sitting, trials=tuple(trials))
+        made = replace(made, sittings=tuple(sittings), trials=tuple(t for s in sittings for t in s.trials))
+    return made
+
+
+def test_short_slices_are_judged_several_at_once() -> None:
+    """24 slices of 25 ms are six windows: what one of them does alone is nothing that a window does."""
+
+    def blips(cycle: int) -> float:
+        return 0.5 if cycle in (11, 12, 13) else 1.0
+
+    long = {"a": blips, "b": level}
+    assert "a" in about_age(sat(long, slices=24))
+    assert "a" not in about_age(shortened(sat(long, slices=24), 25_000_000))
+    falls = {"a": lambda cycle: 1.0 if cycle < 12 else 0.6, "b": level}
+    [found] = [
+        one for name, one in about_age(shortened(sat(falls, slices=24), 25_000_000)).items() if name == "a"
+    ]
+    assert found.on_throughput == "at most" and found.severity == "flagged"

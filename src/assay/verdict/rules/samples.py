@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.stats import requests_needed
 from assay.stats.ageing import FEWEST_AGES, FEWEST_TRIALS, Ageing, ageing
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
+from assay.values.measurement import Window
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold, TrialsRule
 from assay.verdict.words import counted, duration, exact_duration, percent
@@ -50,7 +53,7 @@ def unsteady(loads: Sequence[Load], limits: Limits) -> Hit | None:
 
     What the trials share by age is the server's, what one does alone the machine's.
     """
-    closed = [load for load in loads if load.asked.closed]
+    closed = [_in_windows(load) for load in loads if load.asked.closed]
     found = _common_course(closed)
     hit = _shared(found, limits["included"]) if found is not None and found.shared else None
     if hit is not None:
@@ -67,6 +70,36 @@ def unsteady(loads: Sequence[Load], limits: Limits) -> Hit | None:
         return _bounds_reached(closed, "what was measured after it is steady")
     few = _too_few(closed)
     return _bounds_reached(closed, few.evidence if few else "what was measured after it is too short") or few
+
+
+def _in_windows(load: Load) -> Load:
+    """The load with several short slices in a window, as the thresholds are those of windows; as long as so
+    many are left that a course can be judged."""
+    length_ns = load.windows[0].length_ns if load.windows else 0
+    size = min(math.ceil(_WINDOW_NS / length_ns), len(load.windows) // FEWEST_AGES) if length_ns else 0
+    if load.settle_ns is None or size < 2:
+        return load
+    begins = range(0, len(load.windows) - size + 1, size)
+    return replace(
+        load,
+        windows=tuple(_joined(load.windows[at : at + size]) for at in begins),
+        beside=tuple(statistics.fmean(load.beside[at : at + size]) for at in begins) if load.beside else (),
+    )
+
+
+def _joined(slices: Sequence[Window]) -> Window:
+    return Window(
+        start_ns=slices[0].start_ns,
+        length_ns=sum(one.length_ns for one in slices),
+        phase=slices[0].phase,
+        started=sum(one.started for one in slices),
+        completed=sum(one.completed for one in slices),
+        failed=sum(one.failed for one in slices),
+        bytes_read=sum(one.bytes_read for one in slices),
+    )
+
+
+_WINDOW_NS = 100_000_000
 
 
 def _common_course(loads: Sequence[Load]) -> Ageing | None:
