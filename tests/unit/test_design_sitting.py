@@ -166,7 +166,7 @@ def swinging(
 ) -> dict[str, list[Slice]]:
     """The warm-up of two builds, whose ratio is a half to begin with and later deviates by so much from one
     cycle to the next."""
-    made = {}
+    made: dict[str, list[Slice]] = {}
     for name, sign in (("x", 1), ("y", -1)):
         made[name] = each = slices(service_ms, per_s, cycles)
         for place, one in enumerate(each):

@@ -183,7 +183,7 @@ def test_short_slices_are_judged_several_at_once() -> None:
     long = {"a": blips, "b": level}
     assert "a" in about_age(sat(long, slices=24))
     assert "a" not in about_age(shortened(sat(long, slices=24), 25_000_000))
-    falls = {"a": lambda cycle: 1.0 if cycle < 12 else 0.6, "b": level}
+    falls: dict[str, Course] = {"a": lambda cycle: 1.0 if cycle < 12 else 0.6, "b": level}
     [found] = [
         one for name, one in about_age(shortened(sat(falls, slices=24), 25_000_000)).items() if name == "a"
     ]
