@@ -29,6 +29,10 @@ def answer():
         time.sleep(3)
     if mode == "slow":
         time.sleep(0.002)
+    if mode == "crawls":
+        time.sleep(1)
+    if mode == "never warms":
+        time.sleep(0.004 if int(time.monotonic() * 4) % 2 else 0.0005)
     if mode == "wrong status":
         status = "500 Internal Server Error"
     if mode == "wrong body" or (mode == "wrong under load" and 100 < answered < 200):

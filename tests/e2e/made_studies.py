@@ -42,7 +42,7 @@ slice_ms = 50
 connections = {connections}
 measure_s = {measure_s}
 warm_up_min_s = {warm_up_s}
-warm_up_max_s = {warm_up_s}
+warm_up_max_s = {warm_up_max_s}
 timeout_s = 2
 """
 
@@ -54,6 +54,7 @@ def write(
     blocks: int = 2,
     measure_s: float = 0.3,
     warm_up_s: float = 0.2,
+    warm_up_max_s: float | None = None,
     connections: int = 4,
     ready_timeout_s: float = 20,
     control_blocks: int = 0,
@@ -74,6 +75,7 @@ def write(
             control_blocks=control_blocks,
             measure_s=measure_s,
             warm_up_s=warm_up_s,
+            warm_up_max_s=warm_up_s if warm_up_max_s is None else warm_up_max_s,
             connections=connections,
             woven="true" if woven else "false",
         )
