@@ -11,6 +11,7 @@ from made_runs import WOBBLE, case, plan, run, woven
 from msgspec.structs import replace
 from rich.console import Console
 
+from assay.quantities import times
 from assay.report import html, markdown, terminal
 from assay.report.charts import Chart, charts
 from assay.report.model.circumstances import circumstances
@@ -19,6 +20,7 @@ from assay.values.design import ContestDesign, WarmUp
 from assay.values.run import Run
 from assay.values.sitting import Lengths
 from assay.verdict import judge
+from assay.versus.answer import answer
 
 CYCLES = 30
 LENGTHS = Lengths(
@@ -119,6 +121,39 @@ def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
     assert "; it is known to ± " in many
     alone = sat("contest", sittings=1)
     assert len(list(told(alone))) == 1
+
+
+def cold(made: Run, name: str, left: float) -> Run:
+    """The run with only so much of what the first fifths of a server's slices should have had."""
+    again = replace(made, trials=(), sittings=(), judgement=None)
+    for sitting in made.sittings:
+        trials = []
+        for trial in sitting.trials:
+            assert trial.lane is not None
+            early = [round(left * one.early_completed) for one in trial.lane.slices]
+            slices = tuple(
+                replace(one, completed=one.completed - one.early_completed + at, early_completed=at)
+                for one, at in zip(trial.lane.slices, early, strict=True)
+            )
+            lane = replace(trial.lane, slices=slices if trial.case == name else trial.lane.slices)
+            trials.append(replace(trial, lane=lane))
+        again = again.after(replace(sitting, trials=tuple(trials)))
+    return replace(again, judgement=judge(again, 0))
+
+
+@pytest.mark.parametrize("name", ["go", "node"])
+def test_what_is_drawn_is_what_is_said_where_first_fifths_are_left_out(name: str) -> None:
+    made = cold(sat("contest", apart=1.2), name, 0.8)
+    [pair] = answer(made).pairs
+    assert pair.ratio is not None and pair.ratio.low is not None and pair.ratio.high is not None
+    assert pair.ratio.method.endswith("without their first fifths")
+    assert pair.ratio.low < 1.2 < pair.ratio.high
+    further = pair.ratio.high / 1.2 > 1.2 / pair.ratio.low
+    assert further is (name == "go")  # in favour of the one that was cold
+    chart = named(made, "course")
+    assert chart.rows[-1][1:] == tuple(
+        times(one) for one in (pair.ratio.value, pair.ratio.low, pair.ratio.high)
+    )
 
 
 def test_a_sitting_is_drawn_slice_by_slice_on_one_axis_of_time() -> None:
