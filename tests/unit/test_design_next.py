@@ -179,7 +179,7 @@ def sat(per_s: float, left: float, allowed: float | None) -> Run:
 
 
 @pytest.mark.parametrize("allowed", [None, 0.02])
-@pytest.mark.parametrize(("per_s", "left", "settled"), [(9_500, 1.0, True), (10_000, 0.8, False)])
+@pytest.mark.parametrize(("per_s", "left", "settled"), [(9_500, 1.0, True), (9_700, 0.8, False)])
 def test_a_contest_ends_by_what_it_will_be_judged_by(
     allowed: float | None, per_s: float, left: float, settled: bool
 ) -> None:
