@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
-use assay_engine::LoadPlan;
+use assay_engine::{LoadPlan, Measurement};
 use assay_http3::frame;
 use assay_http3::message::MOST_FIELD_BYTES;
 use rcgen::generate_simple_self_signed;
@@ -138,27 +138,30 @@ fn bodies_are_checked_whatever_the_expectation() {
     assert_eq!(outcomes(&without), ["plan/unexpected_header: 3"]);
 }
 
-#[test]
-fn a_large_body_goes_through_the_windows_and_waiting_for_them_is_told() {
+/// So many bodies of so many bytes each, on so many streams of a connection to a peer with such a window; all come
+/// through whole.
+fn upload(window: u32, body: usize, streams: u32, count: u64) -> (Peer, Measurement) {
     let sizes = Arc::new(Mutex::new(BTreeSet::new()));
     let sees = Arc::clone(&sizes);
-    let window = 20_000;
-    let peer = Peer::start(
-        Allows {
-            window,
-            ..Allows::default()
-        },
-        move |asked| {
-            sees.lock().unwrap().insert(asked.body);
-            asked.answer(BODY);
-        },
-    );
-    let body = "x".repeat(100_000);
-    let request = json!({"requests": [{"method": "POST", "body": body}]});
-    let measured = http3(&peer.url(), 1, 4, 20, request);
-    assert_eq!(measured.completed, 20, "{:?}", measured.outcomes);
+    let allows = Allows {
+        window,
+        ..Allows::default()
+    };
+    let peer = Peer::start(allows, move |asked| {
+        sees.lock().unwrap().insert(asked.body);
+        asked.answer(BODY);
+    });
+    let request = json!({"requests": [{"method": "POST", "body": "x".repeat(body)}]});
+    let measured = http3(&peer.url(), 1, streams, count, request);
+    assert_eq!(measured.completed, count, "{:?}", measured.outcomes);
+    assert_eq!(*sizes.lock().unwrap(), BTreeSet::from([body]));
+    (peer, measured)
+}
+
+#[test]
+fn a_large_body_goes_through_the_windows_and_waiting_for_them_is_told() {
+    let (_peer, measured) = upload(20_000, 100_000, 4, 20);
     assert!(measured.bytes_written > 20 * 100_000);
-    assert_eq!(*sizes.lock().unwrap(), BTreeSet::from([100_000]));
     let http3 = measured.http3.unwrap();
     assert!(
         http3.flow_stalls > 0 && http3.flow_stall_ns > 0,
@@ -169,23 +172,7 @@ fn a_large_body_goes_through_the_windows_and_waiting_for_them_is_told() {
 /// Neither takes the place of the other where both wait for the first bytes to be taken.
 #[test]
 fn windows_of_a_few_bytes_let_both_settings_and_a_body_through() {
-    let sizes = Arc::new(Mutex::new(BTreeSet::new()));
-    let sees = Arc::clone(&sizes);
-    let window = 3;
-    let peer = Peer::start(
-        Allows {
-            window,
-            ..Allows::default()
-        },
-        move |asked| {
-            sees.lock().unwrap().insert(asked.body);
-            asked.answer(BODY);
-        },
-    );
-    let request = json!({"requests": [{"method": "POST", "body": "x".repeat(50)}]});
-    let measured = http3(&peer.url(), 1, 1, 1, request);
-    assert_eq!(measured.completed, 1, "{:?}", measured.outcomes);
-    assert_eq!(*sizes.lock().unwrap(), BTreeSet::from([50]));
+    let (peer, _) = upload(3, 50, 1, 1);
     let mut settings = Vec::new();
     frame::write_control(MOST_FIELD_BYTES as u64, &mut settings);
     assert_eq!(*peer.seen.control.lock().unwrap(), settings);

@@ -211,7 +211,6 @@ mod tests {
     use std::os::fd::RawFd;
 
     use super::Http2;
-    use crate::record::Session;
     use crate::transport::{Progress, Transport};
 
     /// A peer that takes so many bytes each time it is written to, and is then full.
@@ -240,18 +239,6 @@ mod tests {
 
         fn establish(&mut self) -> io::Result<Progress> {
             Ok(Progress::Ready)
-        }
-
-        fn agreement(&self) -> Option<String> {
-            None
-        }
-
-        fn protocol(&self) -> Option<&[u8]> {
-            None
-        }
-
-        fn session(&self) -> Option<Session> {
-            None
         }
 
         fn read(&mut self, _: &mut [u8], _: bool) -> io::Result<usize> {

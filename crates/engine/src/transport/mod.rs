@@ -54,13 +54,19 @@ pub(crate) trait Transport: Sized {
     fn establish(&mut self) -> io::Result<Progress>;
 
     /// What was agreed on while shaking hands, in words; None where there is no handshake.
-    fn agreement(&self) -> Option<String>;
+    fn agreement(&self) -> Option<String> {
+        None
+    }
 
     /// The protocol that was agreed on while shaking hands.
-    fn protocol(&self) -> Option<&[u8]>;
+    fn protocol(&self) -> Option<&[u8]> {
+        None
+    }
 
     /// The same, one by one, with the peer's certificate.
-    fn session(&self) -> Option<Session>;
+    fn session(&self) -> Option<Session> {
+        None
+    }
 
     /// Reads what is there. `WouldBlock` when that is nothing, 0 at the end of the stream.
     /// `ends` says that the peer has ended its side, so the end is there to be read.

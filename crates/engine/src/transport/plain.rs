@@ -9,7 +9,6 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{Progress, Transport};
-use crate::record::Session;
 use crate::target::Endpoint;
 
 /// A proxy's answer to CONNECT is a head; a longer one is no such answer.
@@ -117,18 +116,6 @@ impl Transport for Plain {
         }
         self.tunnel = None;
         Ok(Progress::Ready)
-    }
-
-    fn agreement(&self) -> Option<String> {
-        None
-    }
-
-    fn protocol(&self) -> Option<&[u8]> {
-        None
-    }
-
-    fn session(&self) -> Option<Session> {
-        None
     }
 
     #[inline]
