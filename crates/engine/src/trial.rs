@@ -7,7 +7,7 @@ use crate::agree;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::error::{PlanError, RunError};
-use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
+use crate::launch::{self, DESCRIPTORS_PER_WORKER, Threads, Written};
 use crate::machine;
 use crate::plan::{Http, LoadPlan};
 use crate::record::Session;
@@ -81,26 +81,26 @@ impl Run {
         let target = Target::parse(&plan.url)?;
         match target.scheme {
             Scheme::Http => {
-                Self::launch::<Plain>(plan, &target, &launch::plain(plan, &target)?, supplies)
+                let connect = launch::plain(plan, &target)?;
+                Self::launch::<Plain>(plan, launch::lanes(plan, &target, &connect, supplies)?)
             }
             Scheme::Https => {
-                Self::launch::<TlsStream>(plan, &target, &launch::tls(plan, &target)?, supplies)
+                let connect = launch::tls(plan, &target)?;
+                Self::launch::<TlsStream>(plan, launch::lanes(plan, &target, &connect, supplies)?)
             }
         }
     }
 
     fn launch<T: Transport + Send + 'static>(
         plan: &LoadPlan,
-        target: &Target,
-        connect: &Connect<T>,
-        supplies: Vec<Supply>,
+        lanes: Vec<Written<T>>,
     ) -> Result<Self, RunError> {
         let part = plan.part_here();
         let count = plan.count_of(part);
         let control = Arc::new(Control::new(part.workers, plan.warmup_max_ns, count));
         let mut ledgers = Vec::new();
         let mut workers = Vec::new();
-        for (lane, ledger) in launch::lanes::<T>(plan, target, connect, supplies)? {
+        for (lane, ledger) in lanes {
             ledgers.push(ledger);
             let worker = Worker::new(lane, Arc::clone(&control));
             workers.push(worker.map_err(RunError::system("creating a selector"))?);
@@ -210,5 +210,75 @@ impl Drop for Run {
         self.control.stop(0);
         // A defect found now has nobody to be told to; `result` tells it.
         let _ = self.threads.join();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_http2::frame::MOST;
+    use assay_null_server::answer::Answer;
+    use assay_null_server::listen::listen;
+    use assay_null_server::responder::{NullServer, Settings};
+
+    use super::*;
+
+    const CONNECTIONS: u64 = 2;
+    /// How many numbers each connection has left when it begins.
+    const LEFT: u64 = 5;
+    const REQUESTS: u64 = 100;
+
+    /// A load whose connections come to the end of their streams' numbers again and again.
+    fn exhausting(url: &str, load: &str) -> Measurement {
+        let json = format!(
+            r#"{{"url": "{url}", "http": "2", "streams": 3, "load": {load},
+                "stop": {{"kind": "requests", "count": {REQUESTS}}}, "timeout_ns": 20000000000,
+                "requests": [{{"method": "POST", "body": "x"}}]}}"#
+        );
+        let plan = LoadPlan::from_json(json.as_bytes()).unwrap();
+        let target = Target::parse(&plan.url).unwrap();
+        let connect = launch::plain(&plan, &target).unwrap();
+        let mut lanes = launch::lanes::<Plain>(&plan, &target, &connect, Vec::new()).unwrap();
+        for (lane, _) in &mut lanes {
+            lane.begin_streams_at(MOST - 2 * (LEFT as u32 - 1));
+        }
+        Run::launch(&plan, lanes).unwrap().result().unwrap()
+    }
+
+    #[test]
+    fn another_connection_follows_where_the_numbers_of_streams_end() {
+        let settings = Settings {
+            answer: Answer {
+                body: b"hello".to_vec(),
+                ..Answer::default()
+            },
+            ..Settings::default()
+        };
+        let server = NullServer::start(listen("127.0.0.1", 0).unwrap(), &settings).unwrap();
+        let url = format!("http://{}", server.address());
+        let closed = format!(r#"{{"kind": "closed", "connections": {CONNECTIONS}}}"#);
+        let open = format!(
+            r#"{{"kind": "open", "max_connections": {CONNECTIONS}, "pacer": "sleep",
+                "stages": [{{"duration_ns": 100000000, "from_per_s": 1000, "to_per_s": 1000}}]}}"#
+        );
+        for load in [closed, open] {
+            let measured = exhausting(&url, &load);
+            let books = measured.books;
+            assert!(measured.outcomes.is_empty(), "{:?}", measured.outcomes);
+            assert_eq!(
+                (
+                    books.started,
+                    books.completed,
+                    books.failed,
+                    books.in_flight
+                ),
+                (REQUESTS, REQUESTS, 0, 0)
+            );
+            assert_eq!(measured.service_time.count, REQUESTS);
+            assert_eq!(measured.body_bytes, REQUESTS * 5);
+            // None carries more than it has numbers, and all but the last of each place carry as many.
+            let all = measured.connections.opened + measured.connections.reopened;
+            let least = REQUESTS / LEFT;
+            assert!((least..least + CONNECTIONS).contains(&all), "{all}");
+        }
     }
 }

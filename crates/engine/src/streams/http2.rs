@@ -43,10 +43,12 @@ impl<T: Transport> Http2<T> {
         }
     }
 
-    /// Begins to speak on a transport that is ready.
-    pub(super) fn greet(&mut self) {
+    /// Begins to speak on a transport that is ready, with this stream.
+    pub(super) fn greet(&mut self, first_stream: u32) {
         self.out.clear();
-        self.client = Some(Box::new(Client::new(WINDOWS, &mut self.out)));
+        let mut client = Box::new(Client::new(WINDOWS, &mut self.out));
+        client.leave_out_up_to(first_stream);
+        self.client = Some(client);
     }
 
     /// Whether the peer allows another stream now. Until it has greeted us nobody knows how many it allows, so there

@@ -45,6 +45,8 @@ pub(crate) struct Wire<T> {
     pub(crate) failures: u32,
     pub(crate) was_opened: bool,
     was_answered: bool,
+    /// HTTP/2: the number of the first stream of each connection. 1, but where a test sees to the end of the numbers.
+    pub(crate) first_stream: u32,
 }
 
 impl<T: Transport> Carrier<T> {
@@ -117,6 +119,7 @@ impl<T: Transport> Wire<T> {
             failures: 0,
             was_opened: false,
             was_answered: false,
+            first_stream: 1,
         }
     }
 
@@ -137,7 +140,7 @@ impl<T: Transport> Wire<T> {
     /// Requests can be sent.
     pub(crate) fn greet(&mut self, now_ns: u64) {
         if let Carrier::Http2(http2) = &mut self.carrier {
-            http2.greet();
+            http2.greet(self.first_stream);
         }
         self.stage = Stage::Busy;
         self.since_ns = now_ns;

@@ -128,6 +128,14 @@ impl<T: Transport> Lane<T> {
         }
     }
 
+    /// Begins each connection of HTTP/2 with this stream, as a client may: all of them use up a billion otherwise.
+    #[cfg(test)]
+    pub(crate) fn begin_streams_at(&mut self, number: u32) {
+        for wire in self.streams.iter_mut().flat_map(|wires| &mut wires.wires) {
+            wire.first_stream = number;
+        }
+    }
+
     /// Whether there is a connection, or a place for one, that carries nothing.
     #[inline]
     pub(super) fn has_room(&self) -> bool {
