@@ -165,7 +165,10 @@ impl Guest {
     fn send(&mut self) -> io::Result<bool> {
         while self.sent_bytes < self.out.len() {
             match self.stream.write(&self.out[self.sent_bytes..]) {
-                Ok(written) => self.sent_bytes += written,
+                Ok(written) => {
+                    self.sent_bytes += written;
+                    self.server.note_sent(written);
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),

@@ -40,6 +40,7 @@ pub fn serve_with(
     let mut server = server::Server::new(most_streams, &mut out);
     let mut buffer = [0; 16_384];
     loop {
+        server.note_sent(out.len());
         peer.send(std::mem::take(&mut out));
         let Ok(read @ 1..) = peer.stream.read(&mut buffer) else {
             return;

@@ -1,6 +1,6 @@
 //! Frames that carry no answer: SETTINGS, PING, GOAWAY, windows, resets.
 
-use super::{Client, Event, MOST_UNSENT_ACKS};
+use super::{Client, Event};
 use crate::frame::{
     self, Code, DEFAULT_PAYLOAD_BYTES, HEAD_BYTES, Head, MOST, flag, kind, setting,
 };
@@ -64,11 +64,8 @@ impl Client {
     /// Acknowledges a frame, as long as the peer takes what we say.
     fn acknowledge(&mut self, kind: u8, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         frame::write(kind, flag::ACK, 0, payload, out);
-        self.unsent_acks += HEAD_BYTES + payload.len();
-        match self.unsent_acks > MOST_UNSENT_ACKS {
-            true => Err(Fault::Unread(MOST_UNSENT_ACKS)),
-            false => Ok(()),
-        }
+        self.acks.add(HEAD_BYTES + payload.len());
+        self.acks.check()
     }
 
     fn set(&mut self, name: u16, value: u32) -> Result<(), Fault> {

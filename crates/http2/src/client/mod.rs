@@ -18,7 +18,9 @@ mod stream;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::acks::Acks;
 use crate::frame::{self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, Head, MOST, setting};
+use crate::given_up::GivenUp;
 use crate::hpack::{Decoder, Encoder, Fields};
 use crate::streams::Streams;
 use crate::{Fault, StreamFault};
@@ -30,10 +32,6 @@ use stream::Stream;
 pub const MOST_FIELD_BYTES: usize = 512 * 1024;
 /// More frames in a row that carry no answer are a fault of the peer: each costs us work, and some an answer.
 pub const MOST_IDLE_FRAMES: u32 = 10_000;
-/// Acknowledgements of more bytes are not kept for a peer that asks for them and does not read: 61,000 of PING.
-pub const MOST_UNSENT_ACKS: usize = 1024 * 1024;
-/// Streams that we gave up are remembered, so that what is still under way on them is no fault.
-const GIVEN_UP: usize = 4096;
 
 /// What the peer may send before we give it leave for more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,9 +106,7 @@ pub struct Client {
     next_id: u32,
     /// Streams that have something to send and no window for it.
     waiting: VecDeque<u32>,
-    given_up: VecDeque<u32>,
-    /// Up to this number any stream may be one that we gave up and remember no more.
-    forgiven: u32,
+    given_up: GivenUp,
     queued: VecDeque<Event<'static>>,
     /// The beginning of a frame that came in pieces.
     held: Vec<u8>,
@@ -120,8 +116,7 @@ pub struct Client {
     are_settings_known: bool,
     goaway: Option<Code>,
     idle_frames: u32,
-    /// How many bytes of acknowledgements are not sent, at least.
-    unsent_acks: usize,
+    acks: Acks,
     send_window: i64,
     receive_window: i64,
     taken: u32,
@@ -161,8 +156,7 @@ impl Client {
             streams: Streams::new(),
             next_id: 1,
             waiting: VecDeque::new(),
-            given_up: VecDeque::new(),
-            forgiven: 0,
+            given_up: GivenUp::default(),
             queued: VecDeque::new(),
             held: Vec::new(),
             incoming: None,
@@ -171,7 +165,7 @@ impl Client {
             are_settings_known: false,
             goaway: None,
             idle_frames: 0,
-            unsent_acks: 0,
+            acks: Acks::default(),
             send_window: i64::from(DEFAULT_WINDOW),
             receive_window: i64::from(connection),
             taken: 0,
@@ -283,7 +277,7 @@ impl Client {
     /// not told without end.
     #[inline]
     pub fn note_sent(&mut self, bytes: usize) {
-        self.unsent_acks = self.unsent_acks.saturating_sub(bytes);
+        self.acks.note_sent(bytes);
     }
 
     /// Leaves out the numbers of streams before `id`, as a client may: so a test need not use up a billion of them.
@@ -326,12 +320,7 @@ impl Client {
         }
         if let Some(code) = code.or(stream.unsent.map(|_| Code::CANCEL)) {
             frame::write_reset(id, code, out);
-            if self.given_up.len() == GIVEN_UP
-                && let Some(forgotten) = self.given_up.pop_front()
-            {
-                self.forgiven = self.forgiven.max(forgotten);
-            }
-            self.given_up.push_back(id);
+            self.given_up.add(id);
         }
     }
 
@@ -358,7 +347,7 @@ impl Client {
         if head.stream % 2 == 0 || head.stream >= self.next_id {
             return Err(Fault::WrongStream(head.kind, head.stream));
         }
-        match head.stream <= self.forgiven || self.given_up.contains(&head.stream) {
+        match self.given_up.may_have(head.stream) {
             true => Ok(()),
             false => Err(Fault::ClosedStream(head.kind)),
         }

@@ -3,7 +3,7 @@
 use super::{Code, Event, Head, Server, flag, kind};
 use crate::Fault;
 use crate::fault::{ABOVE_MOST, ZERO_UPDATE};
-use crate::frame::{self, DEFAULT_PAYLOAD_BYTES, MOST, setting};
+use crate::frame::{DEFAULT_PAYLOAD_BYTES, MOST, setting};
 
 impl Server {
     #[cold]
@@ -22,7 +22,7 @@ impl Server {
                 is_long(head, payload.len() == 8)?;
                 on_connection(head)?;
                 if !head.has(flag::ACK) {
-                    frame::write(kind::PING, flag::ACK, 0, payload, out);
+                    self.say(kind::PING, flag::ACK, 0, payload, out);
                 }
                 Ok(())
             }
@@ -56,7 +56,7 @@ impl Server {
             self.set(name, number(&entry[2..]))?;
         }
         self.is_greeted = true;
-        frame::write(kind::SETTINGS, flag::ACK, 0, &[], out);
+        self.say(kind::SETTINGS, flag::ACK, 0, &[], out);
         self.send_waiting(out);
         Ok(())
     }

@@ -13,17 +13,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::Fault;
+use crate::acks::Acks;
 use crate::frame::{
-    self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, Head, MOST, flag, kind, setting,
+    self, Code, DEFAULT_PAYLOAD_BYTES, DEFAULT_WINDOW, HEAD_BYTES, Head, MOST, flag, kind, setting,
 };
+use crate::given_up::GivenUp;
 use crate::hpack::{Decoder, Encoder, Fields};
 use crate::streams::{Numbered, Streams};
 use requests::{Block, Memo};
 
 /// Fields of one request may not be longer.
 const MOST_FIELD_BYTES: usize = 64 * 1024;
-/// Streams that we ended are remembered, so that what is still under way on them is no fault.
-const GIVEN_UP: usize = 4096;
 /// Runs of numbers that a client left out are remembered, so that it is told apart what never was.
 const LEFT_OUT: usize = 64;
 
@@ -88,7 +88,11 @@ pub struct Server {
     streams: Streams<Stream>,
     /// Streams whose answers wait for a window.
     waiting: VecDeque<u32>,
-    given_up: VecDeque<u32>,
+    /// Streams that we ended before their client did.
+    given_up: GivenUp,
+    acks: Acks,
+    /// How many answers are all in what was written.
+    answers: u64,
     /// First and last of each run of numbers that no stream of the client's has or will have.
     left_out: VecDeque<(u32, u32)>,
     last_stream: u32,
@@ -120,7 +124,9 @@ impl Server {
             most_streams: most_streams as usize,
             streams: Streams::new(),
             waiting: VecDeque::new(),
-            given_up: VecDeque::new(),
+            given_up: GivenUp::default(),
+            acks: Acks::default(),
+            answers: 0,
             left_out: VecDeque::new(),
             last_stream: 0,
             send_window: i64::from(DEFAULT_WINDOW),
@@ -148,6 +154,19 @@ impl Server {
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.encoder.changes()
+    }
+
+    /// How many answers are written to their last byte.
+    #[must_use]
+    pub fn answers(&self) -> u64 {
+        self.answers
+    }
+
+    /// Says that so many bytes of what was appended to `out` were sent: a client that does not take what it asked for
+    /// is not told without end.
+    #[inline]
+    pub fn note_sent(&mut self, bytes: usize) {
+        self.acks.note_sent(bytes);
     }
 
     /// The next event, taking its bytes off the front of `input`; None once more are needed (then `input` is
@@ -183,11 +202,14 @@ impl Server {
 
     /// Tells the client that a stream has ended. It may not know yet: what it still sends is passed over.
     fn give_up(&mut self, stream: u32, code: Code, out: &mut Vec<u8>) {
-        frame::write_reset(stream, code, out);
-        if self.given_up.len() == GIVEN_UP {
-            self.given_up.pop_front();
-        }
-        self.given_up.push_back(stream);
+        self.say(kind::RST_STREAM, 0, stream, &code.0.to_be_bytes(), out);
+        self.given_up.add(stream);
+    }
+
+    /// Says what the client made us say, and counts it as long as it is not sent.
+    fn say(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>) {
+        frame::write(kind, flags, stream, payload, out);
+        self.acks.add(HEAD_BYTES + payload.len());
     }
 
     /// Ends a stream for what its client did, and says so.
@@ -201,7 +223,7 @@ impl Server {
     #[cold]
     fn stray(&self, head: Head) -> Result<(), Fault> {
         self.was_opened(head)?;
-        match self.given_up.contains(&head.stream) {
+        match self.given_up.may_have(head.stream) {
             true => Ok(()),
             false => Err(Fault::ClosedStream(head.kind)),
         }

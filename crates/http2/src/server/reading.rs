@@ -75,9 +75,10 @@ impl Server {
             return Err(Fault::BlockInterrupted);
         }
         match head.kind {
-            kind::HEADERS => self.headers(head, payload, out),
-            kind::DATA => self.data(head, payload, out),
-            _ => self.control(head, payload, out),
+            kind::HEADERS => self.headers(head, payload, out)?,
+            kind::DATA => self.data(head, payload, out)?,
+            _ => self.control(head, payload, out)?,
         }
+        self.acks.check()
     }
 }

@@ -201,7 +201,7 @@ impl Server {
         let data = frame::unpadded(head, payload).ok_or(Fault::BadPadding)?;
         // What was taken is given back at once, so that no window is ever overrun.
         if !payload.is_empty() {
-            frame::write_window(0, payload.len() as u32, out);
+            self.give_back(0, payload.len(), out);
         }
         let Some(stream) = self.streams.get(head.stream) else {
             return self.stray(head);
@@ -220,9 +220,15 @@ impl Server {
         if head.has(flag::END_STREAM) {
             self.end(head.stream, out);
         } else if !payload.is_empty() {
-            frame::write_window(head.stream, payload.len() as u32, out);
+            self.give_back(head.stream, payload.len(), out);
         }
         Ok(())
+    }
+
+    /// Gives back to a window what was taken of it.
+    fn give_back(&mut self, stream: u32, bytes: usize, out: &mut Vec<u8>) {
+        let by = (bytes as u32).to_be_bytes();
+        self.say(kind::WINDOW_UPDATE, 0, stream, &by, out);
     }
 
     /// All of a request is there.

@@ -27,6 +27,7 @@ impl Server {
     /// All of an answer is sent. A client that has not sent all of its request need not go on (RFC 9113, 8.1).
     #[inline]
     fn answered(&mut self, id: u32, out: &mut Vec<u8>) {
+        self.answers += 1;
         if self
             .streams
             .remove(id)

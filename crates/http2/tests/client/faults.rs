@@ -1,10 +1,10 @@
 //! What a server can do wrong to a whole connection.
 
 use crate::talk::{Talk, Told, WIDE, get};
-use assay_http2::client::{MOST_FIELD_BYTES, MOST_IDLE_FRAMES, MOST_UNSENT_ACKS};
+use assay_http2::client::{MOST_FIELD_BYTES, MOST_IDLE_FRAMES};
 use assay_http2::frame::{Code, flag, kind};
 use assay_http2::hpack::Broken;
-use assay_http2::{Fault, StreamFault};
+use assay_http2::{Fault, MOST_UNSENT_ACKS, StreamFault};
 
 /// What it is, then type, flags, stream and payload of the frame.
 type Break = (&'static str, u8, u8, u32, &'static [u8], Code);

@@ -1,9 +1,9 @@
 //! What a client can do wrong to a whole connection.
 
-use crate::guest::{BLOCK, ENDED, GET, Guest, OPEN, Said};
-use assay_http2::Fault;
+use crate::guest::{BLOCK, ENDED, GET, Guest, OPEN, POST, Said};
 use assay_http2::frame::{self, Code, flag, kind};
 use assay_http2::hpack::Broken;
+use assay_http2::{Fault, MOST_UNSENT_ACKS};
 
 /// What it is, then type, flags, stream and payload of the frame.
 type Break = (&'static str, u8, u8, u32, &'static [u8], Code);
@@ -141,4 +141,39 @@ fn a_block_comes_in_one_piece_after_the_other() {
     }
     assert_eq!(guest.told(), Err(Fault::BadBlock(Broken::TooLong(65_536))));
     assert_eq!(guest.said(), [Said::GoAway(0, Code::ENHANCE_YOUR_CALM)]);
+}
+
+/// Whatever it is that a client makes the server say.
+#[test]
+fn what_a_client_does_not_read_is_not_kept_for_it() {
+    let asks: [fn(&mut Guest, u32) -> &mut Guest; 4] = [
+        |guest, _| guest.frame(kind::PING, 0, 0, &[0; 8]),
+        |guest, _| guest.settings(&[]),
+        |guest, _| guest.frame(kind::DATA, 0, 1, b"x"),
+        // More streams than are allowed.
+        |guest, number| guest.head(9 + 2 * number, false, &POST),
+    ];
+    for (which, ask) in asks.into_iter().enumerate() {
+        let flooded = |reads: bool| -> Result<usize, Fault> {
+            let mut guest = Guest::greeted();
+            for stream in [1, 3, 5] {
+                guest.head(stream, false, &POST);
+            }
+            for number in 0..120_000 {
+                ask(&mut guest, number);
+                if number % 1000 == 0 {
+                    guest.told()?;
+                    if reads {
+                        guest.server.note_sent(guest.out.len());
+                        guest.out.clear();
+                    }
+                }
+            }
+            Ok(guest.out.len())
+        };
+        assert!(flooded(true).is_ok(), "{which}");
+        let fault = flooded(false).unwrap_err();
+        assert_eq!(fault, Fault::Unread(MOST_UNSENT_ACKS), "{which}");
+        assert_eq!(fault.code(), Code::ENHANCE_YOUR_CALM);
+    }
 }

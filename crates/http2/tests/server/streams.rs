@@ -164,3 +164,36 @@ fn a_stream_given_up_is_told_and_not_answered() {
         .answer(3, b"\x88", &Arc::default(), &mut guest.out);
     assert_eq!(guest.said(), [Said::Reset(3, Code::INTERNAL_ERROR)]);
 }
+
+#[test]
+fn a_stream_that_was_given_up_long_ago_may_still_be_sent_on() {
+    let mut guest = Guest::greeted();
+    for place in 0..10_000 {
+        let id = 1 + 2 * place;
+        guest.head(id, false, &POST).told().unwrap();
+        let said = guest.answer(id, b"").said();
+        assert_eq!(said, [Said::Head(id), Said::Reset(id, Code::NO_ERROR)]);
+        guest.server.note_sent(MOST as usize);
+    }
+    guest.frame(kind::DATA, flag::END_STREAM, 1, b"late");
+    assert_eq!(guest.told(), Ok(vec![]));
+    // One that its client ended has ended.
+    guest.head(20_001, true, &GET).told().unwrap();
+    guest.answer(20_001, b"").frame(kind::DATA, 0, 20_001, b"x");
+    assert_eq!(guest.told(), Err(Fault::ClosedStream(kind::DATA)));
+}
+
+#[test]
+fn answers_count_once_they_are_written_to_their_end() {
+    let mut guest = Guest::greeted();
+    guest
+        .settings(&[(setting::INITIAL_WINDOW_SIZE, 3)])
+        .head(1, true, &GET)
+        .head(3, true, &GET)
+        .told()
+        .unwrap();
+    guest.answer(1, b"hello").answer(3, b"abc");
+    assert_eq!(guest.server.answers(), 1);
+    guest.window(1, 2).told().unwrap();
+    assert_eq!(guest.server.answers(), 2);
+}
