@@ -1,4 +1,5 @@
-//! The engine against a server whose delays and counts are known.
+//! The engine against a server whose delays and counts are known, over HTTP/1.1 and over HTTP/2 with several streams
+//! on each connection: the same scripts, and held to the same.
 //!
 //! The truth is what the server did by its own clock. Delays are long beside the noise of a busy machine,
 //! and where noise still spoils a comparison of times it is made again: an engine that measured wrongly
@@ -22,6 +23,62 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What is spoken.
+#[derive(Clone, Copy)]
+enum Way {
+    Http1,
+    Http2,
+}
+
+/// So many requests at once: HTTP/1.1 takes as many connections, HTTP/2 a few for all of them.
+struct AtOnce {
+    connections: u32,
+    fields: String,
+}
+
+impl Way {
+    fn at_once(self, requests: u32) -> AtOnce {
+        let (http, connections) = match self {
+            Self::Http1 => (1, requests),
+            Self::Http2 => (2, (requests / 10).max(2)),
+        };
+        let streams = requests / connections;
+        assert_eq!(streams * connections, requests);
+        AtOnce {
+            connections,
+            fields: format!(r#""http": "{http}", "streams": {streams}"#),
+        }
+    }
+
+    fn closed(self, at_once: u32, stop: &str) -> String {
+        let AtOnce {
+            connections,
+            fields,
+        } = self.at_once(at_once);
+        format!(
+            r#"{fields}, "load": {{"kind": "closed", "connections": {connections}}}, "stop": {stop}"#
+        )
+    }
+
+    fn open(self, rate_per_s: u32, seconds: u64, at_once: u32) -> String {
+        let ns = seconds * 1_000_000_000;
+        let AtOnce {
+            connections,
+            fields,
+        } = self.at_once(at_once);
+        format!(
+            r#"{fields}, "load": {{"kind": "open", "max_connections": {connections}, "pacer": "sleep", "stages":
+                [{{"duration_ns": {ns}, "from_per_s": {rate_per_s}, "to_per_s": {rate_per_s}}}]}},
+                "stop": {{"kind": "duration", "ns": {ns}}}"#
+        )
+    }
+}
+
+/// Stops after so many requests.
+fn after(count: u64) -> String {
+    format!(r#"{{"kind": "requests", "count": {count}}}"#)
+}
+
 /// One load against a fresh server: what the engine saw, and what the server did.
 fn load(delay: &str, fields: &str) -> (Measurement, Counts) {
     let listener = listen("127.0.0.1", 0).expect("a free port is found");
@@ -34,21 +91,6 @@ fn load(delay: &str, fields: &str) -> (Measurement, Counts) {
         .result()
         .expect("the books balance");
     (measurement, server.counts())
-}
-
-fn closed(connections: u32, count: u64) -> String {
-    format!(
-        r#""load": {{"kind": "closed", "connections": {connections}}}, "stop": {{"kind": "requests", "count": {count}}}"#
-    )
-}
-
-fn open(rate_per_s: u32, seconds: u64, max_connections: u32) -> String {
-    let ns = seconds * 1_000_000_000;
-    format!(
-        r#""load": {{"kind": "open", "max_connections": {max_connections}, "pacer": "sleep", "stages":
-            [{{"duration_ns": {ns}, "from_per_s": {rate_per_s}, "to_per_s": {rate_per_s}}}]}},
-            "stop": {{"kind": "duration", "ns": {ns}}}"#
-    )
 }
 
 /// The quantile of a published histogram, in nanoseconds.
@@ -120,22 +162,18 @@ fn assert_same_count(measurement: &Measurement, counts: &Counts) {
     );
 }
 
-#[test]
-fn a_constant_delay_is_seen_as_it_is() {
-    let _alone = alone();
+fn a_constant_delay_is_seen_as_it_is(way: Way) {
     hold_in_the_end(|| {
-        let (measurement, counts) = load("600ms", &closed(40, 120));
+        let (measurement, counts) = load("600ms", &way.closed(40, &after(120)));
         assert_same_count(&measurement, &counts);
         assert_eq!(counts.requests_read, 120);
         compare(&measurement.service_time, &counts)
     });
 }
 
-#[test]
-fn both_modes_of_two_delays_are_seen() {
-    let _alone = alone();
+fn both_modes_of_two_delays_are_seen(way: Way) {
     hold_in_the_end(|| {
-        let (measurement, counts) = load("400ms*17,1200ms*3", &closed(60, 300));
+        let (measurement, counts) = load("400ms*17,1200ms*3", &way.closed(60, &after(300)));
         assert_same_count(&measurement, &counts);
         assert_eq!(
             (counts.hold.p50_ns, counts.hold.p90_ns),
@@ -145,11 +183,9 @@ fn both_modes_of_two_delays_are_seen() {
     });
 }
 
-#[test]
-fn an_open_loop_sees_both_modes_too() {
-    let _alone = alone();
+fn an_open_loop_sees_both_modes_too(way: Way) {
     hold_in_the_end(|| {
-        let (measurement, counts) = load("400ms*17,1200ms*3", &open(100, 3, 200));
+        let (measurement, counts) = load("400ms*17,1200ms*3", &way.open(100, 3, 200));
         let books = measurement.books;
         assert_eq!(
             books.started,
@@ -163,11 +199,9 @@ fn an_open_loop_sees_both_modes_too() {
     });
 }
 
-#[test]
-fn a_stall_shows_in_the_response_time_of_an_open_loop() {
-    let _alone = alone();
+fn a_stall_shows_in_the_response_time_of_an_open_loop(way: Way) {
     hold_in_the_end(|| {
-        let (measurement, counts) = load("stall:1s/5s", &open(200, 5, 300));
+        let (measurement, counts) = load("stall:1s/5s", &way.open(200, 5, 300));
         let response_time = measurement
             .response_time
             .as_ref()
@@ -180,12 +214,10 @@ fn a_stall_shows_in_the_response_time_of_an_open_loop() {
     });
 }
 
-#[test]
-fn a_stall_shows_in_the_response_time_although_the_connections_wait() {
-    let _alone = alone();
+fn a_stall_shows_in_the_response_time_although_all_places_wait(way: Way) {
     hold_in_the_end(|| {
-        // 8 connections wait with the server: 92 of the 100 arrivals of a stall cannot even be sent.
-        let (measurement, _) = load("stall:200ms/1s", &open(500, 2, 8));
+        // 8 requests wait with the server: 92 of the 100 arrivals of a stall cannot even be sent.
+        let (measurement, _) = load("stall:200ms/1s", &way.open(500, 2, 8));
         let response_time = measurement
             .response_time
             .as_ref()
@@ -206,12 +238,10 @@ fn a_stall_shows_in_the_response_time_although_the_connections_wait() {
     });
 }
 
-#[test]
-fn a_stall_does_not_show_in_the_service_time_of_a_closed_loop() {
-    let _alone = alone();
+fn a_stall_does_not_show_in_the_service_time_of_a_closed_loop(way: Way) {
     hold_in_the_end(|| {
-        let stop = r#""load": {"kind": "closed", "connections": 4}, "stop": {"kind": "duration", "ns": 2000000000}"#;
-        let (measurement, counts) = load("stall:200ms/1s", stop);
+        let stop = r#"{"kind": "duration", "ns": 2000000000}"#;
+        let (measurement, counts) = load("stall:200ms/1s", &way.closed(4, stop));
         let p99_ns = quantile_ns(&measurement.service_time, 0.99);
         let longest_ns = measurement.service_time.max_ns;
         assert!(measurement.completed <= counts.answers_written);
@@ -224,15 +254,14 @@ fn a_stall_does_not_show_in_the_service_time_of_a_closed_loop() {
     });
 }
 
-#[test]
-fn a_hang_is_a_timeout_when_it_expires() {
-    let _alone = alone();
-    let fields = closed(4, 60) + r#", "timeout_ns": 250000000"#;
+fn a_hang_is_a_timeout_when_it_expires(way: Way) {
+    let fields = way.closed(4, &after(60)) + r#", "timeout_ns": 250000000"#;
     let (measurement, counts) = load("hang:40", &fields);
     let books = measurement.books;
     assert_eq!((books.started, books.in_flight), (60, 0));
     assert_eq!(books.completed, counts.answers_written);
     assert_eq!(counts.requests_read, 60);
+    assert_eq!(counts.held + counts.abandoned, books.failed);
     let kinds: Vec<_> = measurement
         .outcomes
         .iter()
@@ -242,3 +271,45 @@ fn a_hang_is_a_timeout_when_it_expires() {
     // 20 hang, 4 at a time, 250 ms each: had any been given up early, it would be over sooner.
     assert!(measurement.measured_ns >= 5 * 250_000_000);
 }
+
+/// One delay after the other, of one connection: a stream waits for no other.
+#[test]
+fn streams_of_one_connection_are_answered_each_at_its_own_time() {
+    let _alone = alone();
+    hold_in_the_end(|| {
+        let fields = r#""http": "2", "streams": 100, "load": {"kind": "closed", "connections": 1}, "stop": "#;
+        let (measurement, counts) = load("1200ms*3,400ms*17", &(fields.to_owned() + &after(300)));
+        assert_same_count(&measurement, &counts);
+        assert_eq!((counts.connections, counts.hold.p50_ns), (1, 400_000_000));
+        compare(&measurement.service_time, &counts)
+    });
+}
+
+/// All of the above, each way.
+macro_rules! each_way {
+    ($($test:ident),* $(,)?) => {
+        each_way!(http1 Http1 $($test)*);
+        each_way!(http2 Http2 $($test)*);
+    };
+    ($module:ident $way:ident $($test:ident)*) => {
+        mod $module {
+            $(
+                #[test]
+                fn $test() {
+                    let _alone = super::alone();
+                    super::$test(super::Way::$way);
+                }
+            )*
+        }
+    };
+}
+
+each_way!(
+    a_constant_delay_is_seen_as_it_is,
+    both_modes_of_two_delays_are_seen,
+    an_open_loop_sees_both_modes_too,
+    a_stall_shows_in_the_response_time_of_an_open_loop,
+    a_stall_shows_in_the_response_time_although_all_places_wait,
+    a_stall_does_not_show_in_the_service_time_of_a_closed_loop,
+    a_hang_is_a_timeout_when_it_expires,
+);

@@ -8,7 +8,8 @@ use std::io::{self, ErrorKind, IoSlice, Read as _, Write as _};
 use std::net::Shutdown;
 use std::sync::Arc;
 
-const READ_BUFFER_BYTES: usize = 64 * 1024;
+/// A loop reads into a buffer of so many bytes.
+pub(crate) const READ_BUFFER_BYTES: usize = 64 * 1024;
 const ANSWERS_PER_WRITE: usize = 64;
 
 /// What all connections of one loop share.
@@ -87,6 +88,11 @@ impl Connection {
     /// Answers whose last byte the system has taken.
     pub fn answered(&self) -> u64 {
         self.answered
+    }
+
+    /// Requests read whose answers the caller holds back.
+    pub fn held(&self) -> u64 {
+        self.held as u64
     }
 
     /// Reads and answers until the socket has no more, or takes no more. `peer_closed` says that the event

@@ -1,10 +1,12 @@
-//! The null server's answers over HTTP/2, for clients that begin with its preface.
+//! Answers over HTTP/2, for clients that begin with its preface: at once, or when the caller says so.
 
 use crate::answer::Answer;
+use crate::connection::Decision;
 use assay_http2::Fault;
 use assay_http2::server::{Event, Server};
 use http::StatusCode;
 use mio::net::TcpStream;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 use std::sync::Arc;
@@ -73,6 +75,12 @@ pub struct Guest {
     /// The block of the answer's fields, and the state of the table that it was written for.
     block: Vec<u8>,
     block_of: Option<u64>,
+    /// Streams whose answers the caller holds back.
+    held: BTreeSet<u32>,
+    /// Answers whose last byte the system has taken.
+    answered: u64,
+    /// Where in `out` answers end that are not all sent, and how many there are up to there.
+    ends: VecDeque<(usize, u64)>,
 }
 
 impl Guest {
@@ -88,15 +96,29 @@ impl Guest {
             sent_bytes: 0,
             block: Vec::new(),
             block_of: None,
+            held: BTreeSet::new(),
+            answered: 0,
+            ends: VecDeque::new(),
         }
     }
 
-    /// Reads and answers until the socket has no more; false once the connection has ended.
+    /// Answers whose last byte the system has taken.
+    pub fn answered(&self) -> u64 {
+        self.answered
+    }
+
+    /// Requests whose answers are held back, and are still asked for.
+    pub fn held(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    /// Reads and answers until the socket has no more; false once the connection has ended. `decide` is asked once for
+    /// each request, which it is told by its stream.
     pub fn serve(
         &mut self,
         buffer: &mut [u8],
         answer: &Prepared,
-        mut before_answer: impl FnMut(),
+        mut decide: impl FnMut(u32) -> Decision,
     ) -> io::Result<bool> {
         loop {
             if !self.send()? {
@@ -113,14 +135,23 @@ impl Guest {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            if self.state == State::Open
-                && self
-                    .take(&buffer[..read], answer, &mut before_answer)
-                    .is_err()
+            if self.state == State::Open && self.take(&buffer[..read], answer, &mut decide).is_err()
             {
                 self.state = State::Broken;
+                self.held.clear();
             }
         }
+    }
+
+    /// Gives one answer that was held back; false where nobody waits for it any more.
+    pub fn release(&mut self, stream: u32, answer: &Prepared) -> bool {
+        let is_asked_for = self.held.remove(&stream);
+        if is_asked_for {
+            self.answer(stream, answer);
+            // A connection that is broken is dropped by the event that tells of it.
+            let _ = self.send();
+        }
+        is_asked_for
     }
 
     /// Answers what `input` asks for.
@@ -128,7 +159,7 @@ impl Guest {
         &mut self,
         mut input: &[u8],
         answer: &Prepared,
-        before_answer: &mut impl FnMut(),
+        decide: &mut impl FnMut(u32) -> Decision,
     ) -> Result<(), Fault> {
         while let Some(event) = self.server.next(&mut input, &mut self.out)? {
             match event {
@@ -136,11 +167,16 @@ impl Guest {
                     stream,
                     is_whole: true,
                 }
-                | Event::End { stream } => {
-                    before_answer();
-                    self.answer(stream, answer);
+                | Event::End { stream } => match decide(stream) {
+                    Decision::Answer => self.answer(stream, answer),
+                    Decision::Hold => {
+                        self.held.insert(stream);
+                    }
+                },
+                Event::Request { .. } => {}
+                Event::Reset { stream } => {
+                    self.held.remove(&stream);
                 }
-                Event::Request { .. } | Event::Reset { .. } => {}
             }
         }
         Ok(())
@@ -169,13 +205,34 @@ impl Guest {
                     self.sent_bytes += written;
                     self.server.note_sent(written);
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    self.count_partly_sent();
+                    return Ok(false);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
         self.out.clear();
         self.sent_bytes = 0;
+        self.ends.clear();
+        self.answered = self.server.answers();
         Ok(true)
+    }
+
+    /// Counts the answers that are sent where the socket has taken a part of them all.
+    #[cold]
+    fn count_partly_sent(&mut self) {
+        let written = self.server.answers();
+        let known = self.ends.back().map_or(self.answered, |&(_, known)| known);
+        if written > known {
+            self.ends.push_back((self.out.len(), written));
+        }
+        while let Some(&(end, answers)) = self.ends.front()
+            && end <= self.sent_bytes
+        {
+            self.answered = answers;
+            self.ends.pop_front();
+        }
     }
 }

@@ -10,6 +10,7 @@ mod alarm;
 pub mod answer;
 pub mod bad_request;
 pub mod chunks;
+mod client;
 pub mod command;
 pub mod connection;
 pub mod fault;

@@ -6,9 +6,9 @@
 //! ready), one receive and one send.
 
 use crate::answer::{Answer, PreparedAnswers};
-use crate::connection::{Connection, Decision, Shared};
+use crate::client::Client;
+use crate::connection::{Decision, READ_BUFFER_BYTES, Shared};
 use crate::http2;
-use assay_http2::frame::PREFACE;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -122,34 +122,6 @@ impl Drop for NullServer {
     }
 }
 
-/// A connection, by what its client speaks.
-enum Guest {
-    /// It has not said enough to tell.
-    New(TcpStream),
-    Http1(Connection),
-    Http2(Box<http2::Guest>),
-    Ended,
-}
-
-impl Guest {
-    /// Looks at the first bytes, which stay to be read: HTTP/2 begins with its preface, and no request of HTTP/1
-    /// begins alike.
-    fn recognised(self) -> Self {
-        let Self::New(stream) = self else { return self };
-        let mut first = [0; PREFACE.len()];
-        match stream.peek(&mut first) {
-            Ok(read) if first[..read] == *PREFACE => {
-                Self::Http2(Box::new(http2::Guest::new(stream)))
-            }
-            // The rest of it is under way, and an event will tell.
-            Ok(read) if read > 0 && PREFACE.starts_with(&first[..read]) => Self::New(stream),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Self::New(stream),
-            Ok(_) => Self::Http1(Connection::new(stream)),
-            Err(_) => Self::Ended,
-        }
-    }
-}
-
 struct Loop {
     poll: Poll,
     waker: Arc<Waker>,
@@ -160,7 +132,7 @@ struct Loop {
     /// The accepting loop's fellows; the others have none.
     peers: Vec<(Sender<TcpStream>, Arc<Waker>)>,
     accepted: usize,
-    connections: Slab<Guest>,
+    connections: Slab<Client>,
     shared: Shared,
     http2: Arc<http2::Prepared>,
     /// What HTTP/2 is read into.
@@ -199,7 +171,7 @@ impl Loop {
             connections,
             shared,
             http2,
-            buffer: vec![0; 64 * 1024].into(),
+            buffer: vec![0; READ_BUFFER_BYTES].into(),
             cost_ns: settings.cost_ns,
             http2_only: settings.http2_only,
             stop,
@@ -266,8 +238,8 @@ impl Loop {
             .is_ok()
         {
             entry.insert(match self.http2_only {
-                true => Guest::Http2(Box::new(http2::Guest::new(stream))),
-                false => Guest::New(stream),
+                true => Client::of_http2(stream),
+                false => Client::New(stream),
             });
         }
     }
@@ -280,28 +252,27 @@ impl Loop {
 
     fn serve(&mut self, key: usize, event: &Event) {
         // An event may still name a connection that ended earlier in the same batch.
-        let Some(guest) = self.connections.get_mut(key) else {
+        let Some(client) = self.connections.get_mut(key) else {
             return;
         };
-        if let Guest::New(_) = guest {
-            *guest = std::mem::replace(guest, Guest::Ended).recognised();
-        }
+        client.recognise();
         let cost_ns = self.cost_ns;
-        let goes_on = match guest {
-            Guest::New(_) => !event.is_read_closed(),
-            Guest::Http1(connection) => {
-                let mut decide = |_| {
-                    burn(cost_ns);
-                    Decision::Answer
-                };
+        let answers = || {
+            burn(cost_ns);
+            Decision::Answer
+        };
+        let goes_on = match client {
+            Client::New(_) => !event.is_read_closed(),
+            Client::Http1(connection) => {
+                let mut decide = |_| answers();
                 let served =
                     connection.serve(&mut self.shared, event.is_read_closed(), &mut decide);
                 served.is_ok() && !connection.has_ended()
             }
-            Guest::Http2(guest) => guest
-                .serve(&mut self.buffer, &self.http2, || burn(cost_ns))
+            Client::Http2(guest) => guest
+                .serve(&mut self.buffer, &self.http2, |_| answers())
                 .unwrap_or(false),
-            Guest::Ended => false,
+            Client::Ended => false,
         };
         if !goes_on {
             self.connections.remove(key);

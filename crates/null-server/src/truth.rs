@@ -3,15 +3,22 @@
 //! One thread. It waits for events until shortly before the next answer is due and then polls without
 //! waiting, since a sleeper wakes late. What still comes late, by other programs' work on this core, is
 //! measured and part of the [`Counts`].
+//!
+//! A client that begins with HTTP/2's preface is answered by that, each stream at its own time.
+
+mod ledger;
 
 use crate::alarm::Alarm;
 use crate::answer::{Answer, Form, PreparedAnswers};
-use crate::connection::{Connection, Decision, Shared};
+use crate::client::Client;
+use crate::connection::{Decision, READ_BUFFER_BYTES, Shared};
+use crate::http2;
 use crate::script::Script;
+use ledger::Ledger;
+pub use ledger::{Counts, Times};
 use mio::event::Event;
 use mio::net::TcpListener;
 use mio::{Events, Interest, Poll, Token, Waker};
-use serde::Serialize;
 use slab::Slab;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -25,60 +32,6 @@ use std::time::{Duration, Instant};
 const LISTENER: Token = Token(usize::MAX);
 const WAKER: Token = Token(usize::MAX - 1);
 const ALARM: Token = Token(usize::MAX - 2);
-/// More answers than this are counted but not timed, so that memory is bounded (24 bytes each).
-const MOST_TIMED: usize = 4_000_000;
-
-/// Exact sums of what the server did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// Connections accepted.
-    pub connections: u64,
-    /// Complete requests read.
-    pub requests_read: u64,
-    /// Answers whose last byte the system has taken.
-    pub answers_written: u64,
-    /// Requests held back now: not yet due, or never.
-    pub held: u64,
-    /// Requests whose connection ended while they were held.
-    pub abandoned: u64,
-    /// From the arrival of the request until its answer was due, for every answer given.
-    pub hold: Times,
-    /// From when an answer was due until it was given.
-    pub late: Times,
-    /// From the arrival of the request until its answer was given: what a client can see.
-    pub taken: Times,
-}
-
-/// Exact quantiles (nearest rank) in nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "each name says all there is to say")]
-pub struct Times {
-    pub count: u64,
-    pub p50_ns: u64,
-    pub p90_ns: u64,
-    pub p99_ns: u64,
-    pub p999_ns: u64,
-    pub max_ns: u64,
-}
-
-impl Times {
-    fn of(times_ns: &[u64]) -> Self {
-        let mut sorted = times_ns.to_vec();
-        sorted.sort_unstable();
-        let at = |quantile: f64| {
-            let rank = (quantile * sorted.len() as f64).ceil() as usize;
-            sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0)
-        };
-        Self {
-            count: sorted.len() as u64,
-            p50_ns: at(0.5),
-            p90_ns: at(0.9),
-            p99_ns: at(0.99),
-            p999_ns: at(0.999),
-            max_ns: at(1.0),
-        }
-    }
-}
 
 /// A running truth server; it stops when dropped.
 #[derive(Debug)]
@@ -111,10 +64,12 @@ impl TruthServer {
             poll,
             alarm,
             listener,
-            connections: Slab::new(),
+            guests: Slab::new(),
             serials: 0,
             due: BinaryHeap::new(),
             shared: Shared::new(Arc::new(PreparedAnswers::new(answer))),
+            http2: http2::Prepared::new(answer),
+            buffer: vec![0; READ_BUFFER_BYTES].into(),
             script,
             start: Instant::now(),
             ledger: Arc::clone(&ledger),
@@ -156,31 +111,13 @@ impl Drop for TruthServer {
     }
 }
 
-#[derive(Debug, Default)]
-struct Ledger {
-    sums: Counts,
-    holds_ns: Vec<u64>,
-    lates_ns: Vec<u64>,
-    takens_ns: Vec<u64>,
-}
-
-impl Ledger {
-    fn counts(&self) -> Counts {
-        Counts {
-            hold: Times::of(&self.holds_ns),
-            late: Times::of(&self.lates_ns),
-            taken: Times::of(&self.takens_ns),
-            ..self.sums.clone()
-        }
-    }
-
-    fn answered(&mut self, hold: Duration, late: Duration) {
-        if self.holds_ns.len() < MOST_TIMED {
-            self.holds_ns.push(hold.as_nanos() as u64);
-            self.lates_ns.push(late.as_nanos() as u64);
-            self.takens_ns.push((hold + late).as_nanos() as u64);
-        }
-    }
+/// Which answer of a connection it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Owed {
+    /// HTTP/1's next, of this form: answers leave a connection in the order of their requests.
+    InTurn(Form),
+    /// That of a stream, whatever the others wait for.
+    OnStream(u32),
 }
 
 /// An answer that is held back. Ordered by when it is due, then by arrival.
@@ -191,15 +128,14 @@ struct Held {
     arrived: Instant,
     key: usize,
     serial: u64,
-    form: Form,
+    owed: Owed,
 }
 
 /// A connection, told apart from a later one in the same place by its `serial`.
 struct Guest {
-    connection: Connection,
+    client: Client,
     serial: u64,
-    held: u64,
-    /// Answers leave a connection in order: none is due before the one in front of it.
+    /// When the last answer in turn is due: none is before the one in front of it.
     last_due: Instant,
 }
 
@@ -207,10 +143,13 @@ struct Loop {
     poll: Poll,
     alarm: Alarm,
     listener: TcpListener,
-    connections: Slab<Guest>,
+    guests: Slab<Guest>,
     serials: u64,
     due: BinaryHeap<Reverse<Held>>,
     shared: Shared,
+    http2: http2::Prepared,
+    /// What HTTP/2 is read into.
+    buffer: Box<[u8]>,
     script: Script,
     start: Instant,
     ledger: Arc<Mutex<Ledger>>,
@@ -246,7 +185,7 @@ impl Loop {
     fn accept(&mut self) {
         while let Ok((mut stream, _)) = self.listener.accept() {
             let _ = stream.set_nodelay(true);
-            let entry = self.connections.vacant_entry();
+            let entry = self.guests.vacant_entry();
             let both = Interest::READABLE | Interest::WRITABLE;
             if self
                 .poll
@@ -255,11 +194,9 @@ impl Loop {
                 .is_ok()
             {
                 self.serials += 1;
-                let (connection, serial) = (Connection::new(stream), self.serials);
                 entry.insert(Guest {
-                    connection,
-                    serial,
-                    held: 0,
+                    client: Client::New(stream),
+                    serial: self.serials,
                     last_due: self.start,
                 });
                 self.ledger
@@ -272,40 +209,57 @@ impl Loop {
     }
 
     fn serve(&mut self, key: usize, event: &Event) {
-        let Some(guest) = self.connections.get_mut(key) else {
+        let Some(guest) = self.guests.get_mut(key) else {
             return;
         };
         let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
         let arrived = Instant::now();
-        let (serial, due_heap) = (guest.serial, &mut self.due);
-        let (last_due, held) = (&mut guest.last_due, &mut guest.held);
-        let mut decide = |form| {
-            let number = ledger.sums.requests_read;
-            ledger.sums.requests_read += 1;
-            ledger.sums.held += 1;
-            *held += 1;
+        let (client, serial, last_due) = (&mut guest.client, guest.serial, &mut guest.last_due);
+        client.recognise();
+        let (answered, held) = (client.answered(), client.held());
+        let (first, mut number) = (ledger.sums.requests_read, ledger.sums.requests_read);
+        let mut hold = |owed| {
             if let Some(hold) = self.script.hold(number, arrived - self.start) {
-                *last_due = (*last_due).max(arrived + hold);
-                due_heap.push(Reverse(Held {
-                    due: *last_due,
+                let mut due = arrived + hold;
+                if let Owed::InTurn(_) = owed {
+                    *last_due = due.max(*last_due);
+                    due = *last_due;
+                }
+                self.due.push(Reverse(Held {
+                    due,
                     number,
                     arrived,
                     key,
                     serial,
-                    form,
+                    owed,
                 }));
             }
+            number += 1;
             Decision::Hold
         };
-        let before = guest.connection.answered();
-        let served = guest
-            .connection
-            .serve(&mut self.shared, event.is_read_closed(), &mut decide);
-        ledger.sums.answers_written += guest.connection.answered() - before;
-        if served.is_err() || guest.connection.has_ended() {
-            ledger.sums.held -= guest.held;
-            ledger.sums.abandoned += guest.held;
-            self.connections.remove(key);
+        let ends = event.is_read_closed();
+        let goes_on = match client {
+            Client::New(_) => !ends,
+            Client::Http1(connection) => {
+                let mut decide = |form| hold(Owed::InTurn(form));
+                let served = connection.serve(&mut self.shared, ends, &mut decide);
+                served.is_ok() && !connection.has_ended()
+            }
+            Client::Http2(guest) => guest
+                .serve(&mut self.buffer, &self.http2, |stream| {
+                    hold(Owed::OnStream(stream))
+                })
+                .unwrap_or(false),
+            Client::Ended => false,
+        };
+        let left = if goes_on { client.held() } else { 0 };
+        let sums = &mut ledger.sums;
+        sums.requests_read = number;
+        sums.answers_written += client.answered() - answered;
+        sums.abandoned += held + (number - first) - left;
+        sums.held = sums.held + left - held;
+        if !goes_on {
+            self.guests.remove(key);
         }
     }
 
@@ -319,7 +273,7 @@ impl Loop {
                 return;
             };
             let Some(guest) = self
-                .connections
+                .guests
                 .get_mut(next.key)
                 .filter(|guest| guest.serial == next.serial)
             else {
@@ -327,13 +281,25 @@ impl Loop {
             };
             // Locked before the send: whoever has seen the answer also finds it counted.
             let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = guest.connection.answered();
-            // A broken connection is dropped by the event that tells of it.
-            let _ = guest.connection.release(&mut self.shared, next.form);
+            let client = &mut guest.client;
+            let before = client.answered();
+            let is_given = match (&mut *client, next.owed) {
+                (Client::Http1(connection), Owed::InTurn(form)) => {
+                    // A broken connection is dropped by the event that tells of it.
+                    let _ = connection.release(&mut self.shared, form);
+                    true
+                }
+                (Client::Http2(guest), Owed::OnStream(stream)) => {
+                    guest.release(stream, &self.http2)
+                }
+                _ => false,
+            };
+            if !is_given {
+                continue;
+            }
             let now = Instant::now();
-            guest.held -= 1;
             ledger.sums.held -= 1;
-            ledger.sums.answers_written += guest.connection.answered() - before;
+            ledger.sums.answers_written += client.answered() - before;
             ledger.answered(next.due - next.arrived, now - next.due);
         }
     }

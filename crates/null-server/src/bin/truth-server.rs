@@ -26,7 +26,8 @@ Examples:
 
 /// Answers after scripted delays, to the microsecond, and counts exactly what it did.
 ///
-/// The counts are printed as JSON when it ends (SIGTERM, Ctrl-C), and served on a port of their own if asked.
+/// Clients that begin with HTTP/2's preface are answered by that, each stream at its own time; HTTP/1.1 keeps the order of
+/// its requests. The counts are printed as JSON when it ends (SIGTERM, Ctrl-C), and served on a port of their own if asked.
 #[derive(Parser)]
 #[command(name = "truth-server", version, after_help = EXAMPLES)]
 struct Arguments {

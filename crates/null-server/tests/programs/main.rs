@@ -1,8 +1,10 @@
 //! The programs of this crate, over real sockets.
 
 mod fault;
+mod http2;
 mod null;
 mod null_http2;
 mod null_http3;
 mod server;
 mod truth;
+mod truth_http2;

@@ -1,78 +1,12 @@
 //! `null-server` over HTTP/2, asked by the engine's own side of the protocol.
 
+use crate::http2::{WIDE, ask, request};
 use crate::server::Server;
-use assay_http2::client::{Client, Event, Request, Windows};
+use assay_http2::client::Windows;
 use assay_http2::frame;
-use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::sync::Arc;
+use std::io::Write;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_null-server");
-
-fn request(method: &str, body: &[u8]) -> Request {
-    let fields = [
-        (":method", method),
-        (":scheme", "http"),
-        (":authority", "a"),
-        (":path", "/"),
-    ];
-    let owned = |text: &str| text.as_bytes().to_vec();
-    Request {
-        fields: fields
-            .iter()
-            .map(|(name, value)| (owned(name), owned(value), true))
-            .collect(),
-        body: Arc::new(body.to_vec()),
-        is_head: method == "HEAD",
-        number: None,
-    }
-}
-
-/// Sends all requests at once; the status and the body's length of each answer.
-fn ask(
-    mut stream: TcpStream,
-    windows: Windows,
-    requests: &[Request],
-    piece: usize,
-) -> BTreeMap<u32, (u16, usize)> {
-    let mut out = Vec::new();
-    let mut client = Client::new(windows, &mut out);
-    let mut buffer = vec![0; piece];
-    let (mut answers, mut open, mut ended) = (BTreeMap::new(), 0, 0);
-    while ended < requests.len() {
-        while open < requests.len() && client.room() > 0 {
-            client
-                .open(open as u32, &requests[open], &mut out)
-                .expect("there is room");
-            open += 1;
-        }
-        stream
-            .write_all(&std::mem::take(&mut out))
-            .expect("it reads");
-        let read = stream.read(&mut buffer).expect("it answers");
-        assert!(
-            read > 0,
-            "closed after {ended} of {} answers",
-            requests.len()
-        );
-        let mut input = &buffer[..read];
-        while let Some(event) = client.next(&mut input, &mut out).expect("it speaks HTTP/2") {
-            match event {
-                Event::Answer { key, status } => drop(answers.insert(key, (status, 0))),
-                Event::Body { key, data } => answers.get_mut(&key).expect("a head").1 += data.len(),
-                Event::End { .. } => ended += 1,
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-    answers
-}
-
-const WIDE: Windows = Windows {
-    stream: 1 << 24,
-    connection: 1 << 30,
-};
 
 #[test]
 fn many_streams_of_one_connection_are_answered() {

@@ -5,12 +5,12 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-const PROGRAM: &str = env!("CARGO_BIN_EXE_truth-server");
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_truth-server");
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 const LAST_REQUEST: &[u8] = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
 
 /// Ends the server and reads the counts it prints.
-fn counts(server: Server) -> Value {
+pub fn counts(server: Server) -> Value {
     let text = server.terminate();
     serde_json::from_str(text.lines().last().expect("it prints its counts")).expect("they are JSON")
 }
