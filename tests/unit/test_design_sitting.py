@@ -256,6 +256,10 @@ def test_a_pilot_keeps_the_shorter_slices_only_where_the_ratios_agree() -> None:
     assert found.pilot.agree and found.lengths.slice_ns == 250 * MS
     assert found.pilot.resolved == pytest.approx(0.0059, abs=1e-4)
     assert found.lengths.why.endswith("; a pilot at 500 ms told the same ratios, to 0.59 %")
+    restless = both([26_000, 15_000, 24_000, 16_000], [16_000, 26_000, 15_000, 24_000])
+    found = piloted(lengths, 500 * MS, {"a": steady, "b": restless})
+    assert found is not None and found.pilot.agree
+    assert "; a pilot at 500 ms told none apart by more than " in found.lengths.why
     found = piloted(lengths, 500 * MS, {"a": steady, "b": slower, "c": same})
     assert found is not None
     assert not found.pilot.agree and found.lengths.slice_ns == 500 * MS

@@ -53,6 +53,8 @@ _SETTLES = 10
 """A short slice is so many settle times: no more than a tenth of the time is lost to them."""
 _QUICK_SETTLE_NS = 2_000_000
 """Of short slices, where answers need no longer: servers' clocks have to be read in it."""
+_TOO_RESTLESS = 0.1
+"""A pilot that could have missed so much (a log ratio) has not shown that ratios are the same."""
 NAMELESS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -239,7 +241,10 @@ def piloted(
         resolved=math.expm1(resolved),
     )
     if agree:
-        why = f"{lengths.why}; a pilot at {time(longer_ns)} told the same ratios, to {share(pilot.resolved)}"
+        told = f"a pilot at {time(longer_ns)} told the same ratios, to {share(math.expm1(resolved))}"
+        if resolved > _TOO_RESTLESS:
+            told = f"a pilot at {time(longer_ns)} told none apart by more than {share(math.expm1(resolved))}"
+        why = f"{lengths.why}; {told}"
         return Piloted(Lengths(slice_ns=lengths.slice_ns, settle_ns=lengths.settle_ns, why=why), pilot)
     a, b = (names.get(case, case) for case in pair)
     said = f"a pilot at {time(lengths.slice_ns)} told another ratio of {a} and {b}"
