@@ -61,6 +61,31 @@ def test_a_folder_that_is_not_there_has_no_number(tmp_path: Path) -> None:
     assert shipping.packed([tmp_path / "nowhere", there]).folders == (there,)
 
 
+def test_a_node_keeps_what_comes_from_the_same_folders_in_one_place(tmp_path: Path) -> None:
+    """At another path each of its servers would be built anew, whichever of them has changed."""
+    folder, place = written(tmp_path / "one", "a/main.go", "b/main.go"), tmp_path / "there"
+    before = shipping.packed([folder])
+    shipping.renew(before.content, before.digest, place)
+    (place / "0/a/main.go").write_text("as it came, and kept while it is whole")
+    shipping.renew(before.content, before.digest, place)
+    assert (place / "0/a/main.go").read_text() != "a/main.go"
+    (folder / "b/main.go").unlink()
+    after = shipping.packed([folder])
+    assert shipping.place_of(after.folders, "10.0.0.1") == shipping.place_of(before.folders, "10.0.0.1")
+    assert shipping.place_of(after.folders, "10.0.0.1") != shipping.place_of(after.folders, "10.0.0.2")
+    shipping.renew(after.content, after.digest, place)
+    assert [path.name for path in sorted((place / "0").iterdir())] == ["a"]
+    assert (place / "0/a/main.go").read_text() == "a/main.go"
+
+
+def test_what_came_only_in_part_comes_again(tmp_path: Path) -> None:
+    folder, place = written(tmp_path / "one", "a/main.go"), tmp_path / "there"
+    written(place, "0/a/half")  # a disk was full, say
+    parcel = shipping.packed([folder])
+    shipping.renew(parcel.content, parcel.digest, place)
+    assert [path.name for path in (place / "0/a").iterdir()] == ["main.go"]
+
+
 @dataclasses.dataclass(frozen=True)
 class Held:
     folder: Path

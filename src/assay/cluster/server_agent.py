@@ -63,10 +63,8 @@ class ServerAgent(NodeAgent):
         self._hear()
 
         def received() -> None:
-            place = self._settings.cache / "cluster" / digest
-            if not (place / "complete").exists():
-                shipping.unpack(content, place)
-                (place / "complete").touch()
+            place = self._settings.cache / "cluster" / shipping.place_of(folders, self._address)
+            shipping.renew(content, digest, place)
             self._moves = [(folder, place / str(number)) for number, folder in enumerate(folders)]
             came = tuple(there for _, there in self._moves)
             self._settings = dataclasses.replace(self._settings, server_folders=came)  # upstreams, too

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
+import shutil
 import tarfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -59,6 +60,26 @@ def _entry(path: Path, name: str) -> tarfile.TarInfo:
     entry.size = path.stat().st_size
     entry.mode = path.stat().st_mode & 0o777
     return entry
+
+
+def place_of(folders: Sequence[Path], node: str) -> str:
+    """The name of the place where a node keeps what comes from these folders, whatever is in them.
+
+    What is built there knows its paths, and is built anew where they are others. Nodes may share a disk.
+    """
+    return hashlib.sha256("\0".join([node, *map(str, folders)]).encode()).hexdigest()[:16]
+
+
+def renew(content: bytes, digest: str, place: Path) -> None:
+    """Have the parcel's content at `place`, and nothing else. Whoever serves from there has ended: a node's
+    role is one agent's at a time."""
+    whole = place / "complete"
+    if whole.exists() and whole.read_text(encoding="ascii") == digest:
+        return
+    if place.exists():
+        shutil.rmtree(place)
+    unpack(content, place)
+    whole.write_text(digest, encoding="ascii")
 
 
 def unpack(content: bytes, folder: Path) -> None:
