@@ -23,8 +23,11 @@ cat "$servers_log"
 [ "$status" -eq 0 ] || exit "$status"
 say "Python tests"
 if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
-# What measures nothing runs on all cores, a file on one of them; what offers load has the machine to itself.
+# What measures nothing runs on all cores, a file on one of them, the longest first. Loads of which no figure is looked
+# at run beside each other; all others have the machine to themselves.
+side_by_side() { .venv/bin/python -m pytest -n logical --dist loadfile --no-loadscope-reorder --durations 15 "$@"; }
 failed=0
-.venv/bin/python -m pytest -n logical --dist loadfile tests/unit tests/golden tests/audit tests/contract || failed=$?
-.venv/bin/python -m pytest tests/e2e || failed=$?
+side_by_side tests/contract tests/golden tests/audit tests/unit || failed=$?
+side_by_side -m beside tests/e2e || failed=$?
+.venv/bin/python -m pytest -m "not beside" --durations 15 tests/e2e || failed=$?
 exit "$failed"

@@ -17,7 +17,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from wire import Last, recording
 
-pytestmark = pytest.mark.skipif(not shutil.which("ab"), reason="the original ab is not installed")
+pytestmark = [
+    pytest.mark.beside,
+    pytest.mark.skipif(not shutil.which("ab"), reason="the original ab is not installed"),
+]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,10 @@ import pytest
 from ab_pair import both, closing
 from wire import Answer, Cut, Last
 
-pytestmark = pytest.mark.skipif(not shutil.which("ab"), reason="the original ab is not installed")
+pytestmark = [
+    pytest.mark.beside,
+    pytest.mark.skipif(not shutil.which("ab"), reason="the original ab is not installed"),
+]
 
 
 @dataclass(frozen=True)

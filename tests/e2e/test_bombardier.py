@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 from wire import HELLO, Cut, recording
 
+pytestmark = pytest.mark.beside
+
 SAMPLES = Path(__file__).parents[1] / "golden" / "expected" / "bombardier"
 ASSAY = [sys.executable, "-m", "assay.cli.main", "bombardier"]
 PATIENCE_S = 60

@@ -11,6 +11,8 @@ import pytest
 from bombardier_cases import CASES, Case
 from bombardier_pair import ASSAY, RECORDED, Told, made, tell
 
+pytestmark = pytest.mark.beside
+
 TOLD = {name: Told(**told) for name, told in json.loads(RECORDED.read_text("utf-8")).items()}
 
 

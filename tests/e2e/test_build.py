@@ -21,6 +21,8 @@ from assay.sut.manifest import FILE
 from assay.trial.observer import Silent
 from assay.trial.prepare import prepare_all
 
+pytestmark = pytest.mark.beside
+
 BUILD = """
 [build]
 command = ["sh", "-c", '''{script}''']

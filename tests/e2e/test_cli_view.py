@@ -20,6 +20,8 @@ from sample_run import stored
 from assay.store import write_series
 from assay.values.series import Series, SeriesPart
 
+pytestmark = pytest.mark.beside
+
 PATIENCE_S = 120
 HOSTILE = "<img src=x onerror=alert(1)>"
 

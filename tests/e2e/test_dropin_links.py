@@ -14,6 +14,8 @@ import pytest
 from ab_pair import closing
 from wire import HELLO, recording
 
+pytestmark = pytest.mark.beside
+
 PATIENCE_S = 120
 PROGRAM = Path(sys.executable).with_name("assay")
 WORKFLOW = Path(__file__).parents[2] / "servers" / "workflow" / "benchmark.json"

@@ -16,7 +16,10 @@ import pytest
 from h2load_pair import Told, both
 from wire import HELLO, Answer, Cut, Last
 
-pytestmark = pytest.mark.skipif(not shutil.which("h2load"), reason="the original h2load is not installed")
+pytestmark = [
+    pytest.mark.beside,
+    pytest.mark.skipif(not shutil.which("h2load"), reason="the original h2load is not installed"),
+]
 ALL = ("exit code", "standard error", "lines", "counts", "requests")
 
 

@@ -17,6 +17,8 @@ import pytest
 
 from assay.sut import leftovers
 
+pytestmark = pytest.mark.beside
+
 HARNESS = """
 import sys
 from pathlib import Path

@@ -12,6 +12,8 @@ import pytest
 from loading import Load
 from wire import recording
 
+pytestmark = pytest.mark.beside
+
 
 @pytest.fixture
 def load(capsys: pytest.CaptureFixture[str]) -> Load:

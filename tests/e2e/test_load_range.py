@@ -13,6 +13,8 @@ from wire import HELLO, recording
 
 from assay.cli.main import main
 
+pytestmark = pytest.mark.beside
+
 
 @pytest.fixture
 def load(capsys: pytest.CaptureFixture[str]) -> Load:

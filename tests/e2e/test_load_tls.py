@@ -11,6 +11,8 @@ import pytest
 from loading import Load
 from wire import Wire, recording
 
+pytestmark = pytest.mark.beside
+
 
 @pytest.fixture
 def load(capsys: pytest.CaptureFixture[str]) -> Load:

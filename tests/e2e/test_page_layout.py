@@ -16,6 +16,8 @@ from assay.report import html, pages
 from assay.store.index import Filter, Index
 from assay.values.run import Run
 
+pytestmark = pytest.mark.beside
+
 LABELS = {
     "long": "a server with a name that never ends " * 6,
     "arabic": "خادم سريع جدا للاختبار",

@@ -13,6 +13,8 @@ from made_rivals import QUICK, assay
 from assay import store
 from assay.values.run import Run
 
+pytestmark = pytest.mark.beside
+
 SLOW = "DELAY_S=0.01 "
 """In the environment of a command: several times slower than without."""
 

@@ -20,6 +20,8 @@ from made_servers import made
 from assay.errors import ServerFailed
 from assay.sut.server import RunningServer, free_port, start
 
+pytestmark = pytest.mark.beside
+
 CPUS = tuple(sorted(os.sched_getaffinity(0)))[:1]
 
 

@@ -18,7 +18,7 @@ from assay.sut import check_all, find_server, read_contract, split_cores
 from assay.sut.services import Services, ServiceSpec, requirements_of_all
 from assay.values.run import Run
 
-pytestmark = pytest.mark.contract
+pytestmark = [pytest.mark.beside, pytest.mark.contract]
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 CHECKOUT = Settings.resolve(environ={})

@@ -14,6 +14,8 @@ from assay.study.init import write_example
 from assay.sut import check_all, prepare, probe
 from assay.sut.server import HOST, start
 
+pytestmark = pytest.mark.beside
+
 
 def settings(folder: Path) -> Settings:
     """The person's own folder; the cache is the checkout's, where the null server may be built already."""

@@ -14,6 +14,8 @@ import pytest
 from wire import Wire, recording
 from wrk_pair import ASSAY, PATIENCE_S
 
+pytestmark = pytest.mark.beside
+
 
 def run(
     *words: str, quiet: bool = False, program: tuple[str, ...] = ASSAY

@@ -14,7 +14,10 @@ import pytest
 from wire import HELLO, Answer, Cut, Last
 from wrk_pair import Told, both, header_sets
 
-pytestmark = pytest.mark.skipif(not shutil.which("wrk"), reason="the original wrk is not installed")
+pytestmark = [
+    pytest.mark.beside,
+    pytest.mark.skipif(not shutil.which("wrk"), reason="the original wrk is not installed"),
+]
 
 
 def hello() -> Answer:
