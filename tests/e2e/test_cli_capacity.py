@@ -92,6 +92,7 @@ def test_a_url_is_searched_from_what_a_closed_loop_gets(tmp_path: Path) -> None:
     assert 20 < first.stages[0].to_per_s < 4000
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -119,6 +120,7 @@ def test_bad_input_is_one_line(tmp_path: Path, words: tuple[str, ...], said: str
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.beside
 def test_a_percentile_that_needs_more_requests_than_the_rate_gives(tmp_path: Path) -> None:
     words = ("--command", command(tmp_path), "--slo", "p99.99<5ms", "--from", "10", "--to", "20")
     ended = assay(tmp_path, "capacity", *words, *QUICK)

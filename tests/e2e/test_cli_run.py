@@ -48,6 +48,7 @@ def the_run(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.beside
 def test_a_study_ends_in_a_screen_a_report_and_a_record(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "exits"])
     ended = assay(tmp_path, "run", "small", "--seed", "7")
@@ -74,6 +75,7 @@ def test_a_study_ends_in_a_screen_a_report_and_a_record(tmp_path: Path) -> None:
     assert again.stdout.startswith(screen)
 
 
+@pytest.mark.beside
 def test_a_wrong_answer_is_told_while_another_server_is_still_built(tmp_path: Path) -> None:
     """The build waits for the other server to have been started; by itself it gives up after a while."""
     made_studies.write(tmp_path, ["wrong body", "right"], blocks=1, ready_timeout_s=1)
@@ -89,6 +91,7 @@ def test_a_wrong_answer_is_told_while_another_server_is_still_built(tmp_path: Pa
     assert ended.stderr.index(early) < ended.stderr.index("greeting/right (fair): ready")
 
 
+@pytest.mark.beside
 def test_json_is_the_whole_run_on_standard_output(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], blocks=1)
     ended = assay(tmp_path, "run", "small", "--json", "--blocks", "2")
@@ -100,6 +103,7 @@ def test_json_is_the_whole_run_on_standard_output(tmp_path: Path) -> None:
     assert run.header.command[-3:] == ("--json", "--blocks", "2")
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_ctrl_c_keeps_what_is_measured_and_resume_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     """And so do SIGTERM, which is all that a job in the background, a container or a service hears, and
@@ -154,6 +158,7 @@ def test_figures_are_shown_whatever_happens_to_the_files(tmp_path: Path) -> None
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -178,6 +183,7 @@ def test_bad_input_is_one_line_and_leaves_no_run(words: tuple[str, ...], said: s
     assert not list(tmp_path.glob("results/*/run.jsonl"))
 
 
+@pytest.mark.beside
 def test_a_second_run_at_once_is_refused_by_name(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right"], measure_s=30)
     command = [*ASSAY, "run", "small"]
@@ -199,6 +205,7 @@ def test_a_second_run_at_once_is_refused_by_name(tmp_path: Path) -> None:
     assert str(process.pid) in ended.stderr
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("name", ["run", "study", "server", "contract"])
 def test_schemas_are_json(name: str, tmp_path: Path) -> None:
     ended = assay(tmp_path, "schema", name)

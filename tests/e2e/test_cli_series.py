@@ -15,6 +15,8 @@ from test_cli_run import ASSAY, assay, environment
 
 from assay.cli.run_series import parts_of
 
+pytestmark = pytest.mark.beside
+
 FIGURE = 'server = "greeting/right"\nfigures = [{ throughput_per_s = 1000 }]'
 
 

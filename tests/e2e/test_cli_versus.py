@@ -89,6 +89,7 @@ def test_a_scan_compares_one_command_with_itself_and_hooks_run_around_it(tmp_pat
     assert len(starts) == 2 + len(run.trials)  # each was looked at once before the first block
 
 
+@pytest.mark.beside
 def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -> None:
     words = [command(tmp_path, "--helper"), command(tmp_path, "--helper", "--body-bytes", "5")]
     flags = ("--budget", "10m", "--within", "0.001%", "--cleanup", "echo >>done")
@@ -104,6 +105,7 @@ def test_ctrl_c_keeps_what_was_measured_and_ends_every_process(tmp_path: Path) -
     assert len(lines) >= 5 and lines[-1]["record"] == "judgement"
 
 
+@pytest.mark.beside
 def test_a_rival_that_dies_under_load_is_a_row_and_the_answer_is_withheld(tmp_path: Path) -> None:
     words = (command(tmp_path, "--die-after", "8"), command(tmp_path), "--name", "mortal", "--name", "sound")
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "20s", "--no-control")
@@ -129,6 +131,7 @@ def test_rivals_that_answer_differently_are_not_compared_unless_that_is_meant(tm
     assert "one sends more bytes (W3)" in " ".join(ended.stdout.split())
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -148,6 +151,7 @@ def test_a_rival_that_does_not_answer_is_one_line(tmp_path: Path, flags: tuple[s
     assert (tmp_path / "done").exists()  # what was set up is cleaned up
 
 
+@pytest.mark.beside
 def test_a_command_that_never_listens_and_a_url_where_nobody_does(tmp_path: Path) -> None:
     ended = assay(tmp_path, "versus", "sleep 60", command(tmp_path), *QUICK, "--ready-timeout", "1s")
     assert ended.returncode == 2
@@ -160,6 +164,7 @@ def test_a_command_that_never_listens_and_a_url_where_nobody_does(tmp_path: Path
     assert "--setup for a ended with exit code 4: no such database" in ended.stderr
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize(
     ("words", "said"),
     [

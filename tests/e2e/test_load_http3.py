@@ -15,6 +15,8 @@ from made_rivals import QUICK, assay
 
 from assay import store
 
+pytestmark = pytest.mark.beside
+
 NULL = (sys.executable, "-m", "assay.null_server", "--http3", "--body", "hello\n")
 COMMAND = shlex.join(NULL)
 """As a rival: its port is in its environment."""

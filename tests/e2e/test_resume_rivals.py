@@ -27,6 +27,7 @@ def torn(folder: Path) -> None:
     path.write_bytes(content + content.splitlines()[1][:1000])
 
 
+@pytest.mark.beside
 def test_a_comparison_goes_on_in_the_block_where_it_was_cut_off(tmp_path: Path) -> None:
     hooks = ("--setup", "echo setup >>h", "--prepare", "echo prepare >>h", "--cleanup", "echo cleanup >>h")
     words = [command(tmp_path, "--delay-s", "0.02"), command(tmp_path), "--name", "slow", "--name", "fast"]
@@ -69,6 +70,7 @@ def test_a_search_goes_on_with_the_rate_that_is_due(tmp_path: Path) -> None:
     assert records(tmp_path)[-1]["record"] == "judgement"
 
 
+@pytest.mark.beside
 @pytest.mark.parametrize("kind", ["versus", "capacity"])
 def test_a_record_that_does_not_say_how_its_servers_are_had_is_not_gone_on_with(
     tmp_path: Path, kind: str
@@ -80,6 +82,7 @@ def test_a_record_that_does_not_say_how_its_servers_are_had_is_not_gone_on_with(
     assert "its record does not say how its servers are had; make a new run" in ended.stderr
 
 
+@pytest.mark.beside
 def test_a_password_in_a_command_is_not_kept_and_the_run_cannot_be_gone_on_with(tmp_path: Path) -> None:
     words = [f"DB_PASSWORD=hunter2 {command(tmp_path)}", command(tmp_path), "--name", "a", "--name", "b"]
     ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "3s", "--no-control")
