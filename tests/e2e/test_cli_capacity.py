@@ -19,15 +19,15 @@ QUICK = ("-d", "300ms", "--warm-up", "0", "-t", "1", "--within", "60%")
 
 def test_an_objective_that_never_holds_even_at_the_lowest_rate(tmp_path: Path) -> None:
     words = ("--command", command(tmp_path, "--delay-s", "0.03"), "--name", "late")
-    rates = ("--from", "50", "--to", "400", "--budget", "3m")
+    rates = ("--from", "150", "--to", "400", "--budget", "3m")
     ended = assay(tmp_path, "capacity", *words, "--slo", "p50<1ms", *rates, *QUICK)
     assert ended.returncode == 1, ended.stderr
-    assert "late does not hold p50<1ms even at 50.0 /s, the lowest" in " ".join(ended.stdout.split())
+    assert "late does not hold p50<1ms even at 150 /s, the lowest" in " ".join(ended.stdout.split())
     lines = records(tmp_path)
     assert lines[-1]["record"] == "judgement"
     found = answer_of(stored(tmp_path))
     assert found.state == "below the range" and found.capacity is not None
-    assert (found.capacity.low, found.capacity.high) == (None, 50.0)
+    assert (found.capacity.low, found.capacity.high) == (None, 150.0)
     assert "[ 1]" in ended.stderr and "missed (p50 3" in ended.stderr
     assert "missed     p50 3" in ended.stdout  # each trial is a row
     again = assay(tmp_path, "report", "latest")
@@ -36,13 +36,13 @@ def test_an_objective_that_never_holds_even_at_the_lowest_rate(tmp_path: Path) -
 
 def test_an_objective_that_always_holds_is_a_bound_from_below(tmp_path: Path) -> None:
     words = ("--command", command(tmp_path), "--name", "easy", "--json", "--csv", "trials.csv")
-    rates = ("--from", "20", "--to", "60", "--budget", "3m")
+    rates = ("--from", "60", "--to", "180", "--budget", "3m")
     ended = assay(tmp_path, "capacity", *words, "--slo", "mean<10s, errors<50%", *rates, *QUICK)
     run = stored(tmp_path)
     assert f'"run_id": "{run.header.run_id}"' in ended.stdout
     found = answer_of(run)
     assert found.state == "above the range" and found.capacity is not None
-    assert (found.capacity.low, found.capacity.high) == (60.0, None)
+    assert (found.capacity.low, found.capacity.high) == (180.0, None)
     assert all(isinstance(trial.plan.load, Open) for trial in run.trials)
     assert all(trial.measurement is not None and trial.measurement.response_time for trial in run.trials)
     assert len((tmp_path / "trials.csv").read_text().splitlines()) == 1 + len(run.trials)
