@@ -23,8 +23,8 @@ cat "$servers_log"
 [ "$status" -eq 0 ] || exit "$status"
 say "Python tests"
 if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
-# What measures nothing runs on all cores, a file on one of them, the longest first. Loads of which no figure is looked
-# at run beside each other; all others have the machine to themselves.
+# What measures nothing runs on all cores, a file on one of them, the longest first. What is right however busy the
+# machine is runs beside others of its kind; all the rest has the machine to itself.
 side_by_side() { .venv/bin/python -m pytest -n logical --dist loadfile --no-loadscope-reorder --durations 15 "$@"; }
 failed=0
 side_by_side tests/contract tests/golden tests/audit tests/unit || failed=$?
