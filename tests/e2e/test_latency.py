@@ -9,12 +9,10 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from assay.design import Slot
+from assay import engine
 from assay.report import markdown, terminal
 from assay.stats import rate_per_s
-from assay.trial import Silent
-from assay.values.measurement import Snapshot
-from assay.values.plan import Open
+from assay.values.plan import Closed, LoadPlan, Open
 from assay.values.run import Run
 from assay.values.trial import Trial
 from assay.verdict import judge
@@ -71,30 +69,26 @@ def test_the_open_loops_follow_the_closed_ones(run: Run) -> None:
 
 
 @pytest.mark.parametrize("woven", [False, True])
-def test_each_is_warmed_by_its_closed_loop(tmp_path: Path, *, woven: bool) -> None:
-    """Which gets more out of a server than it is offered afterwards."""
-    made_studies.write(tmp_path, ["right", "slow"], blocks=1, connections=2, warm_up_s=0.5, woven=woven)
+def test_each_is_warmed_by_its_closed_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, woven: bool
+) -> None:
+    made_studies.write(tmp_path, ["right", "slow"], blocks=1, connections=2, woven=woven)
     with (tmp_path / "studies" / "small.toml").open("a") as file:
         file.write("latency = true\n")
-    watching = Watching()
-    made = made_studies.run(tmp_path, watching)
-    quarters = [trial for trial in made.trials if trial.case.endswith("@25%")]
-    assert len(quarters) == 2
-    for trial in quarters:
-        assert trial.warm_up is not None and trial.warm_up.bound_ns == 500_000_000
-        assert watching.most_per_s[trial.case] > 1.5 * offered(trial)
+    started: list[LoadPlan] = []
+    start = engine.start
 
+    def noted(plan: LoadPlan) -> engine.EngineRun:
+        started.append(plan)
+        return start(plan)
 
-class Watching(Silent):
-    """Keeps the highest rate of answers in each case's warm-up."""
-
-    def __init__(self) -> None:
-        self.most_per_s: dict[str, float] = {}
-
-    def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
-        if snapshot.phase == "warmup" and snapshot.elapsed_ns >= 100_000_000:
-            per_s = snapshot.completed / snapshot.elapsed_ns * 1e9
-            self.most_per_s[slot.case] = max(per_s, self.most_per_s.get(slot.case, 0.0))
+    monkeypatch.setattr(engine, "start", noted)
+    made = made_studies.run(tmp_path)
+    later = [trial for trial in made.trials if "@" in trial.case]
+    loads = [plan.load for plan in started[-2 * len(later) :]]
+    assert len(later) == 2 * 5 and all(trial.warm_up is not None for trial in later)
+    assert loads[::2] == [Closed(connections=2)] * len(later)
+    assert loads[1::2] == [trial.plan.load for trial in later]
 
 
 def test_the_report_has_one_table_of_response_times(run: Run) -> None:
