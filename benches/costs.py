@@ -39,7 +39,9 @@ def _load(server: Server, core: int, *arguments: str) -> Finished:
     return done
 
 
-def _guarded(name: str, title: str, how: str, figures: Callable[[Effort], tuple[Figure, ...]]) -> Benchmark:
+def guarded(name: str, title: str, how: str, figures: Callable[[Effort], tuple[Figure, ...]]) -> Benchmark:
+    """A benchmark of figures; of what it needs and this machine has not, it says that instead."""
+
     def run_it(effort: Effort) -> Outcome:
         try:
             return Outcome(name, title, how, figures=figures(effort))
@@ -256,11 +258,11 @@ def _lag(effort: Effort) -> tuple[Figure, ...]:
 
 
 BENCHMARKS = (
-    _guarded("memory", "memory of the engine", "resident set while the load goes on", _memory),
-    _guarded("start", "from nothing to the first request", "cores not pinned", _start),
-    _guarded(
+    guarded("memory", "memory of the engine", "resident set while the load goes on", _memory),
+    guarded("start", "from nothing to the first request", "cores not pinned", _start),
+    guarded(
         "system-calls", "system calls on the request path", "strace -f -c, 64 connections", _system_calls
     ),
-    _guarded("recording", "statistics on the request path", "times as a load has them", _recording),
-    _guarded("send-lag", "punctuality of an open loop", "64 connections at most, null server", _lag),
+    guarded("recording", "statistics on the request path", "times as a load has them", _recording),
+    guarded("send-lag", "punctuality of an open loop", "64 connections at most, null server", _lag),
 )
