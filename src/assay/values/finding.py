@@ -37,6 +37,11 @@ class Finding(Value, frozen=True, kw_only=True):
     comparison follows from what is known of the two figures. `because` says in a few words why a figure is
     a bound, to stand beside it. `at_most_times` is the factor above the measured throughput that the truth
     cannot exceed, where such a factor is known.
+
+    Among the `figures` are amounts of effects: `wider`, the share by which an interval is enlarged at both
+    ends; `moved`, the share by which first fifths of slices moved a ratio that is taken without them, and by
+    which its interval reaches further in favour of the subject's case; `at_least_times`, the factor of a
+    throughput that is at most what was measured which the truth cannot fall below.
     """
 
     code: str
