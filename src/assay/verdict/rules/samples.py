@@ -100,6 +100,7 @@ def _joined(slices: Sequence[Window]) -> Window:
 
 
 _WINDOW_NS = 100_000_000
+"""As long as the windows of trials and the usual slices, for which the thresholds are made."""
 
 
 def _common_course(loads: Sequence[Load]) -> Ageing | None:
