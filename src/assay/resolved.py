@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.design.lengths import PILOT_CYCLES
+from assay.design.rates import closed_loop_of
 from assay.design.sitting import takes_turns
 from assay.design.study import WATCHED
 from assay.sut.build import Prepared
@@ -120,19 +121,26 @@ class ResolvedRun:
 
         The warm-ups of the first are watched; the others go by these, which were steady only where their last
         change lay within the first third, for one and a half times as long (`assay.design.warming`). What
-        follows closed loops is warmed by them, each time until they are steady, and the least by itself.
+        follows closed loops has the least of a warm-up by itself; before that it is warmed by its closed
+        loop, each time until that is steady, unless it finds the server of a sitting, which is warm.
         """
         (least_s, most_s), trials = case.expected_s(), case.case.trials(self.blocks)
         if case.case.later:
             own_s = case.warm_up.min_ns / 1e9
-            return least_s + own_s, most_s + own_s
-        others = next((group for group in self.taking_turns if any(one is case for one in group)), ())
-        if self.design.weave is not None and len(others) > 1:
-            turns_s = _turns_s(self.design.weave, case, trials)
+            warm = self._sits(closed_loop_of(case.case, (one.case for one in self.cases)))
+            return (least_s, least_s) if warm else (least_s + own_s, most_s + own_s)
+        weave = self.design.weave
+        if weave is not None and self._sits(case.case.id):
+            turns_s = _turns_s(weave, case, trials)
             least_s, most_s = least_s + turns_s, most_s + turns_s
         later_s = max(least_s, most_s - case.warm_up.max_ns / 2e9)
         watched = min(trials, WATCHED) / trials if trials else 1.0
         return least_s, watched * most_s + (1 - watched) * later_s
+
+    def _sits(self, case: str) -> bool:
+        """Whether that case takes turns with others."""
+        groups = ({one.case.id for one in group} for group in self.taking_turns)
+        return self.design.weave is not None and any(case in group and len(group) > 1 for group in groups)
 
     @property
     def trials(self) -> int:

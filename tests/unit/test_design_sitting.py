@@ -10,14 +10,14 @@ from made_runs import case, plan
 from msgspec.structs import replace
 
 from assay.adhoc.rivals import one_program
-from assay.design import Due, DueSitting, next_due
+from assay.design import Due, DueSitting, next_due, to_stand
 from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted, too_short, warming_ns
 from assay.engine import AgreedTurns
 from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Open, Stage
 from assay.values.run import Run
 from assay.values.sitting import ALIKE_NS, SHORTEST_NS, UNLIKE_NS, Lengths, Sitting, Weave
-from assay.values.trial import Case, Failure
+from assay.values.trial import Case, Failure, OfCapacity
 from assay.values.weave import Slice, WovenPlan
 
 MS = 1_000_000
@@ -27,11 +27,11 @@ WARM = WarmUp(min_ns=0, max_ns=0)
 
 
 def study(cases: list[Case], blocks: int = 2, weave: Weave | None = UNLIKE) -> Run:
-    made = made_runs.run(cases, (), blocks=blocks)
+    made = made_runs.run([replace(one, rate=None) for one in cases], (), blocks=blocks)
     opened = plan(load=Open(stages=(Stage(duration_ns=1, from_per_s=1, to_per_s=1),), max_connections=4))
     plans = {one.id: opened if one.load == "open" else plan() for one in cases}
     design = StudyDesign(blocks=blocks, seed=3, plans=plans, warm_ups=dict.fromkeys(plans, WARM), weave=weave)
-    return replace(made, header=replace(made.header, design=design))
+    return replace(made, header=replace(made.header, design=design, cases=tuple(cases)))
 
 
 def sat(due: DueSitting, **failures: Failure) -> Sitting:
@@ -82,6 +82,42 @@ def test_closed_loops_of_a_block_that_ask_the_same_are_a_sitting() -> None:
     assert len(kinds) == 6
     assert set(kinds[:3]) == set(kinds[3:]) == {frozenset("ab"), frozenset("cd"), "e"}
     assert [sitting.number for sitting in run.sittings] == [0, 1, 2, 3]
+
+
+def follows(closed: str, *others: str) -> Case:
+    """An open loop at half of what that closed loop carries, or the slowest of several."""
+    rate = OfCapacity(cases=(closed, *others), load="c", share=0.5, common=bool(others))
+    return case(f"{closed}@{'common' if others else 'half'}", rate=rate)
+
+
+def test_what_follows_from_a_sitting_comes_while_its_servers_stand() -> None:
+    cases = [case("a"), case("b"), case("c", load="other"), case("d", load="other")]
+    cases += [follows("a"), follows("c"), follows("d", "c"), follows("b", "d")]
+    run = study(cases)
+    came: list[str] = []
+    while (due := next_due(run)) is not None:
+        if isinstance(due, DueSitting):
+            came.append("+".join(sorted(lane.slot.case for lane in due.lanes)))
+            run = run.after(sat(due))
+            lanes = frozenset(came[-1].split("+"))
+            assert to_stand(run) <= lanes and to_stand(run) >= lanes & {"a", "c"}
+        else:
+            own = due.slot.case.partition("@")[0]
+            came.append(due.slot.case)
+            assert own in to_stand(run) or own == "b"
+            run = run.after(made_runs.trial(due.slot.case, due.slot.block, number=due.slot.number))
+    for block in (came[:6], came[6:]):
+        of_ab, of_cd = block.index("a+b"), block.index("c+d")
+        assert block[of_ab + 1] in {"a@half", "b@common"}
+        assert {block[of_cd + 1], block[of_cd + 2]} == {"c@half", "d@common"}
+    assert came.index("b@common") > came.index("c+d")  # the first block settles the rate, of all of them
+    assert to_stand(run) == frozenset()
+
+
+def test_without_weaving_no_server_stands_after_its_trial() -> None:
+    run = study([case("a"), case("b"), follows("a")], weave=None)
+    run = run.after(made_runs.trial("a", 0)).after(made_runs.trial("b", 0))
+    assert to_stand(run) == frozenset()
 
 
 @pytest.mark.parametrize("seed", [0, 18_500_000_000_000, 10**30])

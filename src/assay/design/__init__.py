@@ -3,7 +3,8 @@
     while (due := next_due(run)) is not None:
         ...                                     # the controller runs it, stores it, and asks again
 
-Where the design is woven, what is due may be a sitting: trials of a block that take turns.
+Where the design is woven, what is due may be a sitting: trials of a block that take turns. Its servers stand
+on for the loads that follow from it (`to_stand`).
 
 A kind of run is a value in `assay.values.design`, a function here that says what comes next, a file of its
 words in `assay.report`, and a line in each table that names them: `NEXT` here, `SENTENCES` (report/answer.py)
@@ -13,8 +14,8 @@ and `WORDS` (report/run_live.py). Without words of its own it has those of any r
 from __future__ import annotations
 
 from assay.design.due import Due, given_up
-from assay.design.kinds import NEXT, next_due, next_trial
+from assay.design.kinds import NEXT, next_due, next_trial, to_stand
 from assay.design.schedule import Slot
 from assay.design.sitting import DueSitting
 
-__all__ = ["NEXT", "Due", "DueSitting", "Slot", "given_up", "next_due", "next_trial"]
+__all__ = ["NEXT", "Due", "DueSitting", "Slot", "given_up", "next_due", "next_trial", "to_stand"]

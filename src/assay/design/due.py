@@ -30,7 +30,9 @@ class Warming:
 class Due:
     """The trial to run now, with nothing left to settle: its load and its warm-up, `warming` before that.
 
-    Where there is a `failure` it need not be tried: why it cannot be measured is known beforehand.
+    Where there is a `failure` it need not be tried: why it cannot be measured is known beforehand. A load
+    that `follows` from a closed loop, the case named, is offered to that case's server where it stands, which
+    is warm already.
     """
 
     slot: Slot
@@ -38,6 +40,7 @@ class Due:
     warm_up: WarmUp
     failure: Failure | None = None
     warming: Warming | None = None
+    follows: str = ""
 
 
 def given_up(trials: Sequence[Trial], case: str, *, death_is_answer: bool = False) -> Failure | None:

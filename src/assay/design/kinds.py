@@ -24,6 +24,10 @@ NEXT: dict[type[AnyDesign], Callable[[Run], Due | None]] = {
 }
 
 
+STANDING: dict[type[AnyDesign], Callable[[Run], frozenset[str]]] = {StudyDesign: study.to_stand}
+"""The cases whose servers, of the sitting before, are wanted for loads that follow from it."""
+
+
 def next_trial(run: Run) -> Due | None:
     """The trial that is due after those of the run; None where the run has ended."""
     return NEXT[type(run.header.design)](run)
@@ -36,3 +40,10 @@ def next_due(run: Run) -> Due | DueSitting | None:
         return next_trial(run)
     dues = left(run)
     return sitting_of(run, dues) or (dues[0] if dues else None)
+
+
+def to_stand(run: Run) -> frozenset[str]:
+    """The cases whose servers are to stay up now, after their sitting, until the loads that follow from it
+    are done; none where trials follow one another, each with a server of its own."""
+    wanted = STANDING.get(type(run.header.design)) if run.header.design.weave else None
+    return wanted(run) if wanted else frozenset()

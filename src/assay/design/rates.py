@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assay.capacity.objective import parse
@@ -33,6 +33,16 @@ def settled(due: Due, case: Case, run: Run) -> Due:
     return due
 
 
+def closed_loop_of(case: Case, cases: Iterable[Case]) -> str:
+    """The closed loop of the same server, from which its load follows; empty where it follows from none."""
+    if case.search is not None:
+        return case.search.case
+    if case.rate is None:
+        return ""
+    own = {one.id for one in cases if one.server_name == case.server_name}
+    return next((one for one in case.rate.cases if one in own), case.rate.cases[0])
+
+
 def _at_share(due: Due, case: Case, rate: OfCapacity, run: Run) -> Due:
     """The trial at a share of one case's throughput, or of the slowest of several."""
     trials = run.trials
@@ -48,9 +58,7 @@ def _at_share(due: Due, case: Case, rate: OfCapacity, run: Run) -> Due:
     per_s = rate.share * min(rate_per_s(one.measurement) for one in seen if one.measurement)
     if per_s <= 0:
         raise ServerFailed("load", "its closed loop answered nothing, so there is no rate to offer")
-    servers = {one.id: one.server for one in run.header.cases}
-    own_loop = next((one for one in rate.cases if servers[one] == case.server), rate.cases[0])
-    return _warmed(due, at_rate(due.plan, per_s), run, own_loop)
+    return _warmed(due, at_rate(due.plan, per_s), run, closed_loop_of(case, run.header.cases))
 
 
 def _at_next_rate(due: Due, case: Case, search: Search, run: Run) -> Due:
@@ -73,7 +81,7 @@ def _warmed(due: Due, plan: LoadPlan, run: Run, closed: str) -> Due:
     whole = run.header.design.warm_ups[closed]
     warming = Warming(bounded(run.header.design.plans[closed], whole), whole) if whole.max_ns else None
     own = WarmUp(min_ns=whole.min_ns, max_ns=whole.min_ns)
-    return replace(due, plan=bounded(plan, own), warm_up=own, warming=warming)
+    return replace(due, plan=bounded(plan, own), warm_up=own, warming=warming, follows=closed)
 
 
 def _latest(case: str, block: int, trials: Sequence[Trial]) -> Trial | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assay.design.due import Due, bounded, given_up
-from assay.design.rates import settled
+from assay.design.rates import closed_loop_of, settled
 from assay.design.schedule import Slot, order, remaining
 from assay.design.warming import warm_up_for
 from assay.errors import ServerFailed
 from assay.values.run import Header, Run
-from assay.values.trial import Failure
+from assay.values.trial import Case, Failure
 from assay.verdict.search import answers_of
 
 WATCHED = 2
@@ -24,13 +26,43 @@ def next_trial(run: Run) -> Due | None:
 def left_of_block(run: Run) -> tuple[Due, ...]:
     """What is left of the block that has begun, or else of the next one, in order.
 
-    Loads that follow from others' are settled for the first of them alone: the others are not due yet.
+    Loads that follow from others' are settled for the first of them alone: the others are not due yet. What
+    follows from the sitting before comes first, while its servers stand.
     """
     left = to_come(run)
     cases = {case.id: case for case in run.header.cases}
     of_block = [slot for slot in left if slot.block == left[0].block]
-    now = [slot for slot in of_block if not cases[slot.case].later] or of_block[:1]
+    now = (
+        _following(run, of_block)[:1]
+        or [slot for slot in of_block if not cases[slot.case].later]
+        or of_block[:1]
+    )
     return tuple(_due(run, slot) for slot in now)
+
+
+def to_stand(run: Run) -> frozenset[str]:
+    """The cases of the latest sitting whose servers loads that are left of its block follow from: they are
+    wanted standing."""
+    cases = {case.id: case for case in run.header.cases}
+    left = _following(run, to_come(run))
+    return frozenset(closed_loop_of(cases[slot.case], run.header.cases) for slot in left)
+
+
+def _following(run: Run, slots: Sequence[Slot]) -> list[Slot]:
+    """The slots of the latest sitting's block whose loads follow from closed loops that were lanes of it, and
+    from none that is still to come."""
+    if not run.sittings:
+        return []
+    latest = run.sittings[-1]
+    lanes = {trial.case for trial in latest.trials}
+    tried = {trial.case for trial in run.trials if trial.block <= latest.block}
+    cases = {case.id: case for case in run.header.cases}
+
+    def follows(case: Case) -> bool:
+        needed = case.rate.cases if case.rate else ()
+        return closed_loop_of(case, run.header.cases) in lanes and tried.issuperset(needed)
+
+    return [slot for slot in slots if slot.block == latest.block and follows(cases[slot.case])]
 
 
 def to_come(run: Run) -> tuple[Slot, ...]:

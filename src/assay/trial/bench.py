@@ -16,6 +16,7 @@ from assay.sut import leftovers
 from assay.sut.cores import CoreSplit
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
+from assay.trial.held import Held
 from assay.trial.observer import Observer
 from assay.trial.where import HERE, Where
 from assay.values.design import Commands, RivalsDesign
@@ -31,6 +32,7 @@ class Bench:
     observer: Observer
     services: Services
     hooks: Hooks
+    held: Held
     loopback_bytes_per_s: float | None = None
     where: Where = HERE
 
@@ -63,6 +65,7 @@ def open_bench(
             observer=observer,
             services=none,
             hooks=hooks,
+            held=Held(observer.note),
             where=where,
         )
 

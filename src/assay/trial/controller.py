@@ -12,7 +12,7 @@ from dataclasses import replace
 import msgspec
 
 from assay import store
-from assay.design import Due, DueSitting, next_due
+from assay.design import Due, DueSitting, next_due, to_stand
 from assay.design.sitting import takes_turns
 from assay.errors import AssayError, ServerFailed
 from assay.resolved import ResolvedCase, ResolvedRun
@@ -70,7 +70,10 @@ def _told(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
     """The run, after saying which of its loads take no turns where they usually do, and why."""
     others = [case for case in resolved.cases if case.case.later or not takes_turns(case.plan)]
     if resolved.design.weave is not None and others:
-        observer.note("one after the other: open loops, searches and counted loads take no turns")
+        observer.note(
+            "one after the other: open loops, searches and counted loads take no turns; "
+            "what follows from a sitting is asked of its servers"
+        )
     if resolved.design.unwoven:
         observer.note(f"one after the other: {resolved.design.unwoven}")
     return resolved
@@ -93,10 +96,11 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
         servers = _prepared(resolved, bench)
         preload()
         run_services = Services(resolved.services, bench.settings, bench.split, run_file.logs)
-        with bench.where.site.services(run_services) as services:
+        with bench.where.site.services(run_services) as services, bench.held as held:
             loopback = run.header.environment.loopback_bytes_per_s
             bench = replace(bench, logs=run_file.logs, services=services, loopback_bytes_per_s=loopback)
             while (due := next_due(run)) is not None:
+                held.only(to_stand(run))
                 if isinstance(due, DueSitting):
                     sitting = _sitting(resolved, due, servers, bench)
                     run_file.append(SittingDone(sitting=sitting), observer.note)

@@ -21,7 +21,8 @@ from assay.errors import EXIT_WITHHELD, AssayError, InputError, ServerFailed
 from assay.quantities import rate
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.trial.bench import Bench
-from assay.trial.one_trial import Running, start
+from assay.trial.held import Running
+from assay.trial.one_trial import start
 from assay.values.design import ContestDesign, SearchDesign
 from assay.values.plan import Closed, StopAfter
 

@@ -1,4 +1,4 @@
-"""One trial: a fresh server, tested, warmed, measured, tested again, stopped."""
+"""One trial: a server, fresh or warm from its sitting, tested, warmed, measured, tested again."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from assay.sut import probe
 from assay.sut.build import Prepared
 from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
-from assay.sut.server import RunningServer
 from assay.sut.standing import Standing, StandingServer
 from assay.trial.bench import Bench
+from assay.trial.held import Running, Warm
 from assay.trial.warmup import warmed_up
 from assay.values.design import WarmUp
 from assay.values.measurement import Measurement
@@ -41,8 +41,6 @@ _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
 _UNFIT = re.compile(r"[^\w.+@-]+")
 """What a case's name may hold and its log's name should not."""
-
-Running = RunningServer | StandingServer
 
 
 @dataclass(frozen=True)
@@ -94,20 +92,24 @@ def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: 
     )
 
 
+def _fresh(case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench) -> Warm:
+    """The server, started, and warmed by nobody yet."""
+    bench.observer.phase(due.slot, "start")
+    return Warm(start(case, prepared, bench, f"{due.slot.case}-{due.slot.block}"), None)
+
+
 def _measured(
     trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
 ) -> Trial:
     slot, routes = due.slot, tested_routes(case)
     bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
-    bench.observer.phase(slot, "start")
-    running = start(case, prepared, bench, f"{slot.case}-{slot.block}")
+    running, warmed = bench.held.take(due.follows) or _fresh(case, prepared, due, bench)
     try:
         bench.observer.phase(slot, "contract")
         before, wrong = probe.test(case.contract, routes, running.host, running.port)
         if wrong:
             raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
-        warmed = None
-        if due.warming is not None:
+        if due.warming is not None and warmed is None:
             first = planned(case, due.warming.plan, bench, running.url)
             warmed = _warm(slot, first, due.warming.rule, running, bench)
         plan = planned(case, due.plan, bench, running.url)
@@ -115,8 +117,13 @@ def _measured(
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
         _check_alive(running, bench)
+    except BaseException:
+        running.stop()
+        raise
+    if due.follows:
+        bench.held.keep(due.follows, running, warmed)
+    else:
         bench.observer.phase(slot, "stop")
-    finally:
         running.stop()
     measured = loaded.measurement
     return msgspec.structs.replace(

@@ -1,4 +1,4 @@
-"""One sitting: all servers of a block started, tested, loaded in turns, tested again, stopped."""
+"""One sitting: all servers of a block started, tested, loaded in turns, tested again, handed on."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from assay.sut import probe
 from assay.sut.build import Prepared
 from assay.sut.standing import Standing, StandingServer
 from assay.trial.bench import Bench
+from assay.trial.held import Running
 from assay.trial.one_trial import (
-    Running,
     contract_seen,
     failure_of,
     link_to,
@@ -81,8 +81,8 @@ class _Offered:
 
 
 def run_sitting(due: DueSitting, asked: Sequence[Asked], bench: Bench) -> Sitting | None:
-    """Run a sitting. Whatever a server does wrong becomes its trial's failure, and the others go on; no
-    process is left.
+    """Run a sitting. Whatever a server does wrong becomes its trial's failure, and the others go on. Servers
+    that were measured stand on (`bench.held`); no other process is left.
 
     Ctrl-C ends it: it is `cut`, or None where too few cycles were whole to count.
     """
@@ -99,7 +99,7 @@ def run_sitting(due: DueSitting, asked: Sequence[Asked], bench: Bench) -> Sittin
             if offered is not None and offered.cut and not offered.turns.whole:
                 return None
         after = [_trial_of(due, lane, place, offered, bench) for place, lane in enumerate(lanes)]
-        _tell(bench, lanes, "stop")
+        _hand_on(lanes, after, bench)
     done = {**failed, **{trial.case: trial for trial in after}}
     order = [trial.case for trial in after] + list(failed)  # lanes first: their numbers are places in `turns`
     lengths = offered.turns.lengths if offered else (due.lengths or _unknown(due))
@@ -117,8 +117,8 @@ def run_sitting(due: DueSitting, asked: Sequence[Asked], bench: Bench) -> Sittin
 
 @contextlib.contextmanager
 def _started(asked: Sequence[Asked], failed: dict[str, Trial], bench: Bench) -> Iterator[list[_Lane]]:
-    """The lanes whose servers run and keep their contract; why others do not goes to `failed`. All are
-    stopped at the end."""
+    """The lanes whose servers run and keep their contract; why others do not goes to `failed`. All that are
+    still among them at the end are stopped."""
     lanes: list[_Lane] = []
     try:
         for one in asked:
@@ -136,6 +136,16 @@ def _started(asked: Sequence[Asked], failed: dict[str, Trial], bench: Bench) -> 
                 lane.running.stop()
             except ServerFailed as problem:
                 bench.observer.note(f"{lane.asked.trial.case}: {problem.reason}")
+
+
+def _hand_on(lanes: list[_Lane], after: Sequence[Trial], bench: Bench) -> None:
+    """Give the servers that were measured away, to be stopped where nothing follows; the others stay here."""
+    _tell(bench, lanes, "stop")
+    measured = {trial.case: trial for trial in after if trial.measurement is not None}
+    for lane in lanes:
+        if (trial := measured.get(lane.asked.trial.case)) is not None:
+            bench.held.keep(trial.case, lane.running, trial.warm_up)
+    lanes[:] = [lane for lane in lanes if lane.asked.trial.case not in measured]
 
 
 def _start(asked: Asked, bench: Bench) -> _Lane:

@@ -1,4 +1,4 @@
-"""`Trial`: one presentation of one load to one fresh server process; the unit of replication."""
+"""`Trial`: one presentation of one load to one server process; the unit of replication."""
 
 from __future__ import annotations
 
