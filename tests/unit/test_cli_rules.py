@@ -64,7 +64,7 @@ def test_a_rule_in_full_says_every_effect_and_when_it_has_it(code: str, capsys: 
 def test_what_a_note_does_is_said_beside_what_a_finding_does(capsys: Captured) -> None:
     assert main(["explain", "H3", "S4"]) == 0
     noted, only_a_note = words(capsys.readouterr().out).split("S4 an outlier")
-    assert "effect throughput at least, times void none (as a note)" in noted
+    assert "at least, at most by its idle time, times void none (as a note)" in noted
     assert "effect none means" in only_a_note
 
 
@@ -94,6 +94,7 @@ def test_the_same_for_programs(capsys: Captured) -> None:
                 "because": one.because,
                 "when": one.when,
                 "way": one.way,
+                "held_back": one.held_back,
             }
             for one in rule.effects
         ]

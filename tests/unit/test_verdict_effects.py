@@ -18,8 +18,8 @@ from assay.verdict.rule import Hit
 
 
 def found(code: str, at_most_times: float | None = None) -> Finding:
-    hit = Hit("flagged", "seen", at_most_times=at_most_times)
-    return RULES[code].finding(Subject(case="a"), hit)
+    made = RULES[code].finding(Subject(case="a"), Hit("flagged", "seen"))
+    return replace(made, at_most_times=at_most_times)
 
 
 def test_of_several_bounds_from_above_the_smallest_holds() -> None:

@@ -9,13 +9,35 @@ from msgspec.structs import replace
 from test_verdict_fleet_rules import generator
 from test_verdict_http2_rules import FREE, over_http2, streams_plan
 
+from assay.values.finding import Subject
 from assay.values.measurement import Connections, Measurement, Outcome
 from assay.values.run import Run
 from assay.values.trial import GeneratorSeen, Link
-from assay.verdict import judge
+from assay.verdict import RULES, Rule, judge
+from assay.verdict.rule import Hit
 
 BUSY = 0.8
 BOUND = pytest.approx(BUSY**-3)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.code)
+def test_a_rule_bounds_what_was_held_back_and_nothing_else(rule: Rule) -> None:
+    for effects in rule.effects:
+        made = rule.finding(Subject(case="a"), Hit("flagged", "seen", effects=effects), busy_share=BUSY)
+        assert made.at_most_times == (BOUND if effects.held_back else None)
+        assert effects.throughput == "at least" or not effects.held_back
+        noted = rule.finding(Subject(case="a"), Hit("note", "seen", effects=effects), busy_share=BUSY)
+        assert noted.at_most_times is None
+
+
+def test_a_server_that_held_itself_back_is_not_bounded_by_its_idle_time() -> None:
+    """Neither is one that lost what cores it had: H1 where client and server share them, H2."""
+    itself = {
+        code
+        for code, rule in RULES.items()
+        if any(one.throughput == "at least" and not one.held_back for one in rule.effects)
+    }
+    assert itself == {"W7", "S2", "T3", "H1", "H2"}
 
 
 def stalled() -> Measurement:

@@ -109,6 +109,7 @@ def as_json() -> str:
                     "because": effects.because,
                     "when": effects.when,
                     "way": effects.way,
+                    "held_back": effects.held_back,
                 }
                 for effects in rule.effects
             ],

@@ -27,7 +27,7 @@ from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, 
 from assay.verdict.search import answers_of
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
-from assay.verdict.seen import RunSeen
+from assay.verdict.seen import CaseSeen, RunSeen
 
 ODD_SHARE = 0.2
 """Share of a case's trials that a passing disturbance may hit and still be a note: its weight is in
@@ -129,7 +129,8 @@ def judge_load(
             hits.append((rule, _hit(rule, load, rule.limits)))
         elif isinstance(rule, TrialsRule):
             hits.append((rule, rule.check((load,), rule.limits)))
-    return _sorted(rule.finding(Subject(), hit) for rule, hit in hits if hit is not None)
+    busy = load.server_busy_share
+    return _sorted(rule.finding(Subject(), hit, busy_share=busy) for rule, hit in hits if hit is not None)
 
 
 def find(run: RunSeen) -> tuple[Finding, ...]:
@@ -164,8 +165,16 @@ def _apply(rule: Rule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding
         case PairRule():
             return _apply_to_pairs(rule, run, limits)
         case RunRule():
-            return (rule.finding(subject, hit) for subject, hit in rule.check(run, limits))
+            return (
+                rule.finding(subject, hit, busy_share=_busy_share(run, subject))
+                for subject, hit in rule.check(run, limits)
+            )
     raise TypeError(f"{rule.code} is of no known kind")
+
+
+def _busy_share(run: RunSeen, subject: Subject) -> float | None:
+    seen = run.find(subject.case or "")
+    return seen.server_busy_share if seen else None
 
 
 def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
@@ -173,7 +182,7 @@ def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Fi
     for seen in run.cases:
         if seen.case.role not in rule.exempt:
             hits = [_hit(rule, load, limits) for load in seen.loads]
-            findings.extend(_merged(rule, Subject(case=seen.case.id), hits))
+            findings.extend(_merged(rule, seen, hits))
     yield from _shared(rule, findings, {seen.case.id: seen.name for seen in run.cases if seen.loads})
 
 
@@ -186,7 +195,7 @@ def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, limits: Limits) -
         else:
             hit = rule.check(seen, run, limits)
         if hit is not None:
-            yield rule.finding(Subject(case=seen.case.id), hit, len(seen.loads))
+            yield rule.finding(Subject(case=seen.case.id), hit, len(seen.loads), seen.server_busy_share)
 
 
 def _hit(rule: LoadRule, load: Load, limits: Limits) -> Hit | None:
@@ -213,7 +222,7 @@ def _apply_to_pairs(rule: PairRule, run: RunSeen, limits: Limits) -> Iterator[Fi
                 yield rule.finding(Subject(case=a.case.id, other_case=b.case.id), hit)
 
 
-def _merged(rule: Rule, subject: Subject, answers: list[Hit | None]) -> Iterator[Finding]:
+def _merged(rule: Rule, seen: CaseSeen, answers: list[Hit | None]) -> Iterator[Finding]:
     """One finding for all trials of a case: the gravest speaks, the count is said."""
     hits = [hit for hit in answers if hit is not None]
     if not hits:
@@ -221,7 +230,7 @@ def _merged(rule: Rule, subject: Subject, answers: list[Hit | None]) -> Iterator
     worst = max(hits, key=lambda hit: (_GRAVEST[hit.severity], hit.gravity))
     if rule.passing and len(hits) <= ODD_SHARE * len(answers):
         worst = replace(worst, severity="note")
-    finding = rule.finding(subject, worst, len(hits))
+    finding = rule.finding(Subject(case=seen.case.id), worst, len(hits), seen.server_busy_share)
     if len(answers) > 1:
         every = "every trial" if len(hits) == len(answers) else f"{len(hits)} of {len(answers)} trials"
         finding = _remarked(

@@ -12,6 +12,7 @@ from typing import Literal
 
 from assay.values.finding import Effect, Finding, Severity, Subject
 from assay.verdict.load import Load
+from assay.verdict.pace import at_most
 from assay.verdict.seen import CaseSeen, RunSeen
 
 Limits = Mapping[str, float]
@@ -34,7 +35,8 @@ class Effects:
 
     `because` is the reason in a few words, to stand beside a bound; without an effect on figures it says what
     there is instead. `when` says in which case a rule with several effects has this one, `way` in whose
-    favour a comparison holds that does in one direction only.
+    favour a comparison holds that does in one direction only. `held_back` says that something outside of the
+    server kept it from more: the time that its cores idled bounds from above what it may do without that.
     """
 
     throughput: Effect = "none"
@@ -43,12 +45,15 @@ class Effects:
     because: str = ""
     when: str = ""
     way: str = ""
+    held_back: bool = False
 
     @property
     def words(self) -> str:
-        """As a list: "throughput at least, times void"."""
+        """As a list: "throughput at least, at most by its idle time, times void"."""
         named = (("throughput", self.throughput), ("times", self.times), ("comparison", self.comparison))
         said = [f"{what} {effect}" for what, effect in named if effect not in ("none", None)]
+        if self.held_back:
+            said.insert(1, "at most by its idle time")
         if self.comparison == "none":
             said.append("the comparison holds")
         which = ": ".join(filter(None, (self.when, self.way)))
@@ -66,7 +71,7 @@ class Hit:
 
     Of several hits of one rule on one case, the one with the highest `gravity` speaks for all.
     `effects` are those of the rule's that it has here; without them it has the rule's first, as a note
-    none. `at_most_times` is the most by which the truth may exceed a throughput that is a bound.
+    none.
     """
 
     severity: Severity
@@ -75,7 +80,6 @@ class Hit:
     gravity: float = 0.0
     remedy: str = ""
     effects: Effects | None = None
-    at_most_times: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +117,11 @@ class Rule:
         """The default thresholds by name."""
         return {threshold.name: threshold.value for threshold in self.thresholds}
 
-    def finding(self, subject: Subject, hit: Hit, trials: int = 0) -> Finding:
-        """The finding that this rule's `hit` on `subject` makes."""
+    def finding(
+        self, subject: Subject, hit: Hit, trials: int = 0, busy_share: float | None = None
+    ) -> Finding:
+        """The finding that this rule's `hit` on `subject` makes. `busy_share` is that of its server's cores,
+        which bounds from above what was held back."""
         effects = NONE if hit.severity == "note" else hit.effects or self.effects[0]
         return Finding(
             code=self.code,
@@ -131,7 +138,7 @@ class Rule:
             on_times=effects.times,
             on_comparison=effects.comparison,
             because=effects.because,
-            at_most_times=hit.at_most_times if effects.throughput == "at least" else None,
+            at_most_times=at_most(busy_share) if effects.held_back else None,
         )
 
 

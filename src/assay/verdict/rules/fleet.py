@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from assay.values.trial import GeneratorSeen
 from assay.verdict.load import Load
-from assay.verdict.pace import at_most
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, percent
@@ -61,7 +59,6 @@ def generators_unequal(load: Load, limits: Limits) -> Hit | None:
         evidence,
         {"share": share, "limit": limits["apart"]},
         gravity=1 - share,
-        at_most_times=at_most(load.pace_share),
     )
 
 
@@ -69,7 +66,7 @@ G10 = LoadRule(
     code="G10",
     title="generators unequal",
     severities=("flagged",),
-    effects=(Effects("at least", because="a generator lagged behind the others"),),
+    effects=(Effects("at least", because="a generator lagged behind the others", held_back=True),),
     thresholds=(Threshold("apart", 0.25, "share", "how far below the mean a generator may lie"),),
     meaning=(
         "Each has its part of one load. One that gets less done than the others is short of time or has a "
@@ -88,8 +85,7 @@ def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
         return None
     limit = max(limits["apart"], limits["share"] * load.counts.duration_ns)
     if load.settle_ns is not None:
-        hit = _turns_apart(load.generators, load.settle_ns, limit)
-        return replace(hit, at_most_times=at_most(load.pace_share)) if hit else None
+        return _turns_apart(load.generators, load.settle_ns, limit)
     worst = max(load.generators, key=lambda one: _unsure_ns(one) + max(0, one.started_late_ns))
     unsure, late = _unsure_ns(worst), max(0, worst.started_late_ns)
     if unsure + late <= limit:
@@ -103,7 +99,6 @@ def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
         evidence,
         {"uncertainty_ns": float(unsure), "late_ns": float(late)},
         gravity=unsure + late,
-        at_most_times=at_most(load.pace_share),
     )
 
 
@@ -144,7 +139,7 @@ G11 = LoadRule(
     code="G11",
     title="generators not at one time",
     severities=("withheld",),
-    effects=(Effects("at least", "void", because="its generators did not begin together"),),
+    effects=(Effects("at least", "void", because="its generators did not begin together", held_back=True),),
     thresholds=(
         Threshold("apart", 10e6, "ns", "how late and how uncertain a generator's start may be"),
         Threshold("share", 0.001, "share", "or this share of the measured time, if that is more"),

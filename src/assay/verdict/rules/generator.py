@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from assay.values.finding import Subject
 from assay.verdict.load import Load
-from assay.verdict.pace import at_most, paced_by_server, why_unbounded
+from assay.verdict.pace import paced_by_server, why_unbounded
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
@@ -18,7 +18,9 @@ _OTHERS_SHARE = 0.1
 
 _SERVER_SET_THE_PACE = Effects(times="void", when="the server's cores were 97 % busy")
 _HELD_BACK = "the server's cores were less than 97 % busy, or not seen"
-_GENERATOR_FULL = Effects("at least", "void", because="its generator was full", when=_HELD_BACK)
+_GENERATOR_FULL = Effects(
+    "at least", "void", because="its generator was full", when=_HELD_BACK, held_back=True
+)
 
 _FAST_PER_S = 20_000
 """Answers a second of one thread from which the server's speed is what keeps it busy: a plain answer costs
@@ -135,12 +137,15 @@ def generator_stalled(load: Load, limits: Limits) -> Hit | None:
         {"stall_ns": float(longest), "limit_ns": limits["stall"]},
         gravity=longest,
         effects=_STOOD_STILL if share >= limits["share"] else _TIMES_ONLY,
-        at_most_times=at_most(load.pace_share),
     )
 
 
 _STOOD_STILL = Effects(
-    "at least", "void", because="its generator stood still", when="1 % of the time or more"
+    "at least",
+    "void",
+    because="its generator stood still",
+    when="1 % of the time or more",
+    held_back=True,
 )
 _TIMES_ONLY = Effects(times="void", when="less")
 
@@ -189,8 +194,8 @@ def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
     return _by_pace(Hit("flagged", evidence, figures, share), pace, _BELOW, _BELOW_ITS_OWN)
 
 
-_NEAR = Effects("at least", "void", because="close to the generator's ceiling", when="above 90 %")
-_BELOW = Effects("at least", because="close to the generator's ceiling", when="up to 90 %")
+_BELOW = Effects("at least", because="close to the generator's ceiling", when="up to 90 %", held_back=True)
+_NEAR = replace(_BELOW, times="void", when="above 90 %")
 _NEAR_ITS_OWN = Effects(times="void", when="above 90 %, the server's cores 97 % busy")
 _BELOW_ITS_OWN = Effects(when="up to 90 %, the server's cores 97 % busy")
 
@@ -233,7 +238,6 @@ def link_full(load: Load, limits: Limits) -> Hit | None:
         f"{per_s / 1e6:,.0f} MB/s of the {ceiling / 1e6:,.0f} MB/s that the {way} carries here",
         {"bytes_per_s": per_s, "ceiling_bytes_per_s": ceiling},
         gravity=per_s,
-        at_most_times=at_most(load.pace_share),
     )
 
 
@@ -241,7 +245,7 @@ G6 = LoadRule(
     code="G6",
     title="the link was full",
     severities=("withheld",),
-    effects=(Effects("at least", "void", because="the link was full"),),
+    effects=(Effects("at least", "void", because="the link was full", held_back=True),),
     thresholds=(Threshold("link", 0.9, "share", "share of the measured ceiling of the link"),),
     meaning=(
         "The bytes were as many as the link carries: it set the pace, and any server would have stopped "
@@ -292,10 +296,12 @@ def _by_pace(
         said = f"{hit.evidence}; the server's cores were {percent(pace)} busy, so it set the pace itself"
         return replace(hit, evidence=said, effects=by_itself)
     said = hit.evidence + why_unbounded(pace)
-    return replace(hit, evidence=said, effects=held_back, at_most_times=at_most(pace))
+    return replace(hit, evidence=said, effects=held_back)
 
 
-_ONE_FIGURE = Effects("at least", "void", because="unrelated servers ended at one figure", when=_HELD_BACK)
+_ONE_FIGURE = Effects(
+    "at least", "void", because="unrelated servers ended at one figure", when=_HELD_BACK, held_back=True
+)
 
 
 G7 = RunRule(

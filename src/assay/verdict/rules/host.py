@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from assay.verdict.load import Load
-from assay.verdict.pace import at_most
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.words import counted, percent
 
@@ -24,8 +25,7 @@ def cores_shared(load: Load, limits: Limits) -> Hit | None:
         return Hit("flagged", f"client and server {how} (CPU {which})", figures, gravity=len(shared))
     if cores is not None and threads > cores:
         evidence = f"{counted(threads, 'client thread')} on {counted(cores, 'core')}"
-        gravity, most = threads / cores, at_most(load.pace_share)
-        return Hit("flagged", evidence, figures, gravity=gravity, at_most_times=most)
+        return Hit("flagged", evidence, figures, gravity=threads / cores, effects=_TOO_MANY_THREADS)
     unpinned = not machine.client_cpus and not machine.server_cpus
     together = machine.link is not None and machine.link.same_machine
     if together and unpinned and cores is not None and threads >= cores:
@@ -36,11 +36,16 @@ def cores_shared(load: Load, limits: Limits) -> Hit | None:
     return None
 
 
+_CORES_SHARED = Effects(
+    "at least", comparison="at least", because="client and server shared cores", when="on the same cores"
+)
+_TOO_MANY_THREADS = replace(_CORES_SHARED, when="more client threads than cores", held_back=True)
+
 H1 = LoadRule(
     code="H1",
     title="client and server compete for cores",
     severities=("flagged",),
-    effects=(Effects("at least", comparison="at least", because="client and server shared cores"),),
+    effects=(_CORES_SHARED, _TOO_MANY_THREADS),
     meaning=(
         "What the client takes, the server lacks. The busier client makes its server look slower, and the"
         " number of client threads changes the result."
@@ -142,10 +147,7 @@ def machine_unfit(load: Load, limits: Limits) -> Hit | None:
     for outcome in load.counts.outcomes:
         if outcome.kind in _LIMITS and outcome.count:
             evidence = f"{outcome.count:,} requests found {_LIMITS[outcome.kind]}"
-            most = at_most(load.pace_share)
-            return Hit(
-                "withheld", evidence, {"count": float(outcome.count)}, outcome.count, at_most_times=most
-            )
+            return Hit("withheld", evidence, {"count": float(outcome.count)}, outcome.count)
     machine, asked = load.machine.environment, load.asked.connections
     if machine is None:
         return None
@@ -165,7 +167,7 @@ def machine_unfit(load: Load, limits: Limits) -> Hit | None:
     return Hit("note", "; ".join(notes)) if notes else None
 
 
-_LIMIT_HIT = Effects("at least", "void", because="a limit of the machine was hit")
+_LIMIT_HIT = Effects("at least", "void", because="a limit of the machine was hit", held_back=True)
 _LIMITS = {"no_descriptors": "no file descriptor free", "no_ports": "no local port free"}
 
 H3 = LoadRule(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.load import Load
-from assay.verdict.pace import at_most
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen, intended_between
 from assay.verdict.words import duration, percent
@@ -125,7 +124,6 @@ def not_server_bound(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None
         f"the server's cores were {percent(busy)} busy, and nothing else is named that held it back",
         {"busy_share": busy, "limit": limits["busy"]},
         gravity=-busy,
-        at_most_times=at_most(busy),
     )
 
 
@@ -133,7 +131,7 @@ M7 = CaseRule(
     code="M7",
     title="not server-bound",
     severities=("flagged",),
-    effects=(Effects("at least", because="something else than the server set the pace"),),
+    effects=(Effects("at least", because="something else than the server set the pace", held_back=True),),
     thresholds=(
         Threshold("busy", 0.90, "share", "busy share of the server's cores from which it set the pace"),
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from assay.verdict.load import Load
-from assay.verdict.pace import at_most
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import intended_between
 from assay.verdict.words import counted, percent
@@ -127,8 +126,7 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
     missing = (asked - min(opened, answered)) / asked
     if load.closes_each and not _worst(load):
         said = f"{evidence}: the server closes each after an answer, and they waited to be accepted"
-        most = at_most(load.pace_share)
-        return Hit("flagged", said, figures, missing, remedy=_QUEUE, effects=_QUEUED, at_most_times=most)
+        return Hit("flagged", said, figures, missing, remedy=_QUEUE, effects=_QUEUED)
     effects = _MOST_SERVED if missing <= limits["missing"] else _FEW_SERVED
     return Hit(
         "withheld",
@@ -137,7 +135,6 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
         gravity=missing,
         remedy=_WHERE_SOME_ARE_MISSING.get(_worst(load), _QUEUE),
         effects=effects,
-        at_most_times=at_most(load.pace_share),
     )
 
 
@@ -177,10 +174,15 @@ _QUEUED = Effects(
     "at least",
     because="connections waited to be accepted",
     when="they waited for a server that closes each after an answer",
+    held_back=True,
 )
 
 _MOST_SERVED = Effects(
-    "at least", "void", because="some connections were missing", when="up to 10 % of them are missing"
+    "at least",
+    "void",
+    because="some connections were missing",
+    when="up to 10 % of them are missing",
+    held_back=True,
 )
 _FEW_SERVED = Effects("void", "void", when="more")
 

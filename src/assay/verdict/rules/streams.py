@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from assay.verdict.load import Load
-from assay.verdict.pace import at_most
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.words import counted, percent
 
@@ -24,7 +23,6 @@ def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
             f"{percent(held)} of the time",
             {"waited": held, "limit": limits["waited"]},
             gravity=held,
-            at_most_times=at_most(load.pace_share),
             remedy="ask for fewer streams and more connections, or raise the server's limit",
         )
     if stalled > limits["waited"]:
@@ -33,7 +31,6 @@ def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
             f"bodies of requests waited for the server's windows for {percent(stalled)} of the time",
             {"waited": stalled, "limit": limits["waited"]},
             gravity=stalled,
-            at_most_times=at_most(load.pace_share),
             remedy="raise the server's windows (initial window size), or use more connections",
         )
     return None
@@ -43,7 +40,9 @@ G13 = LoadRule(
     code="G13",
     title="a limit on streams set the pace",
     severities=("flagged",),
-    effects=(Effects("at least", "at least", because="requests waited for streams or windows"),),
+    effects=(
+        Effects("at least", "at least", because="requests waited for streams or windows", held_back=True),
+    ),
     thresholds=(
         Threshold("waited", 0.05, "share", "share of the time that places may wait for streams or windows"),
     ),
