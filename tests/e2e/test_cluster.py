@@ -17,7 +17,9 @@ from three_hosts import BIN, Cluster
 
 from assay import store
 from assay.settings import Settings
+from assay.stats import rate_per_s
 from assay.sut import check_all, find_server
+from assay.values.plan import Open
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'assay-http[ray]'")
 PROBLEM = three_hosts.why_not()
@@ -193,6 +195,24 @@ def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> No
     again = assay(cluster, "run", "--resume", "latest", **env)
     assert again.returncode == 2
     assert "was made on the nodes 10.231.7.3, 10.231.7.1, 10.231.7.2; a run on a cluster" in again.stderr
+
+
+def test_open_loops_follow_closed_ones_and_are_warmed_by_them(cluster: Cluster, tmp_path: Path) -> None:
+    env = small_study(tmp_path, ["right"], blocks=1, measure_s=0.5)
+    with (tmp_path / "studies/small.toml").open("a") as of_load:
+        of_load.write("latency = true\n")
+    done = assay(cluster, "run", "small", "--ray", cluster.address, "--no-control", **env)
+    assert done.returncode in (0, 1), done.stderr
+    closed, *later = store.load(next((tmp_path / "results").glob("*/run.jsonl"))).trials
+    assert closed.measurement is not None and len(later) == 5
+    for one in later:
+        assert one.failure is None and one.measurement is not None, one.failure
+        assert isinstance(one.plan.load, Open)
+        assert one.plan.load.stages[0].from_per_s <= rate_per_s(closed.measurement)
+        assert one.warm_up is not None and one.warm_up.bound_ns > 0
+        assert [seen.node for seen in one.generators] == [host.address for host in cluster.hosts[:2]]
+        assert one.measurement.response_time is not None
+        assert one.measurement.response_time.count == one.measurement.completed > 0
 
 
 def test_franklin_runs_over_it(cluster: Cluster, tmp_path: Path) -> None:

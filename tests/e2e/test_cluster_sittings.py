@@ -1,4 +1,5 @@
-"""Sittings over generators and a server node, all of them in this process: real servers, real turns."""
+"""Sittings, and loads one after the other, over generators and a server node, all of them in this process:
+real servers, real turns."""
 
 from __future__ import annotations
 
@@ -10,21 +11,24 @@ from pathlib import Path
 import fake_ray
 import made_servers
 import made_studies
+import msgspec
 import psutil
 import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 
 from assay import store, trial
-from assay.cluster import session
+from assay.cluster import calls, session
+from assay.cluster.calls import Agent
 from assay.design import Slot
 from assay.errors import EnvironmentLacks, InputError
 from assay.store import RunFile
 from assay.sut import requires
 from assay.sut.manifest import Requirement
 from assay.sut.requires import Checked
-from assay.trial import Silent
+from assay.trial import Silent, one_trial
 from assay.trial.sitting import used_ns
 from assay.values.measurement import Snapshot
+from assay.values.plan import Closed, LoadPlan, Open
 from assay.values.run import Run, TrialDone
 from assay.values.sitting import Sitting
 from assay.values.weave import WovenSnapshot
@@ -47,11 +51,13 @@ def before() -> set[int]:
 
 
 class Told(Silent):
-    """What was noted; and what is done the first time that lanes measure."""
+    """What was noted; and what is done the first time that lanes measure, or that an open loop's server is
+    `warmed`."""
 
-    def __init__(self, once: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, once: Callable[[], None] = lambda: None, *, warmed: bool = False) -> None:
         self.notes: list[str] = []
         self._once: Callable[[], None] | None = once
+        self._warmed = warmed
 
     def note(self, text: str) -> None:
         self.notes.append(text)
@@ -60,7 +66,8 @@ class Told(Silent):
         self.snapshot(slots[0], snapshot.lanes[0].snapshot)
 
     def snapshot(self, slot: Slot, snapshot: Snapshot) -> None:
-        if self._once is not None and snapshot.phase == "measured":
+        now = "@" in slot.case if self._warmed else snapshot.phase == "measured"
+        if self._once is not None and now:
             once, self._once = self._once, None
             once()
 
@@ -128,6 +135,58 @@ def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
     assert all(one.measurement and len(one.generators) == 2 for one in whole.trials)
     assert run.judgement is not None
     assert "G9" in {finding.code for finding in run.judgement.findings}
+    assert begun_since(before) == []
+
+
+def with_open_loops(folder: Path) -> None:
+    made_studies.write(folder, ["right"], blocks=1, measure_s=0.3)
+    with (folder / "studies/small.toml").open("a") as of_load:
+        of_load.write("latency = true\n")
+
+
+def test_an_open_loop_s_server_is_warmed_by_all_generators_and_its_node_is_left_alone_meanwhile(
+    ray: FakeRay, before: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_open_loops(tmp_path)
+    asked: list[str] = []
+    loads: list[tuple[str, Closed | Open]] = []
+    begin = calls.begin
+
+    def noting(agent: Agent, what: str, *given: object) -> calls.Reference:
+        asked.append(what)
+        if what == "start" and isinstance(given[0], bytes):
+            loads.append((agent.node.address, msgspec.json.decode(given[0], type=LoadPlan).load))
+        return begin(agent, what, *given)
+
+    monkeypatch.setattr(calls, "begin", noting)
+    monkeypatch.setattr(one_trial, "_SAMPLE_EVERY_S", 3600.0)
+    run = sat(tmp_path, Told())
+    later = [one for one in run.trials if "@" in one.case]
+    assert len(later) == 5 and len(run.trials) == 6
+    for one in later:
+        assert one.failure is None and one.measurement is not None and one.warm_up is not None
+        assert one.warm_up.bound_ns == 200_000_000  # that of the closed loop
+        assert [seen.node for seen in one.generators] == [FIRST, SECOND]
+        assert one.measurement.completed == sum(part.measurement.completed for part in one.generators) > 0
+        assert one.measurement.response_time is not None
+    each = [load for _, load in loads[2:]]
+    assert [node for node, _ in loads] == [FIRST, SECOND] * 11  # a closed loop alone, then two for each
+    assert [load for load in each if isinstance(load, Closed)] == [Closed(connections=4)] * 10
+    assert each[2::4] == each[3::4] == [one.plan.load for one in later]
+    assert asked.count("state") == 2 * len(run.trials)  # at the end of what is measured, and of the trial
+    assert begun_since(before) == []
+
+
+def test_a_generator_lost_while_a_server_is_warmed_for_an_open_loop_fails_that_trial_alone(
+    ray: FakeRay, before: set[int], tmp_path: Path
+) -> None:
+    with_open_loops(tmp_path)
+    run = sat(tmp_path, Told(lambda: ray.kill(ray.of(SECOND)), warmed=True))
+    first, lost, *rest = run.trials
+    assert first.failure is None
+    assert lost.failure is not None and lost.failure.stage == "cluster" and lost.warm_up is None
+    assert "node 127.0.0.2 is lost: Assay's process there is gone" in lost.failure.reason
+    assert len(rest) == 4 and all(one.measurement and len(one.generators) == 2 for one in rest)
     assert begun_since(before) == []
 
 

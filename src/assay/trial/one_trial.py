@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from assay import reach
 from assay.design import Due, Slot
 from assay.errors import EnvironmentLacks, ServerFailed
-from assay.generator import generators_of
+from assay.generator import GoingLoad, generators_of
 from assay.resolved import ResolvedCase
 from assay.site import Watched
 from assay.sut import probe
@@ -23,7 +24,7 @@ from assay.trial.bench import Bench
 from assay.trial.held import Running, Warm
 from assay.trial.warmup import warmed_up
 from assay.values.design import WarmUp
-from assay.values.measurement import Measurement
+from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan
 from assay.values.trial import (
     ContractSeen,
@@ -202,16 +203,33 @@ def _warm(slot: Slot, plan: LoadPlan, rule: WarmUp, running: Running, bench: Ben
     load = bench.where.generator.start(plan)
     seen = None
     try:
-        while seen is None and not load.wait(_LOOK_S):
-            snapshot = load.snapshot()
-            bench.observer.snapshot(slot, snapshot)
-            _check_alive(running, bench)
-            seen = warmed_up(snapshot.windows, rule)
+        for snapshot in _shown(load, slot, running, bench):
+            if (seen := warmed_up(snapshot.windows, rule)) is not None:
+                break
     finally:
-        load.stop()
-        while not load.wait(_LOOK_S):
-            pass
+        _end(load)
     return seen or WarmUpSeen(steady=False, bound_ns=rule.max_ns, reason="its closed loop ended early")
+
+
+def _shown(load: GoingLoad, slot: Slot, running: Running, bench: Bench) -> Iterator[Snapshot]:
+    """What the load shows until it ends. The server is looked at less often: it may be on another machine,
+    whose time each look takes. ServerFailed where it does not live to see the end."""
+    sampled_s = time.monotonic()
+    while not load.wait(_LOOK_S):
+        snapshot = load.snapshot()
+        bench.observer.snapshot(slot, snapshot)
+        yield snapshot
+        if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
+            sampled_s = time.monotonic()
+            _check_alive(running, bench)
+            running.sampler.sample()
+    _check_alive(running, bench)
+
+
+def _end(load: GoingLoad) -> None:
+    load.stop()
+    while not load.wait(_LOOK_S):
+        pass
 
 
 def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
@@ -222,19 +240,11 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
     load = bench.where.generator.start(plan)
     try:
         observer.phase(slot, "warm-up" if warm_up is None else "measure")
-        sampled_s = time.monotonic()
-        while not load.wait(_LOOK_S):
-            snapshot = load.snapshot()
-            observer.snapshot(slot, snapshot)
+        for snapshot in _shown(load, slot, running, bench):
             if warm_up is None and (warm_up := warmed_up(snapshot.windows, due.warm_up)) is not None:
                 begin = _edge(running, bench)
                 load.begin_measuring()
                 observer.phase(slot, "measure")
-            if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
-                sampled_s = time.monotonic()
-                _check_alive(running, bench)
-                running.sampler.sample()
-        _check_alive(running, bench)
         end, seen = _edge(running, bench), begin.watch.seen()
         running.sampler.sample()
         measured = load.result()
@@ -242,9 +252,7 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
         used_ns = end.server_ns - begin.server_ns
         return _Loaded(measured, used_ns, seen, services, warm_up, generators_of(load))
     except BaseException:
-        load.stop()
-        while not load.wait(_LOOK_S):
-            pass
+        _end(load)
         raise
 
 
