@@ -10,12 +10,16 @@ import pytest
 from made_runs import WOBBLE, case, run, woven
 from msgspec.structs import replace
 
+from assay.values.claim import Metric
+from assay.values.estimate import Known
 from assay.values.finding import Finding
 from assay.values.run import Run
 from assay.values.sitting import Sitting, TurnSeen
 from assay.values.trial import Trial
 from assay.values.weave import Slice
-from assay.verdict import judge
+from assay.verdict import judge, see_run
+from assay.verdict.effects import bias
+from assay.verdict.pairs import pair_of
 
 CYCLES = 40
 SITTINGS = 4
@@ -175,6 +179,43 @@ def test_what_is_cold_may_be_faster_than_it_showed_and_no_slower() -> None:
     assert shown == {("a", "c"), ("b", "c")}  # a and b are 1.5 % apart, and the switch cost b 2 %
     low, high = ratio(made, "b", "c")
     assert low is not None and high is not None and low > 1.08 and high > 1.11
+
+
+def known(made: Run, findings: Sequence[Finding], metric: Metric) -> tuple[float, float]:
+    """What is known of a over b in that metric."""
+    seen = see_run(made)
+    left = pair_of(seen, findings, seen.cases[0], seen.cases[1], metric).known
+    assert isinstance(left, Known) and left.low is not None and left.high is not None
+    return left.low, left.high
+
+
+OF_THE_LOAD: tuple[Metric, ...] = ("service_time_mean", "service_time_p50", "server_cpu")
+OF_NO_LOAD: tuple[Metric, ...] = ("start_time", "peak_memory")
+
+
+def test_times_of_whole_slices_reach_twice_as_far_in_favour_of_the_colder_one() -> None:
+    made = cold_b({"a": 10_000.0, "b": 20_000.0, "c": 15_000.0}, lambda fifth: 1.0 if fifth else 0.9)
+    cold = about_turns(made)["T2"]
+    twice = (1 + next(one.figures["moved"] for one in cold if one.subject.other_case == "a")) ** 2
+    assert twice > 1.03
+    for metric in OF_THE_LOAD:
+        low, high = known(made, (), metric)
+        least, most = known(made, cold, metric)
+        assert least == low and most == pytest.approx(high * twice)  # b's may be less
+    for metric in OF_NO_LOAD:
+        assert known(made, cold, metric) == known(made, (), metric)
+
+
+def test_times_of_who_depends_on_whom_it_follows_are_known_less_exactly() -> None:
+    made = two_in_turns(0.1, 0.005, 1)
+    found = about_turns(made)["T6"]
+    wider = 1 + bias(found, "a", "b")
+    assert wider > 1.03
+    for metric in OF_THE_LOAD:
+        low, high = known(made, (), metric)
+        assert known(made, found, metric) == pytest.approx((low / wider, high * wider))
+    for metric in OF_NO_LOAD:
+        assert known(made, found, metric) == known(made, (), metric)
 
 
 def test_connections_that_are_opened_again_each_turn_bound_the_throughput() -> None:

@@ -96,16 +96,30 @@ def sides(
 
 
 def _apart_from_throughput(findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, metric: Metric) -> Between:
-    """Times have bounds of their own. Start times are measured apart from the load, and no bound of
-    throughput says anything of memory."""
+    """Times have bounds of their own; what turns did to the two moves them as it does throughput. Start times
+    are measured apart from the load, and no bound of throughput says anything of memory."""
     sides: list[Side] = []
     limits: list[Limit] = []
     for seen in (a, b):
         left = bounded(findings, seen.case.id, "times") if _timed(metric) else UNLIMITED
         sides.append(replace(_side(seen, metric), slack=left.slack))
         limits += left.limits
-    made = pair(*sides, bias=bias_of(findings, metric))
+    names = a.case.id, b.case.id
+    made = pair(
+        *sides, bias=bias_of(findings, metric, *names), extra=_of_whole_slices(findings, metric, *names)
+    )
     return Between(made, (), tuple(dict.fromkeys(limits)))
+
+
+def _of_whole_slices(findings: Sequence[Finding], metric: Metric, a: str, b: str) -> Slack:
+    """How far off the ratio a/b may be where slices of one of the two begin colder: of their first fifths
+    answers alone are known, so that nothing else can be taken without them.
+
+    In a closed loop times go against throughput. So what the first fifth did to that is in the times of the
+    colder one, and what is cold for longer may be in them once more.
+    """
+    left = None if metric in _APART_FROM_THE_LOAD else moved(findings, b, a)
+    return EXACT if left is None else Slack(left.down**2, left.up**2)
 
 
 def against(findings: Sequence[Finding], case: str, other: str) -> Bounded:
@@ -118,7 +132,10 @@ def against(findings: Sequence[Finding], case: str, other: str) -> Bounded:
 
 def bias_of(findings: Sequence[Finding], metric: Metric, *pair: str) -> float:
     """By how much ratios of this metric are wider: the load's bias says nothing of start times or memory."""
-    return 0.0 if metric in ("start_time", "peak_memory") else bias(findings, *pair)
+    return 0.0 if metric in _APART_FROM_THE_LOAD else bias(findings, *pair)
+
+
+_APART_FROM_THE_LOAD: tuple[Metric, ...] = ("start_time", "peak_memory")
 
 
 def compared(a: str, b: str, relation: Between, *, shown: bool) -> Compared:
