@@ -30,18 +30,7 @@ def test_quantiles_are_those_of_the_raw_values() -> None:
     for p, quantile in zip(ps, stats.quantiles(histogram(times), ps), strict=True):
         assert quantile is not None
         assert quantile.value_ns == pytest.approx(ordered[int(np.ceil(p * len(times))) - 1], rel=2e-3)
-        assert quantile.low_ns <= quantile.value_ns <= quantile.high_ns
-
-
-def test_the_order_statistic_interval_covers_the_truth() -> None:
-    rng = np.random.default_rng(9)
-    truth = float(np.exp(13 + 0.5 * 1.2815515655))  # the 0.9-quantile of this lognormal
-    covered = 0
-    for _ in range(150):
-        (p90,) = stats.quantiles(histogram(rng.lognormal(13, 0.5, 1000)), (0.9,))
-        assert p90 is not None
-        covered += p90.low_ns * 0.999 <= truth <= p90.high_ns * 1.001
-    assert covered / 150 >= 0.90  # 95 % less three standard errors
+        assert quantile.p == p
 
 
 def test_a_case_s_quantile_counts_trials_never_pooled_requests() -> None:

@@ -1,8 +1,8 @@
 """Quantiles of times, from the engine's histograms.
 
-Inside a trial a quantile has an order-statistic interval; between trials it is one value a
-trial, and the case's figure is an estimate over those. Histograms of different trials are never
-merged: the requests of one trial are not independent samples of the case.
+A quantile is one value a trial, and the case's figure is an estimate over those: the requests of one trial
+depend on each other, so that no interval of a single trial's would hold what it promises, and histograms of
+different trials are never merged.
 """
 
 from __future__ import annotations
@@ -25,17 +25,12 @@ SURE = 0.99
 """A percentile is printed once the chance that some request exceeded it is at least this
 (MLPerf's early stopping, one-sided binomial)."""
 
-Z_95 = 1.959963984540054
-
 
 class Quantile(NamedTuple):
-    """The p-quantile of one trial's times with its 95 % order-statistic interval."""
+    """The p-quantile of one trial's times."""
 
     p: float
     value_ns: float
-    low_ns: float
-    high_ns: float
-    requests: int
 
 
 def requests_needed(p: float) -> int:
@@ -56,7 +51,7 @@ def quantiles(histogram: Histogram, ps: Sequence[float]) -> tuple[Quantile | Non
     if not any(n >= requests_needed(p) for p in ps):
         return tuple(None for _ in ps)
     at_rank = _by_rank(histogram)
-    return tuple(_quantile(n, p, at_rank) if n >= requests_needed(p) else None for p in ps)
+    return tuple(Quantile(p, at_rank(math.ceil(n * p))) if n >= requests_needed(p) else None for p in ps)
 
 
 def case_quantile(histograms: Sequence[Histogram], p: float) -> Estimate | None:
@@ -101,13 +96,7 @@ def _ranks(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
     )
 
 
-def _by_rank(histogram: Histogram) -> Callable[[float], float]:
+def _by_rank(histogram: Histogram) -> Callable[[int], float]:
     """The time in ns of the request at a 1-based rank, counted from the fastest."""
     cumulative, times_ns = _ranks(histogram)
     return lambda rank: float(times_ns[bisect.bisect_left(cumulative, min(max(rank, 1), cumulative[-1]))])
-
-
-def _quantile(n: int, p: float, at_rank: Callable[[float], float]) -> Quantile:
-    half = Z_95 * math.sqrt(n * p * (1 - p))
-    low, high = at_rank(math.floor(n * p - half)), at_rank(math.ceil(n * p + half))
-    return Quantile(p, at_rank(math.ceil(n * p)), low, high, n)
