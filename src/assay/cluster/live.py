@@ -5,9 +5,8 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from assay.cluster.merge_turns import slices_of_all
+from assay.stats.windows import as_one
 from assay.values.measurement import Snapshot, Window
 from assay.values.weave import LaneSnapshot
 
@@ -51,13 +50,4 @@ def _common_windows(looks: Sequence[Snapshot]) -> tuple[Window, ...]:
     for window in (window for look in looks for window in look.windows):
         by_start.setdefault(window.start_ns, []).append(window)
     there = (windows for _, windows in sorted(by_start.items()) if len(windows) == len(looks))
-    return tuple(
-        replace(
-            windows[0],
-            started=sum(window.started for window in windows),
-            completed=sum(window.completed for window in windows),
-            failed=sum(window.failed for window in windows),
-            bytes_read=sum(window.bytes_read for window in windows),
-        )
-        for windows in there
-    )[-_LIVE_WINDOWS:]
+    return tuple(as_one(windows, windows[0].length_ns) for windows in there)[-_LIVE_WINDOWS:]

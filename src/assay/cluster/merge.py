@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from assay.stats.quantiles import decode
+from assay.stats.windows import as_one
 from assay.values.measurement import (
     Books,
     Connections,
@@ -200,36 +201,14 @@ def _windows(parts: Sequence[Measurement]) -> tuple[Window, ...]:
     apart_ns = max(part.warmup_ns for part in parts) - min(part.warmup_ns for part in parts)
     if len(lengths) > 1 or (lengths and apart_ns > min(lengths)):
         raise NotOneLoad(f"the generators' warm-ups ended {apart_ns / 1e6:.0f} ms apart")
-    whole: dict[tuple[str, int], list[int]] = {}
-    starts: dict[tuple[str, int], int] = {}
+    at_place: dict[tuple[bool, int], list[Window]] = {}
     for part in parts:
         places: Counter[str] = Counter()
         for window in part.windows:
-            place = (window.phase, places[window.phase])
+            place = (window.phase == "measured", places[window.phase])
             places[window.phase] += 1
-            starts[place] = min(starts.get(place, window.start_ns), window.start_ns)
-            sums = whole.setdefault(place, [0, 0, 0, 0, 0])
-            sums[0] = max(sums[0], window.length_ns)
-            sums[1] += window.started
-            sums[2] += window.completed
-            sums[3] += window.failed
-            sums[4] += window.bytes_read
-    order = sorted(whole, key=lambda place: (place[0] == "measured", place[1]))
-    return tuple(_window(place[0], starts[place], *whole[place]) for place in order)
-
-
-def _window(
-    phase: str, start_ns: int, length_ns: int, started: int, completed: int, failed: int, bytes_read: int
-) -> Window:
-    return Window(
-        start_ns=start_ns,
-        length_ns=length_ns,
-        phase="measured" if phase == "measured" else "warmup",
-        started=started,
-        completed=completed,
-        failed=failed,
-        bytes_read=bytes_read,
-    )
+            at_place.setdefault(place, []).append(window)
+    return tuple(as_one(same, max(one.length_ns for one in same)) for _, same in sorted(at_place.items()))
 
 
 def _first(texts: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from assay.stats import requests_needed
 from assay.stats.ageing import FEWEST_AGES, FEWEST_TRIALS, Ageing, ageing
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
-from assay.values.measurement import Window
+from assay.stats.windows import as_one
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold, TrialsRule
 from assay.verdict.words import counted, duration, exact_duration, percent
@@ -82,20 +82,11 @@ def _in_windows(load: Load) -> Load:
     begins = range(0, len(load.windows) - size + 1, size)
     return replace(
         load,
-        windows=tuple(_joined(load.windows[at : at + size]) for at in begins),
+        windows=tuple(
+            as_one(slices, sum(one.length_ns for one in slices))
+            for slices in (load.windows[at : at + size] for at in begins)
+        ),
         beside=tuple(statistics.fmean(load.beside[at : at + size]) for at in begins) if load.beside else (),
-    )
-
-
-def _joined(slices: Sequence[Window]) -> Window:
-    return Window(
-        start_ns=slices[0].start_ns,
-        length_ns=sum(one.length_ns for one in slices),
-        phase=slices[0].phase,
-        started=sum(one.started for one in slices),
-        completed=sum(one.completed for one in slices),
-        failed=sum(one.failed for one in slices),
-        bytes_read=sum(one.bytes_read for one in slices),
     )
 
 
