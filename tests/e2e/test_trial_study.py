@@ -254,7 +254,7 @@ def test_ctrl_c_ends_a_run_at_once_and_leaves_no_process(tmp_path: Path, at: str
         told = read_until(harness, "error")
         left = descendants(harness.pid)
         assert harness.wait(60) == 130
-    assert "interrupted after 0 of 1 trials" in told
+    assert "interrupted after 0 of 1 trial" in told
     wait_until(lambda: not any(process.is_running() for process in left))
     wait_until(
         lambda: not any(str(tmp_path) in " ".join(process.info["cmdline"] or []) for process in everyone())
@@ -271,7 +271,7 @@ def test_ctrl_c_ends_a_build(tmp_path: Path) -> None:
         left = descendants(harness.pid)
         assert len(left) >= 2
         harness.send_signal(signal.SIGINT)
-        assert "interrupted after 0 of 1 trials" in read_until(harness, "error")
+        assert "interrupted after 0 of 1 trial" in read_until(harness, "error")
         assert harness.wait(60) == 130
     wait_until(lambda: not any(process.is_running() for process in left))
 

@@ -63,7 +63,7 @@ def test_setup_names_what_is_missing_and_goes_on(tmp_path: Path) -> None:
     done = assay("setup", "shop/needy", "shop/example", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "no-such-program not found: make it yourself" in done.stderr
-    assert "1 of 2 servers are ready, 1 lack something here" in done.stderr
+    assert "ready: 1 of 2 servers, 1 lacks something here" in done.stderr
 
 
 def test_setup_of_nothing_says_what_there_is(tmp_path: Path) -> None:

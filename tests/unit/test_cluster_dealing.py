@@ -87,7 +87,7 @@ def test_cores_are_those_of_each_generator(
     [
         (
             ["-c", "10", "--threads", "1"],
-            "1 threads cannot be dealt to 2 generators; ask for more threads, or fewer generators",
+            "1 thread cannot be dealt to 2 generators; ask for more threads, or fewer generators",
         ),
         (
             ["-c", "10", "--cpus", "4095"],

@@ -58,7 +58,7 @@ def test_two_generators_are_one_load(ray: FakeRay, plan: LoadPlan) -> None:
 def test_a_load_that_cannot_be_dealt_out_is_refused(ray: FakeRay, plan: LoadPlan) -> None:
     alone = replace(plan, load=Closed(connections=1))
     with (
-        pytest.raises(InputError, match="1 connections cannot be dealt to 2 generators; ask for more"),
+        pytest.raises(InputError, match="1 connection cannot be dealt to 2 generators; ask for more"),
         session.fleet(ADDRESS, None, alone),
     ):
         pass

@@ -180,3 +180,10 @@ def test_no_cut_is_better_than_the_partition(values: list[float], penalty: float
     assert all(b - a >= 2 for a, b in zip([0, *ours], ours, strict=False))
     slack = 1e-6 * (1 + float((series**2).sum()))
     assert worth(ours) <= worth([int(end) for end in library]) + slack
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "1 window is too few to tell"), (2, "2 windows are too few to tell")]
+)
+def test_windows_that_are_too_few_are_counted(count: int, said: str) -> None:
+    assert steady_state(windows([100.0] * count)).reason == said

@@ -362,6 +362,9 @@ class TestHost:
     def test_a_limit_that_was_hit_withholds(self) -> None:
         full = Outcome(origin="generator", kind="no_descriptors", count=20)
         assert found(measurement(failed=20, outcomes=(full,)))["H3"].severity == "withheld"
+        full = msgspec.structs.replace(full, count=1)
+        said = found(measurement(failed=1, outcomes=(full,)))["H3"].evidence
+        assert said.startswith("1 request found no file descriptor free")
 
     def test_settings_are_noted_once_for_the_run(self) -> None:
         made = steady_run({"a": 10_000, "b": 20_000})

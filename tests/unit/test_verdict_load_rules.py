@@ -214,7 +214,11 @@ class TestTimes:
         rule = RULES["M5"]
         assert isinstance(rule, LoadRule)
         quoted = OfRun(fastest_mhz=None, busy_share=None, tail_quoted=True, of_a_search=False)
-        assert rule.check(replace(of_another_tool(), of_run=quoted), rule.limits) is not None
+        hit = rule.check(replace(of_another_tool(), of_run=quoted), rule.limits)
+        assert hit is not None and hit.evidence.endswith("is quoted from 64 saturating connections")
+        alone = Asked(loop=Closed(connections=1), threads=1)
+        hit = rule.check(replace(of_another_tool(), of_run=quoted, asked=alone), rule.limits)
+        assert hit is not None and hit.evidence.endswith("is quoted from 1 saturating connection")
         thinking = Asked(loop=Closed(connections=64, think_time_ns=1_000_000), threads=2)
         idle = replace(of_another_tool(), of_run=quoted, asked=thinking)
         assert rule.check(idle, rule.limits) is None

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.errors import InputError
+from assay.quantities import counted
 from assay.values.design import Rival, filled
 
 _SCAN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.+)")
@@ -55,7 +56,8 @@ def rivals_of(words: Sequence[str], names: Sequence[str], scans: Sequence[Scan])
     """
     if len(names) > len(words):
         raise InputError(
-            f"{len(names)} names for {len(words)} commands", "give one --name a command, in order"
+            f"{counted(len(names), 'name')} for {counted(len(words), 'command')}",
+            "give one --name a command, in order",
         )
     for scan in scans:
         if not any(f"{{{scan.name}}}" in word for word in words):

@@ -12,6 +12,11 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
+def numbered(value: float, noun: str) -> str:
+    """A number with its noun: "1 connection", "1,234 connections"."""
+    return f"{number(value)} {noun}{'' if value == 1 else 's'}"
+
+
 def between(interval: Interval) -> str:
     """The number as it was printed; both bounds where rounding left much open."""
     if interval.low > 0 and interval.high / interval.low > 1.02:

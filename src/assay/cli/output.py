@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay import console
 from assay.errors import EnvironmentLacks, reason_of
+from assay.quantities import counted
 
 
 class OutputFile:
@@ -49,7 +50,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, bytes]]) -> None:
             number += 1
     except OSError as problem:
         raise _cannot_write(str(folder), problem) from None
-    console.note(f"wrote {number} file{'' if number == 1 else 's'} to {folder}")
+    console.note(f"wrote {counted(number, 'file')} to {folder}")
 
 
 def append(path: Path, text: str) -> None:

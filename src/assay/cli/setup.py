@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay import console
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.quantities import counted
 from assay.trial.observer import Silent
 
 if TYPE_CHECKING:
@@ -109,9 +110,10 @@ def _tell(ready: Sequence[Ready]) -> int:
 
     failed = [had for _, had in ready if isinstance(had, ServerFailed)]
     broken = [had for had in failed if had.stage != "requires"]
-    lacking = f", {len(failed) - len(broken)} lack something here" if len(failed) > len(broken) else ""
+    without = len(failed) - len(broken)
+    lacking = f", {without} lack{'s' if without == 1 else ''} something here" if without else ""
     wrong = f", {len(broken)} failed" if broken else ""
-    console.note(f"{len(ready) - len(failed)} of {len(ready)} servers are ready{lacking}{wrong}")
+    console.note(f"ready: {len(ready) - len(failed)} of {counted(len(ready), 'server')}{lacking}{wrong}")
     return EXIT_WITHHELD if broken else EXIT_OK
 
 

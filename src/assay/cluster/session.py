@@ -18,6 +18,7 @@ from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite, patiently
 from assay.doctor import Fitness, Need
 from assay.errors import AssayError, EnvironmentLacks, InputError
+from assay.quantities import counted
 from assay.reach import first_hops, outsiders
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
@@ -65,7 +66,7 @@ def with_role(address: str, role: Role, count: int | None, beside: Sequence[Node
         start = f"ray start --address={address} --resources='{{\"{calls.resource(role)}\": 1}}'"
         raise EnvironmentLacks(f"no node of the cluster at {address} is a {role}", f"start one: {start}")
     if count is not None and count > len(found):
-        there = f"{len(found)} {role}{'s' if len(found) > 1 else ''}"
+        there = counted(len(found), role)
         raise EnvironmentLacks(
             f"the cluster at {address} has {there}, {count} were asked for", "`assay nodes` lists its nodes"
         )
@@ -85,8 +86,8 @@ def fleet(
     with contextlib.ExitStack() as opened:
         opened.enter_context(calls.joined(address))
         nodes = with_role(address, "generator", count)
-        _refuse_idlers(connections_of(plan), "connections", nodes)
-        _refuse_idlers(threads, "threads", nodes)
+        _refuse_idlers(connections_of(plan), "connection", nodes)
+        _refuse_idlers(threads, "thread", nodes)
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
         _refuse_cores(plan.cpus, chosen)
         hops = first_hops(plan)
@@ -123,7 +124,7 @@ def whereabouts(
         [node] = with_role(address, "server", 1)
         [server] = opened.enter_context(agents(ServerAgent, "server", [node]))
         nodes = with_role(address, "generator", count, beside=[node])
-        _refuse_idlers(threads, "threads", nodes)
+        _refuse_idlers(threads, "thread", nodes)
         chosen = opened.enter_context(agents(GeneratorAgent, "generator", nodes))
         opened.enter_context(kept_in_mind(server.agent))
         members = with_links([Member(one.agent, one.about) for one in chosen], server)
@@ -216,8 +217,8 @@ def _refuse_idlers(of_load: int | None, what: str, nodes: Sequence[Node]) -> Non
     """InputError where there are fewer of these than generators: somebody asked for them all."""
     if of_load is not None and of_load < len(nodes):
         raise InputError(
-            f"{of_load} {what} cannot be dealt to {len(nodes)} generators",
-            f"ask for more {what}, or fewer generators",
+            f"{counted(of_load, what)} cannot be dealt to {counted(len(nodes), 'generator')}",
+            f"ask for more {what}s, or fewer generators",
         )
 
 

@@ -59,7 +59,7 @@ def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
 
 def damage(lines: int) -> str:
     """Say how much of a record cannot be used."""
-    return f"{lines} line{'' if lines == 1 else 's'} of its record cannot be used; its report says which"
+    return f"{fmt.counted(lines, 'line')} of its record cannot be used; its report says which"
 
 
 def trend(case: str, points: Sequence[Point]) -> RenderableType:

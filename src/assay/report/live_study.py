@@ -32,8 +32,8 @@ class StudyWords(LiveWords):
         header = seen.run.header
         least, most = (fmt.span(sum(each)) for each in zip(*self._expected(seen), strict=True))
         how_long = least if least == most else f"{least} to {most}"
-        cases = f"{len(header.cases)} cases in {header.blocks} blocks"
-        size = f"{cases}, {len(seen.to_come)} trials to do, about {how_long}"
+        cases, blocks = fmt.counted(len(header.cases), "case"), fmt.counted(header.blocks or 0, "block")
+        size = f"{cases} in {blocks}, {fmt.counted(len(seen.to_come), 'trial')} to do, about {how_long}"
         return f"{header.study_name}: {size}; run {header.run_id}"
 
     def ended(self, seen: Seen) -> str:
@@ -54,7 +54,8 @@ class StudyWords(LiveWords):
         """The study and its size."""
         header = seen.run.header
         quick = " (quick)" if header.quick else ""
-        about = f"  {header.profile}{quick}, {header.blocks} blocks of {len(header.cases)} cases"
+        blocks, cases = fmt.counted(header.blocks or 0, "block"), fmt.counted(len(header.cases), "case")
+        about = f"  {header.profile}{quick}, {blocks} of {cases}"
         return Text.assemble((fmt.safe(header.study_name), HEADING), (about, FAINT))
 
     def progress(self, seen: Seen) -> Text:

@@ -74,7 +74,7 @@ class LiveWords:
 
     def progress(self, seen: Seen) -> Text:
         """How far it has come."""
-        return Text(f"{len(seen.run.trials)} trials", FAINT)
+        return Text(fmt.counted(len(seen.run.trials), "trial"), FAINT)
 
     def so_far(self, seen: Seen) -> Iterator[RenderableType]:
         """What is known, below the trial at hand."""

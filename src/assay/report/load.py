@@ -84,7 +84,7 @@ def _figures(
     if not is_withheld(findings, "times"):
         yield from _parts_of_the_time(measured, findings)
     if measured.missed_starts:
-        yield "missed", f"{fmt.count(measured.missed_starts)} requests could not be started"
+        yield "missed", f"{fmt.counted(measured.missed_starts, 'request')} could not be started"
     if measured.send_lag is not None:
         lag = quantiles(measured.send_lag, (0.99,))[0]
         yield (

@@ -32,13 +32,13 @@ class Expected:
 def estimate(expected: Sequence[Expected], refused: Sequence[tuple[SeriesPart, str]]) -> RenderableType:
     """Say before it starts what is to be done and for how long."""
     least, most = sum(one.least_s for one in expected), sum(one.most_s for one in expected)
-    number = f"{len(expected)} run{'' if len(expected) == 1 else 's'}"
+    number = fmt.counted(len(expected), "run")
     parts: list[RenderableType] = [Text(f"{number}, {_span(least, most)} of measuring", HEADING)]
     table = Table.grid(padding=(0, 2, 0, 0))
     for justify in ("left", "left", "right", "left"):
         table.add_column(justify=justify, no_wrap=justify == "right")
     for one in expected:
-        size = f"{one.cases} cases x {one.blocks}"
+        size = f"{fmt.counted(one.cases, 'case')} x {one.blocks}"
         table.add_row(_name(one.part), one.part.profile, size, _span(one.least_s, one.most_s))
     parts.append(table)
     for lacking in dict.fromkeys(name for one in expected for name in one.lacking):

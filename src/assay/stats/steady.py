@@ -21,7 +21,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import NamedTuple
 
-from assay.quantities import share, time
+from assay.quantities import counted, share, time
 from assay.stats.partition import partition
 from assay.values.measurement import Window
 
@@ -78,7 +78,7 @@ def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> St
     windows = _whole(windows)
     if len(windows) < FEWEST_WINDOWS:
         start = windows[0].start_ns if windows else 0
-        reason = f"{len(windows)} windows are too few to tell"
+        reason = f"{counted(len(windows), 'window')} {'is' if len(windows) == 1 else 'are'} too few to tell"
         return SteadyState(False, reason, start, (), 0, 0.0, 0.0)
     series = [window.completed / (window.length_ns / 1e9) for window in windows]
     return _judge_series(series, windows[0].length_ns, windows[0].start_ns, halves_differ, errors, None)

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from assay.errors import InputError, reason_of
+from assay.quantities import counted
 from assay.store.lines import DamagedLine, Line, NewerLine, UnknownDesign, unseal
 from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
@@ -96,14 +97,15 @@ def _run(file: Path, header: Header, lines: Sequence[bytes]) -> Run:
                     _check_known(cases, {place.case for place in made.ranking})
                     judgement = made
                     if (made.trials or 0) > len(run.trials) + len(damage):
-                        gone = f"it rests on {made.trials} trials, of which {len(run.trials)} are left"
+                        rests = counted(made.trials or 0, "trial")
+                        gone = f"it rests on {rests}, of which {len(run.trials)} are left"
                         damage.append(f"line {number} does not count ({gone})")
                 case Header():
                     raise DamagedLine("it is a second header")
         except DamagedLine as problem:
             damage.append(f"line {number} is damaged ({problem}) and was left out")
-    counted = (len(run.trials), len(damage))
-    if judgement and (judgement.trials or counted[0], judgement.damaged_lines) != counted:
+    there = (len(run.trials), len(damage))
+    if judgement and (judgement.trials or there[0], judgement.damaged_lines) != there:
         judgement = None
     return msgspec.structs.replace(run, judgement=judgement, damage=tuple(damage))
 

@@ -19,6 +19,7 @@ import msgspec
 
 from assay import engine
 from assay.errors import reason_of
+from assay.quantities import counted
 from assay.sut.contract import Answer, BodyRule, Contract, Route
 from assay.values.plan import Closed, LoadPlan, StopAtCount
 
@@ -189,9 +190,9 @@ def _wrong_body(contract: Contract, answer: Answer, body: bytes) -> str:
 
 def _wrong_size(rule: BodyRule, size: int) -> str:
     if rule.min_bytes is not None and size < rule.min_bytes:
-        return f"body of {size} bytes; at least {rule.min_bytes} are right"
+        return f"body of {counted(size, 'byte')}; at least {rule.min_bytes} are right"
     if rule.max_bytes is not None and size > rule.max_bytes:
-        return f"body of {size} bytes; at most {rule.max_bytes} are right"
+        return f"body of {counted(size, 'byte')}; at most {rule.max_bytes} are right"
     return ""
 
 

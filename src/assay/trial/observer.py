@@ -7,6 +7,7 @@ from typing import Protocol
 
 from assay.design import Slot
 from assay.errors import EXIT_INTERRUPTED, AssayError
+from assay.quantities import counted
 from assay.values.measurement import Snapshot
 from assay.values.run import Run
 from assay.values.sitting import Sitting
@@ -121,8 +122,8 @@ class Interrupted(CutShort):
         done, planned = len(run.trials), run.header.trials
         super().__init__(
             run,
-            f"interrupted after {done} trials"
+            f"interrupted after {counted(done, 'trial')}"
             if planned is None
-            else f"interrupted after {done} of {planned} trials",
+            else f"interrupted after {done} of {counted(planned, 'trial')}",
             f"what was measured is kept; {how_to_go_on(run)}",
         )

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.quantities import share, times
+from assay.quantities import counted, share, times
 from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
 from assay.values.claim import Claim, Comparison
@@ -81,7 +81,7 @@ def _counted(verdicts: Sequence[Verdict]) -> str:
     if not verdicts:
         return ""
     counts = ", ".join(f"{verdict} in {n}" for verdict, n in Counter(verdicts).most_common())
-    return f"{counts} of {len(verdicts)} comparisons"
+    return f"{counts} of {counted(len(verdicts), 'comparison')}"
 
 
 def _name(run: RunSeen, case: str) -> str:
@@ -139,7 +139,9 @@ def _why_unmeasured(seen: CaseSeen) -> str:
 def _lacking(pair: Comparison, ratio: Estimate | None) -> str:
     if pair.metric == "capacity":
         return "the capacities of the two are not known from the sides that would bound their ratio"
-    return f"{ratio.n if ratio else 0} blocks hold both cases; {LEAST_BLOCKS} are needed"
+    blocks = ratio.n if ratio else 0
+    hold = "holds" if blocks == 1 else "hold"
+    return f"{counted(blocks, 'block')} {hold} both cases; {LEAST_BLOCKS} are needed"
 
 
 def _verdict(pair: Comparison, known: PairedRatio) -> Verdict:

@@ -12,6 +12,7 @@ from assay.values.finding import Finding
 from assay.verdict.effects import bounded, known, void_by, withheld, words_of
 from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of
 from assay.verdict.seen import CaseSeen, RunSeen
+from assay.verdict.words import counted
 
 Pairs = Mapping[tuple[str, str], Between]
 
@@ -125,7 +126,7 @@ class _Group:
                 yield seen.case.id, f"may not be compared with {names}: {', '.join(codes)}"
             else:
                 blocks = max(one.pair.ratio.n if one.pair else 0 for one in found.values())
-                shared = f"{blocks} block{'' if blocks == 1 else 's'} shared with another"
+                shared = f"{counted(blocks, 'block')} shared with another"
                 yield seen.case.id, f"{shared}; an order needs {least}"
 
     def _name(self, case: str) -> str:
@@ -157,4 +158,5 @@ def _failures(seen: CaseSeen) -> str:
     failures = [trial.failure for trial in seen.trials if trial.failure is not None]
     if not failures:
         return ""
-    return f"{len(failures)} of {len(seen.trials)} trials failed ({failures[0].stage}: {failures[0].reason})"
+    tried = counted(len(seen.trials), "trial")
+    return f"{len(failures)} of {tried} failed ({failures[0].stage}: {failures[0].reason})"

@@ -8,7 +8,7 @@ from statistics import median
 from assay.audit.finding import AuditRule, Hit
 from assay.audit.reported import BY_HAND, Figure, Reported
 from assay.audit.seen import Seen
-from assay.audit.words import between, number, time
+from assay.audit.words import between, number, numbered, time
 
 _MORE, _FEWER, _FEW_FAILED = 1.1, 0.5, 0.1
 _FAILURES = ("errors1", "errors2", "failed", "bad", "bad1", "bad2", "broken")
@@ -47,7 +47,7 @@ def little(seen: Seen) -> Iterator[Hit]:
             mean.quote,
             f"{time(mean.value.middle)} × {number(rate.value.middle)}/s = {between(flight)} requests "
             f"in flight,"
-            f" with {number(slots)} connections",
+            f" with {numbered(slots, 'connection')}",
             "withheld" if more else "flagged",
             (result.line,),
         )

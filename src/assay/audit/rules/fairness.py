@@ -14,7 +14,7 @@ from assay.audit.reported import Reported
 from assay.audit.seen import Seen
 from assay.audit.sentences import sentences
 from assay.audit.tables import Grid
-from assay.audit.words import number
+from assay.audit.words import number, numbered
 
 _LOADS = ("connections", "threads", "workers")
 
@@ -113,7 +113,7 @@ def _uncrossed(grid: Grid) -> Iterator[Hit]:
     first, load = told[0]
     for row, other in told[1:]:
         if other != load:
-            words = f"{number(load)} connections for {first.label!r}, {number(other)} for {row.label!r}"
+            words = f"{numbered(load, 'connection')} for {first.label!r}, {number(other)} for {row.label!r}"
             yield Hit(row.line, row.label, words, about=(first.line, row.line))
             return
 

@@ -9,7 +9,7 @@ from assay.audit.finding import AuditRule, Hit
 from assay.audit.reported import Figure, Reported
 from assay.audit.seen import Seen
 from assay.audit.tools import NAMED
-from assay.audit.words import number, percent
+from assay.audit.words import number, numbered, percent
 
 _LOOPBACK = re.compile(
     r"(?:https?://)?(?:(?:[\w-]{1,60}\.){0,3}localhost|host\.docker\.internal|127(?:\.\d{1,3}){3}|\[?::1\]?|0\.0\.0\.0)(?=[:/?#]|$)",
@@ -95,11 +95,12 @@ def connections(seen: Seen) -> Iterator[Hit]:
         missing = result.figures.get("connect_errors")
         if missing is not None and missing.value.low > 0:
             asked = result.get("connections")
-            of = f" of {number(asked.value.middle)}" if asked else ""
+            count = missing.value.middle
+            of = f"{number(count)} of {numbered(asked.value.middle, 'connection')}" if asked else ""
             yield Hit(
                 missing.line,
                 f"connect {missing.quote}" if result.tool == "wrk" else missing.quote,
-                f"{number(missing.value.middle)}{of} connections could not be opened",
+                f"{of or numbered(count, 'connection')} could not be opened",
                 "withheld",
                 (result.line,),
             )

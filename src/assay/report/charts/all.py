@@ -42,7 +42,7 @@ def about(run: Run) -> str:
     """What a picture that stands alone must say: study, machine, date, run."""
     header = run.header
     seen = header.environment
-    machine = f"{seen.cpu_model}, {seen.cores} cores ({seen.hostname})"
+    machine = f"{seen.cpu_model}, {fmt.counted(seen.cores, 'core')} ({seen.hostname})"
     return fmt.safe(f"{told.title(run)}; {machine}; run {header.run_id}; Assay {seen.assay_version}", 500)
 
 

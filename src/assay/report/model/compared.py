@@ -122,7 +122,7 @@ def _changed(found: RunComparison) -> str:
         if (low is not None and low > 1) or (high is not None and high < 1):
             shown.append(f"{one.case}: {NAMES[one.metric]} {fmt.ratio(one.change)}")
     if not shown:
-        return f"No change is shown in any of {len(told)} figures."
+        return f"No change is shown in any of {fmt.counted(len(told), 'figure')}."
     rest = f"; no change is shown in the other {len(told) - len(shown)}" if len(told) > len(shown) else ""
     return f"Changed, with 95 % intervals apart from 1: {'; '.join(shown[:6])}{rest}."
 

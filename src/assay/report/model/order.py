@@ -79,7 +79,7 @@ def _chain(run: Run, tiers: Sequence[Sequence[Row]], *, named: bool = False) -> 
             said += f", which is {told}" if faster is last else f"; {faster.name} is {told}"
         last = slower
     rest = len(tiers) - _MOST_TIERS
-    return said + (f"; {rest} more tier{'' if rest == 1 else 's'} behind" if rest > 0 else "")
+    return said + (f"; {fmt.counted(rest, 'more tier')} behind" if rest > 0 else "")
 
 
 def _link(run: Run, above: Sequence[Row], below: Sequence[Row]) -> tuple[Row, Row]:

@@ -10,7 +10,7 @@ from assay.stats.pairing import ALPHA, pair
 from assay.values.finding import Subject
 from assay.verdict.rule import Effects, Hit, Limits, RunRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen
-from assay.verdict.words import percent
+from assay.verdict.words import counted, percent
 
 
 def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
@@ -138,7 +138,7 @@ D4 = RunRule(
 def damaged_record(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
     """D5: what a line said, and whom it would have helped, is not known any more."""
     if run.damage:
-        lines = f"{len(run.damage)} line{'' if len(run.damage) == 1 else 's'}"
+        lines = counted(len(run.damage), "line")
         evidence = f"{lines} of the record cannot be used: {run.damage[0]}"
         yield Subject(), Hit("flagged", evidence, {"lines": float(len(run.damage))})
 

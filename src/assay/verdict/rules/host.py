@@ -146,7 +146,7 @@ def machine_unfit(load: Load, limits: Limits) -> Hit | None:
     """H3: limits that were hit withhold; settings that make figures wander are noted."""
     for outcome in load.counts.outcomes:
         if outcome.kind in _LIMITS and outcome.count:
-            evidence = f"{outcome.count:,} requests found {_LIMITS[outcome.kind]}"
+            evidence = f"{counted(outcome.count, 'request')} found {_LIMITS[outcome.kind]}"
             return Hit("withheld", evidence, {"count": float(outcome.count)}, outcome.count)
     machine, asked = load.machine.environment, load.asked.connections
     if machine is None:

@@ -6,7 +6,7 @@ from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.load import Load
 from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, Threshold
 from assay.verdict.seen import CaseSeen, RunSeen, intended_between
-from assay.verdict.words import duration, percent
+from assay.verdict.words import counted, duration, percent
 
 
 def waiting_hidden(load: Load, limits: Limits) -> Hit | None:
@@ -52,8 +52,8 @@ def tail_from_closed_loop(load: Load, limits: Limits) -> Hit | None:
     quoted = load.of_run is not None and load.of_run.tail_quoted
     if not load.asked.closed or not quoted or load.asked.think_time_ns:
         return None
-    many, place = load.asked.places, load.asked.place
-    return Hit("flagged", f"a tail of service times is quoted from {many} saturating {place}s")
+    many = counted(load.asked.places, f"saturating {load.asked.place}")
+    return Hit("flagged", f"a tail of service times is quoted from {many}")
 
 
 M5 = LoadRule(
