@@ -24,6 +24,7 @@ from assay.report.tables import Folded
 from assay.values.design import ContestDesign, LoadDesign, Rival
 from assay.values.finding import Finding, Subject
 from assay.values.run import Run
+from assay.values.trial import WarmUpSeen
 from assay.verdict import RULES, Effects
 from assay.verdict.rule import Hit
 
@@ -227,6 +228,21 @@ def test_of_servers_that_stood_nothing_is_said_that_nobody_saw() -> None:
     assert alone["machine"].endswith("client on core 0, the servers stood where they were")
     names = {column.name for column in report_of(stood(*every)).results[0].columns}
     assert not names & {"cpu", "memory", "start"} and {"throughput", "p50"} <= names
+
+
+def test_it_is_told_for_how_long_servers_were_warmed_up_where_the_record_says_so() -> None:
+    run = sample_run.run()
+    assert "warm-up" not in how(run)
+
+    first, second, *others = (one for one in run.trials if one.measurement)
+    trials = (
+        replace(first, warm_up=WarmUpSeen(steady=False, bound_ns=10**10, took_ns=10_000_000_000)),
+        replace(second, warm_up=WarmUpSeen(steady=True, bound_ns=10**10, took_ns=2_100_000_000)),
+        *(replace(one, warm_up=WarmUpSeen(steady=False, bound_ns=0, took_ns=0)) for one in others),
+    )
+    assert how(replace(run, trials=trials))["warm-up"] == (
+        "2 s to 10 s of load before what was measured; in 1 of 2 trials throughput was steady by then"
+    )
 
 
 def test_a_search_is_told_as_its_trials_and_not_as_blocks() -> None:

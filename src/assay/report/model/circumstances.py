@@ -76,12 +76,25 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     yield "servers", fmt.safe(_servers(run), 1000)
     for load in shapes(run):
         yield "load", load
+    yield from _warm_up(run)
     yield "machine", fmt.safe(machine(run), 500)
     versions = {"assay": seen.assay_version} | seen.tool_versions
     yield "versions", fmt.safe(", ".join(f"{tool} {said}" for tool, said in versions.items()), 1000)
     if seen.git_commit:
         yield "commit", fmt.safe(seen.git_commit)
     yield "descriptors", fmt.count(seen.descriptor_limit)
+
+
+def _warm_up(run: Run) -> Iterator[tuple[str, str]]:
+    """For how long servers had load before anything was measured, where the record tells."""
+    seen = [trial.warm_up for trial in run.trials if trial.measurement and trial.warm_up]
+    took_s = sorted(one.took_ns / 1e9 for one in seen if one.took_ns)
+    if not took_s:
+        return
+    spans = dict.fromkeys((fmt.span(took_s[0]), fmt.span(took_s[-1])))
+    steady = sum(one.steady for one in seen if one.took_ns)
+    level = f"in {steady} of {fmt.counted(len(took_s), 'trial')} throughput was steady by then"
+    yield "warm-up", f"{' to '.join(spans)} of load before what was measured; {level}"
 
 
 def _order(run: Run) -> str:
