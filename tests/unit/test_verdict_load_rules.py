@@ -214,14 +214,14 @@ class TestTimes:
         rule = RULES["M5"]
         assert isinstance(rule, LoadRule)
         quoted = OfRun(fastest_mhz=None, busy_share=None, tail_quoted=True, of_a_search=False)
-        hit = rule.check(replace(of_another_tool(), of_run=quoted), rule.limits)
+        hit = rule.check(replace(of_another_tool(), of_run=quoted), rule.defaults)
         assert hit is not None and hit.evidence.endswith("is quoted from 64 saturating connections")
         alone = Asked(loop=Closed(connections=1), threads=1)
-        hit = rule.check(replace(of_another_tool(), of_run=quoted, asked=alone), rule.limits)
+        hit = rule.check(replace(of_another_tool(), of_run=quoted, asked=alone), rule.defaults)
         assert hit is not None and hit.evidence.endswith("is quoted from 1 saturating connection")
         thinking = Asked(loop=Closed(connections=64, think_time_ns=1_000_000), threads=2)
         idle = replace(of_another_tool(), of_run=quoted, asked=thinking)
-        assert rule.check(idle, rule.limits) is None
+        assert rule.check(idle, rule.defaults) is None
 
 
 class TestArrivals:
@@ -281,7 +281,7 @@ class TestAnotherToolsReport:
 
     def codes(self, load: Load) -> list[str]:
         rules = [rule for rule in RULES.values() if isinstance(rule, LoadRule)]
-        return [rule.code for rule in rules if rule.check(load, rule.limits) is not None]
+        return [rule.code for rule in rules if rule.check(load, rule.defaults) is not None]
 
     def test_what_it_does_not_tell_keeps_every_rule_silent(self) -> None:
         assert self.codes(of_another_tool()) == []

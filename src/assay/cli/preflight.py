@@ -67,7 +67,7 @@ def _is_quiet(seen: Others) -> bool:
     """By the measure of the rule that would speak afterwards."""
     from assay.verdict import RULES
 
-    return seen.cores_busy <= RULES["H2"].limits["others"]
+    return seen.cores_busy <= RULES["H2"].defaults["others"]
 
 
 def _said(seen: Others) -> str:

@@ -22,8 +22,8 @@ from assay.verdict.claims import judge_claim
 from assay.verdict.effects import noise_floor, withheld
 from assay.verdict.load import Load, Machine
 from assay.verdict.ranking import rank
-from assay.verdict.registry import RULES, Thresholds
-from assay.verdict.rule import CaseRule, Hit, Limits, LoadRule, PairRule, Rule, RunRule, TrialsRule
+from assay.verdict.registry import RULES, RunThresholds
+from assay.verdict.rule import CaseRule, Hit, LoadRule, PairRule, Rule, RunRule, Thresholds, TrialsRule
 from assay.verdict.search import answers_of
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
@@ -126,9 +126,9 @@ def judge_load(
     hits: list[tuple[Rule, Hit | None]] = []
     for rule in RULES.values():
         if isinstance(rule, LoadRule):
-            hits.append((rule, _hit(rule, load, rule.limits)))
+            hits.append((rule, _hit(rule, load, rule.defaults)))
         elif isinstance(rule, TrialsRule):
-            hits.append((rule, rule.check((load,), rule.limits)))
+            hits.append((rule, rule.check((load,), rule.defaults)))
     busy = load.server_busy_share
     return _sorted(rule.finding(Subject(), hit, busy_share=busy) for rule, hit in hits if hit is not None)
 
@@ -138,7 +138,7 @@ def find(run: RunSeen) -> tuple[Finding, ...]:
 
     Those that ask what the others made void come last, and stand in the registry's order all the same.
     """
-    thresholds = Thresholds(run.header.design.rules)
+    thresholds = RunThresholds(run.header.design.rules)
     made: dict[str, list[Finding]] = {}
     for rule in sorted(RULES.values(), key=lambda rule: rule.last):
         if rule.last:
@@ -155,19 +155,19 @@ def _void(run: RunSeen, made: Mapping[str, Sequence[Finding]]) -> frozenset[str]
     return frozenset(seen.case.id for seen in run.cases if withheld(findings, seen.case.id))
 
 
-def _apply(rule: Rule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
-    limits = thresholds.limits(rule)
+def _apply(rule: Rule, run: RunSeen, settings: RunThresholds) -> Iterator[Finding]:
+    thresholds = settings.of(rule)
     match rule:
         case LoadRule():
-            return _apply_to_loads(rule, run, limits)
+            return _apply_to_loads(rule, run, thresholds)
         case CaseRule() | TrialsRule():
-            return _apply_to_cases(rule, run, limits)
+            return _apply_to_cases(rule, run, thresholds)
         case PairRule():
-            return _apply_to_pairs(rule, run, limits)
+            return _apply_to_pairs(rule, run, thresholds)
         case RunRule():
             return (
                 rule.finding(subject, hit, busy_share=_busy_share(run, subject))
-                for subject, hit in rule.check(run, limits)
+                for subject, hit in rule.check(run, thresholds)
             )
     raise TypeError(f"{rule.code} is of no known kind")
 
@@ -177,47 +177,47 @@ def _busy_share(run: RunSeen, subject: Subject) -> float | None:
     return seen.server_busy_share if seen else None
 
 
-def _apply_to_loads(rule: LoadRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
+def _apply_to_loads(rule: LoadRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
     findings: list[Finding] = []
     for seen in run.cases:
         if seen.case.role not in rule.exempt:
-            hits = [_hit(rule, load, limits) for load in seen.loads]
+            hits = [_hit(rule, load, thresholds) for load in seen.loads]
             findings.extend(_merged(rule, seen, hits))
     yield from _shared(rule, findings, {seen.case.id: seen.name for seen in run.cases if seen.loads})
 
 
-def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
+def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
     for seen in run.cases:
         if seen.case.role in rule.exempt:
             continue
         if isinstance(rule, TrialsRule):
-            hit = rule.check(seen.loads, limits)
+            hit = rule.check(seen.loads, thresholds)
         else:
-            hit = rule.check(seen, run, limits)
+            hit = rule.check(seen, run, thresholds)
         if hit is not None:
             yield rule.finding(Subject(case=seen.case.id), hit, len(seen.loads), seen.server_busy_share)
 
 
-def _hit(rule: LoadRule, load: Load, limits: Limits) -> Hit | None:
+def _hit(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | None:
     """What the rule finds in a load; of several generators, the gravest of what it finds in their parts, and
     on the server's machine, where it looks at that too."""
     if not (rule.by_generator and load.parts):
-        return rule.check(load, limits)
+        return rule.check(load, thresholds)
     parts = (replace(part, of_run=load.of_run) for part in load.parts)
     hits = [
         replace(hit, evidence=f"generator {seen.node}: {hit.evidence}")
         for seen, part in zip(load.generators, parts, strict=True)
-        if (hit := rule.check(part, limits)) is not None
+        if (hit := rule.check(part, thresholds)) is not None
     ]
-    if rule.of_server_too and (hit := rule.check(replace(load, workers=()), limits)) is not None:
+    if rule.of_server_too and (hit := rule.check(replace(load, workers=()), thresholds)) is not None:
         hits.append(replace(hit, evidence=f"the server's machine: {hit.evidence}"))
     return max(hits, key=lambda hit: (_GRAVEST[hit.severity], hit.gravity), default=None)
 
 
-def _apply_to_pairs(rule: PairRule, run: RunSeen, limits: Limits) -> Iterator[Finding]:
+def _apply_to_pairs(rule: PairRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
     for group in run.groups.values():
         for a, b in itertools.combinations([seen for seen in group if seen.candidate], 2):
-            hit = rule.check(a, b, limits)
+            hit = rule.check(a, b, thresholds)
             if hit is not None:
                 yield rule.finding(Subject(case=a.case.id, other_case=b.case.id), hit)
 

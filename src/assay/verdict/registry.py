@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from assay.errors import InputError
 from assay.values.design import RuleSetting
-from assay.verdict.rule import Limits, Rule
+from assay.verdict.rule import Rule, Thresholds
 from assay.verdict.rules import (
     design,
     fairness,
@@ -90,7 +90,7 @@ def explain(code: str) -> Rule:
     return rule
 
 
-class Thresholds:
+class RunThresholds:
     """The thresholds as they hold for one run: the defaults, and what its design sets with a reason, by the
     code of the rule."""
 
@@ -99,19 +99,19 @@ class Thresholds:
         self._settings = dict(settings or {})
         for code, setting in self._settings.items():
             rule = explain(code)
-            unknown = setting.thresholds.keys() - rule.limits.keys()
+            unknown = setting.thresholds.keys() - rule.defaults.keys()
             if unknown:
-                known = ", ".join(rule.limits) or "none"
+                known = ", ".join(rule.defaults) or "none"
                 raise InputError(f"rule {code} has no threshold {sorted(unknown)[0]!r}", f"it has: {known}")
             if not setting.reason:
                 raise InputError(
                     f"the thresholds of rule {code} are changed without a reason", "add `reason`"
                 )
 
-    def limits(self, rule: Rule) -> Limits:
+    def of(self, rule: Rule) -> Thresholds:
         """The thresholds of `rule`."""
         setting = self._settings.get(rule.code)
-        return {**rule.limits, **(setting.thresholds if setting else {})}
+        return {**rule.defaults, **(setting.thresholds if setting else {})}
 
     def remark(self, rule: Rule) -> str:
         """What the evidence of `rule` must add where the study changed its thresholds."""

@@ -15,7 +15,7 @@ from assay.verdict.load import Load
 from assay.verdict.pace import at_most
 from assay.verdict.seen import CaseSeen, RunSeen
 
-Limits = Mapping[str, float]
+Thresholds = Mapping[str, float]
 """The thresholds of one rule by name, as they hold for this run."""
 
 
@@ -113,7 +113,7 @@ class Rule:
         return "; ".join(effects.words for effects in self.effects)
 
     @property
-    def limits(self) -> dict[str, float]:
+    def defaults(self) -> dict[str, float]:
         """The default thresholds by name."""
         return {threshold.name: threshold.value for threshold in self.thresholds}
 
@@ -153,32 +153,32 @@ class LoadRule(Rule):
 
     by_generator: bool = False
     of_server_too: bool = False
-    check: Callable[[Load, Limits], Hit | None]
+    check: Callable[[Load, Thresholds], Hit | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialsRule(Rule):
     """Judges all loads of one case together; of `assay load` the one."""
 
-    check: Callable[[Sequence[Load], Limits], Hit | None]
+    check: Callable[[Sequence[Load], Thresholds], Hit | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRule(Rule):
     """Judges a case by all its trials, within its run."""
 
-    check: Callable[[CaseSeen, RunSeen, Limits], Hit | None]
+    check: Callable[[CaseSeen, RunSeen, Thresholds], Hit | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRule(Rule):
     """Judges whether two cases may be compared."""
 
-    check: Callable[[CaseSeen, CaseSeen, Limits], Hit | None]
+    check: Callable[[CaseSeen, CaseSeen, Thresholds], Hit | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRule(Rule):
     """Judges the run as a whole."""
 
-    check: Callable[[RunSeen, Limits], Iterator[tuple[Subject, Hit]]]
+    check: Callable[[RunSeen, Thresholds], Iterator[tuple[Subject, Hit]]]

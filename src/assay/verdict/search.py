@@ -152,4 +152,4 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
 def _generator_limited(trial: Trial, environment: Environment) -> bool:
     """Whether rule G1 speaks: the generator was late by itself."""
     assert trial.measurement is not None  # asked by the caller
-    return G1.check(see_trial(trial, trial.measurement, environment), G1.limits) is not None
+    return G1.check(see_trial(trial, trial.measurement, environment), G1.defaults) is not None

@@ -21,7 +21,7 @@ from assay.values.run import Run
 from assay.values.trial import Case
 from assay.verdict.effects import void_by, widest
 from assay.verdict.pairs import Between, pair_of
-from assay.verdict.registry import Thresholds
+from assay.verdict.registry import RunThresholds
 from assay.verdict.rules.design import D1
 from assay.verdict.rules.sittings import T4
 from assay.verdict.rules.turns import T2, T6
@@ -107,13 +107,13 @@ def load_ns(run: Run) -> int:
 def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
     """What is found so far of that which moves the ends of ratios: it would reopen at the end what had seemed
     settled, with budget left to settle it."""
-    thresholds = Thresholds(seen.header.design.rules)
-    missed = ((one, T4.check(one, seen, thresholds.limits(T4))) for one in seen.cases)
+    thresholds = RunThresholds(seen.header.design.rules)
+    missed = ((one, T4.check(one, seen, thresholds.of(T4))) for one in seen.cases)
     return (
         *(
             rule.finding(subject, hit)
             for rule in (D1, T2, T6)
-            for subject, hit in rule.check(seen, thresholds.limits(rule))
+            for subject, hit in rule.check(seen, thresholds.of(rule))
         ),
         *(T4.finding(Subject(case=one.case.id), hit) for one, hit in missed if hit is not None),
     )

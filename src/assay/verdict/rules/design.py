@@ -8,19 +8,19 @@ from collections.abc import Iterator
 from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import ALPHA, pair
 from assay.values.finding import Subject
-from assay.verdict.rule import Effects, Hit, Limits, RunRule, Threshold
+from assay.verdict.rule import Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent
 
 
-def control_differs(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def control_differs(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """D1. A difference below the noise floor is none that any comparison would claim."""
     for control, ratio in run.controls.items():
         seen = run.find(control)
         original = run.find(seen.case.control_of) if seen else None
         if original is None or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
             continue
-        if abs(math.log(ratio.value)) <= math.log1p(limits["floor"]):
+        if abs(math.log(ratio.value)) <= math.log1p(thresholds["floor"]):
             continue
         far = max(ratio.high, 1 / ratio.low) - 1
         yield (
@@ -55,7 +55,7 @@ D1 = RunRule(
 )
 
 
-def not_interleaved(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def not_interleaved(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """D2: a block must be over before the next begins."""
     trials = sorted(
         (trial for seen in run.cases for trial in seen.trials), key=lambda t: t.started_at_unix_ns
@@ -85,14 +85,14 @@ D2 = RunRule(
 )
 
 
-def yardstick_overtaken(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def yardstick_overtaken(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """D4: a candidate that is shown faster than the reference or the ceiling it is measured by."""
     for group in run.groups.values():
         results = [seen for seen in group if seen.case.id not in run.void]
         rivals = [seen for seen in results if seen.candidate and seen.closed]
         for yardstick in [seen for seen in results if seen.case.role in ("reference", "ceiling")]:
             alpha = ALPHA / max(1, len(rivals))
-            found = [_faster(run, seen, yardstick, limits["faster"], alpha) for seen in rivals]
+            found = [_faster(run, seen, yardstick, thresholds["faster"], alpha) for seen in rivals]
             faster = [one for one in found if one is not None]
             if faster:
                 ratio, name = max(faster)
@@ -102,7 +102,7 @@ def yardstick_overtaken(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject,
                         "note",
                         f"{name} serves {percent(ratio - 1)} more than this {yardstick.case.role}"
                         + (f", and {len(faster) - 1} more do" if len(faster) > 1 else ""),
-                        {"ratio": ratio, "limit": 1 + limits["faster"], "candidates": float(len(faster))},
+                        {"ratio": ratio, "limit": 1 + thresholds["faster"], "candidates": float(len(faster))},
                     ),
                 )
 
@@ -135,7 +135,7 @@ D4 = RunRule(
 )
 
 
-def damaged_record(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def damaged_record(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """D5: what a line said, and whom it would have helped, is not known any more."""
     if run.damage:
         lines = counted(len(run.damage), "line")

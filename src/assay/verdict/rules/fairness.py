@@ -5,25 +5,25 @@ from __future__ import annotations
 from assay.values.measurement import Stray
 from assay.values.trial import Case
 from assay.verdict.load import Answers, Load
-from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, PairRule, Threshold
+from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent
 
 PLAIN = frozenset({"", "identity"})
 
 
-def cache_measured(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def cache_measured(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """W4: a case that repeats one input beside the case that draws it at random (`same_input_of`)."""
     other = run.find(str(case.case.facts.get("same_input_of", "")))
     if other is None:
         return None
     ratio = run.ratio(case, other)
-    if ratio is None or ratio.low is None or ratio.value <= 1 + limits["faster"] or ratio.low <= 1:
+    if ratio is None or ratio.low is None or ratio.value <= 1 + thresholds["faster"] or ratio.low <= 1:
         return None
     return Hit(
         "flagged",
         f"one repeated input is served {percent(ratio.value - 1)} faster than inputs drawn at random",
-        {"ratio": ratio.value, "limit": 1 + limits["faster"]},
+        {"ratio": ratio.value, "limit": 1 + thresholds["faster"]},
     )
 
 
@@ -43,15 +43,15 @@ W4 = CaseRule(
 )
 
 
-def negotiated_otherwise(load: Load, limits: Limits) -> Hit | None:
+def negotiated_otherwise(load: Load, thresholds: Thresholds) -> Hit | None:
     """W5: encodings that nobody asked for, another HTTP, stray bytes, and connections that were not kept."""
     if load.answers is not None:
         hit = _answered_otherwise(load, load.answers)
         if hit is not None:
             return hit
         if load.answers.stray.bytes:
-            return _strayed(load.answers.stray, load.counts.ended, limits["reopened"])
-    return _not_kept(load, limits) if load.asked.keep_alive else None
+            return _strayed(load.answers.stray, load.counts.ended, thresholds["reopened"])
+    return _not_kept(load, thresholds) if load.asked.keep_alive else None
 
 
 def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
@@ -93,19 +93,19 @@ def _answered_otherwise(load: Load, answers: Answers) -> Hit | None:
     return Hit("withheld", f"{counted(older, 'answer')} came as HTTP/1.0, though HTTP/1.1 was asked for")
 
 
-def _not_kept(load: Load, limits: Limits) -> Hit | None:
+def _not_kept(load: Load, thresholds: Thresholds) -> Hit | None:
     """Connections that had to be opened again, other than after failures."""
     if load.books is None:
         return None
     ended, closed = load.books.completed + load.books.failed, load.closed_by_server
     share = closed / ended if ended else 0.0
-    if share <= limits["reopened"]:
+    if share <= thresholds["reopened"]:
         return None
     return Hit(
         "flagged" if load.follows else "withheld",
         f"keep-alive was asked for, but for {counted(ended, 'request')} "
         f"{counted(closed, 'connection')} had to be opened again ({percent(share)})",
-        {"reopened": float(closed), "share": share, "limit": limits["reopened"]},
+        {"reopened": float(closed), "share": share, "limit": thresholds["reopened"]},
         gravity=share,
         remedy=_SAY_THAT_IT_CLOSES if load.follows else "",
         effects=_FOLLOWED if load.follows else VOID,
@@ -156,9 +156,9 @@ W5 = LoadRule(
 )
 
 
-def unequal_means(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
+def unequal_means(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | None:
     """W6: cores as seen, workers and pools as the manifests say."""
-    if limits["allowed"]:
+    if thresholds["allowed"]:
         return None
     differences = [
         f"{what} {ours} against {theirs}"
@@ -199,7 +199,7 @@ W6 = PairRule(
 )
 
 
-def handicapped(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def handicapped(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """W7, from the manifest's facts."""
     handicaps = _handicaps(case.case)
     return Hit("flagged", f"it ran with {', '.join(handicaps)}") if handicaps else None

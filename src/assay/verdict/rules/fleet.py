@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.values.trial import GeneratorSeen
 from assay.verdict.load import Load
-from assay.verdict.rule import VOID, CaseRule, Effects, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, percent
 
@@ -14,7 +14,7 @@ LOST = "cluster"
 """The stage of a trial that ended because a node of the cluster was lost, or could not do its part."""
 
 
-def generator_lost(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def generator_lost(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """G9: nothing is merged from a part, so such trials have no figures; that there were some is told."""
     lost = [trial for trial in case.trials if trial.failure is not None and trial.failure.stage == LOST]
     if not lost or lost[0].failure is None:
@@ -38,7 +38,7 @@ G9 = CaseRule(
 )
 
 
-def generators_unequal(load: Load, limits: Limits) -> Hit | None:
+def generators_unequal(load: Load, thresholds: Thresholds) -> Hit | None:
     """G10: what each should have done follows from its connections or its workers; what it did differs."""
     if len(load.generators) < 2 or not load.asked.closed:
         return None
@@ -51,13 +51,13 @@ def generators_unequal(load: Load, limits: Limits) -> Hit | None:
         return None
     node, least = min(each.items(), key=lambda item: item[1])
     share = least / mean
-    if share >= 1 - limits["apart"]:
+    if share >= 1 - thresholds["apart"]:
         return None
     evidence = f"generator {node} had {percent(share)} of the mean's answers for each of its connections"
     return Hit(
         "flagged",
         evidence,
-        {"share": share, "limit": limits["apart"]},
+        {"share": share, "limit": thresholds["apart"]},
         gravity=1 - share,
     )
 
@@ -79,11 +79,11 @@ G10 = LoadRule(
 )
 
 
-def clocks_uncertain(load: Load, limits: Limits) -> Hit | None:
+def clocks_uncertain(load: Load, thresholds: Thresholds) -> Hit | None:
     """G11: instants that may be so far off say nothing of times as short as the measured ones."""
     if not load.generators:
         return None
-    limit = max(limits["apart"], limits["share"] * load.counts.duration_ns)
+    limit = max(thresholds["apart"], thresholds["share"] * load.counts.duration_ns)
     if load.settle_ns is not None:
         return _turns_apart(load.generators, load.settle_ns, limit)
     worst = max(load.generators, key=lambda one: _unsure_ns(one) + max(0, one.started_late_ns))
@@ -155,7 +155,7 @@ G11 = LoadRule(
 )
 
 
-def versions_differ(load: Load, limits: Limits) -> Hit | None:
+def versions_differ(load: Load, thresholds: Thresholds) -> Hit | None:
     """G12: the driver refuses such nodes before the start; this is for records, whoever made them."""
     versions = sorted({one.measurement.engine_version for one in load.generators})
     if len(versions) < 2:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from assay.values.finding import Subject
 from assay.verdict.load import Load
 from assay.verdict.pace import paced_by_server, why_unbounded
-from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, RunRule, Threshold
+from assay.verdict.rule import CaseRule, Effects, Hit, LoadRule, RunRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
 
@@ -39,31 +39,31 @@ _COSTLY_REQUESTS = (
 _STOP_OTHERS = "stop the other programs on the generator's cores; they, not this server, took its time"
 
 
-def generator_saturated(load: Load, limits: Limits) -> Hit | None:
+def generator_saturated(load: Load, thresholds: Thresholds) -> Hit | None:
     """G1, from the threads' own CPU clocks and from the idle time of the generator's cores.
 
     A pacer that spins is busy by design: there the send lag tells whether it kept up, unless the
     starts waited for connections, which is the server's doing (G4).
     """
     if load.asked.open_loop is not None and load.asked.open_loop.pacer == "spin":
-        return _late(load, limits)
+        return _late(load, thresholds)
     idle = load.client_idle_share
-    if idle is None or idle >= limits["idle"] or not load.counts.completed:
+    if idle is None or idle >= thresholds["idle"] or not load.counts.completed:
         return None
-    return _by_pace(_no_time_to_spare(load, idle, limits), load.pace_share, _GENERATOR_FULL)
+    return _by_pace(_no_time_to_spare(load, idle, thresholds), load.pace_share, _GENERATOR_FULL)
 
 
-def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
+def _no_time_to_spare(load: Load, idle: float, thresholds: Thresholds) -> Hit:
     """Which of threads and cores was short of time."""
     busiest = max(load.busy_shares)
     threads = len(load.busy_shares)
-    limit = f"(at least {exact_percent(limits['idle'])} must stay idle)"
-    figures = {"idle_share": idle, "busiest_thread": busiest, "limit": limits["idle"]}
+    limit = f"(at least {exact_percent(thresholds['idle'])} must stay idle)"
+    figures = {"idle_share": idle, "busiest_thread": busiest, "limit": thresholds["idle"]}
     remedy = _SERVER_TOO_FAST if load.counts.rate_per_s > _FAST_PER_S * threads else _COSTLY_REQUESTS
-    if 1 - busiest < limits["idle"]:
+    if 1 - busiest < thresholds["idle"]:
         evidence = f"the busiest generator thread used {percent(busiest)} of its core {limit}"
         return Hit("withheld", evidence, figures, gravity=-idle, remedy=remedy)
-    if 1 - load.crowded_share < limits["idle"]:
+    if 1 - load.crowded_share < thresholds["idle"]:
         evidence = f"{counted(threads, 'thread')} used {percent(load.crowded_share)} of the generator's cores"
         return Hit("withheld", f"{evidence} {limit}", figures, gravity=-idle, remedy=remedy)
     used = percent(load.crowded_share)
@@ -76,18 +76,18 @@ def _no_time_to_spare(load: Load, idle: float, limits: Limits) -> Hit:
     )
 
 
-def _late(load: Load, limits: Limits) -> Hit | None:
+def _late(load: Load, thresholds: Thresholds) -> Hit | None:
     clocks = load.clocks
     lag = clocks.send_lag.quantiles.get(0.99) if clocks.send_lag else None
     response = clocks.response.quantiles.get(0.99) if clocks.response else None
     if lag is None or response is None or load.pool_exhausted:
         return None
-    if lag <= max(limits["send_lag"], limits["send_lag_share"] * response):
+    if lag <= max(thresholds["send_lag"], thresholds["send_lag_share"] * response):
         return None
     return Hit(
         "withheld",
         f"p99 of send lag is {duration(lag)}, p99 of response time {duration(response)}",
-        {"send_lag_p99_ns": lag, "limit_ns": limits["send_lag"]},
+        {"send_lag_p99_ns": lag, "limit_ns": thresholds["send_lag"]},
         gravity=lag,
         effects=_SENT_LATE,
     )
@@ -124,19 +124,19 @@ G1 = LoadRule(
 )
 
 
-def generator_stalled(load: Load, limits: Limits) -> Hit | None:
+def generator_stalled(load: Load, thresholds: Thresholds) -> Hit | None:
     """G2: times lose their meaning first; a pause as large as the noise floor cost answers, too."""
     longest = max((worker.largest_stall_ns for worker in load.workers), default=0)
-    if longest <= limits["stall"] or not load.counts.duration_ns:
+    if longest <= thresholds["stall"] or not load.counts.duration_ns:
         return None
     share = longest / load.counts.duration_ns
-    most = exact_duration(limits["stall"])
+    most = exact_duration(thresholds["stall"])
     return Hit(
         "withheld",
         f"the generator stood still for {duration(longest)} (at most {most})",
-        {"stall_ns": float(longest), "limit_ns": limits["stall"]},
+        {"stall_ns": float(longest), "limit_ns": thresholds["stall"]},
         gravity=longest,
-        effects=_STOOD_STILL if share >= limits["share"] else _TIMES_ONLY,
+        effects=_STOOD_STILL if share >= thresholds["share"] else _TIMES_ONLY,
     )
 
 
@@ -177,19 +177,19 @@ G2 = LoadRule(
 )
 
 
-def near_ceiling(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def near_ceiling(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """G5, closed loops only: an open loop offers what it was asked to."""
     ceiling = run.ceiling_for(case)
     if ceiling is None or not case.loads or not all(load.asked.closed for load in case.loads):
         return None
     reached = statistics.fmean(case.throughput_by_block.values())
     most = statistics.fmean(ceiling.throughput_by_block.values())
-    if most <= 0 or reached <= limits["flagged"] * most:
+    if most <= 0 or reached <= thresholds["flagged"] * most:
         return None
     share, pace = reached / most, case.server_busy_share
     evidence = f"{rate(reached)} is {percent(share)} of the {rate(most)} that the null server reached here"
-    figures = {"share": share, "ceiling_per_s": most, "limit": limits["flagged"]}
-    if share > limits["withheld"]:
+    figures = {"share": share, "ceiling_per_s": most, "limit": thresholds["flagged"]}
+    if share > thresholds["withheld"]:
         return _by_pace(Hit("withheld", evidence, figures, share), pace, _NEAR, _NEAR_ITS_OWN)
     return _by_pace(Hit("flagged", evidence, figures, share), pace, _BELOW, _BELOW_ITS_OWN)
 
@@ -224,13 +224,13 @@ G5 = CaseRule(
 )
 
 
-def link_full(load: Load, limits: Limits) -> Hit | None:
+def link_full(load: Load, thresholds: Thresholds) -> Hit | None:
     """G6, where the link's ceiling was measured."""
     ceiling = load.machine.link.bytes_per_s if load.machine.link else None
     if not ceiling or not load.counts.bytes_read or not load.counts.duration_ns:
         return None
     per_s = load.counts.bytes_read / (load.counts.duration_ns / 1e9)
-    if per_s < limits["link"] * ceiling:
+    if per_s < thresholds["link"] * ceiling:
         return None
     way = "link" if load.generators else "loopback"
     return Hit(
@@ -258,7 +258,7 @@ G6 = LoadRule(
 )
 
 
-def suspiciously_equal(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def suspiciously_equal(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """G7: what holds unrelated servers at one figure is something that they share."""
     for group in run.groups.values():
         rates = {
@@ -267,18 +267,18 @@ def suspiciously_equal(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, 
             if seen.candidate and seen.closed
         }
         best = max(rates.values(), default=0.0)
-        level = [seen for seen in group if rates.get(seen.case.id, -1.0) >= best * (1 - limits["within"])]
+        level = [seen for seen in group if rates.get(seen.case.id, -1.0) >= best * (1 - thresholds["within"])]
         idle = [load.client_idle_share for seen in level for load in seen.loads]
         known = [share for share in idle if share is not None]
         servers = {seen.case.server for seen in level}
         named = ", ".join(sorted(seen.name for seen in level))
-        if len(servers) < limits["servers"] or not known:
+        if len(servers) < thresholds["servers"] or not known:
             continue
         busy = 1 - statistics.fmean(known)
-        if busy < limits["busy"]:
+        if busy < thresholds["busy"]:
             continue
         evidence = (
-            f"{named} all reach {rate(best)} to within {exact_percent(limits['within'])}; "
+            f"{named} all reach {rate(best)} to within {exact_percent(thresholds['within'])}; "
             f"the client was {percent(busy)} busy"
         )
         for seen in level:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.verdict.load import Load
-from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.words import counted, percent
 
 
-def cores_shared(load: Load, limits: Limits) -> Hit | None:
+def cores_shared(load: Load, thresholds: Thresholds) -> Hit | None:
     """H1: client and server on the same cores, or more client threads than cores.
 
     Threads that wait for each other leave the server idle, which bounds it from above. A server that
@@ -61,13 +61,13 @@ H1 = LoadRule(
 )
 
 
-def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
+def machine_disturbed(load: Load, thresholds: Thresholds) -> Hit | None:
     """H2: what the machine, or its host, took away during the trial."""
     host = load.machine.host
     if host is None:
         return None
     figures = {"steal_share": host.steal_share}
-    if host.steal_share > limits["steal"]:
+    if host.steal_share > thresholds["steal"]:
         return Hit(
             "flagged",
             f"{percent(host.steal_share)} of the CPU time was stolen by the host",
@@ -75,15 +75,15 @@ def machine_disturbed(load: Load, limits: Limits) -> Hit | None:
             gravity=1,
         )
     throttled = (host.throttled_ns or 0) / load.counts.duration_ns if load.counts.duration_ns else 0.0
-    if throttled > limits["throttled"]:
+    if throttled > thresholds["throttled"]:
         evidence = f"the control group was throttled for {percent(throttled)} of the time"
         return Hit("flagged", evidence, figures | {"throttled_share": throttled}, gravity=1)
     others = _others(load)
-    if others is not None and others > limits["others"]:
+    if others is not None and others > thresholds["others"]:
         evidence = f"other programs kept {others:.1f} cores busy"
         return Hit("flagged", evidence, figures | {"others_cores": others}, gravity=others)
     fastest = load.of_run.fastest_mhz if load.of_run else None
-    if host.mhz and fastest and host.mhz < fastest * (1 - limits["frequency"]):
+    if host.mhz and fastest and host.mhz < fastest * (1 - thresholds["frequency"]):
         # A reading of an instant, not a mean over the trial: worth a word, no more.
         evidence = f"the clock read {host.mhz:,.0f} MHz, in another trial {fastest:,.0f}"
         return Hit("note", evidence, figures | {"mhz": host.mhz, "fastest_mhz": fastest})
@@ -142,7 +142,7 @@ H2 = LoadRule(
 )
 
 
-def machine_unfit(load: Load, limits: Limits) -> Hit | None:
+def machine_unfit(load: Load, thresholds: Thresholds) -> Hit | None:
     """H3: limits that were hit withhold; settings that make figures wander are noted."""
     for outcome in load.counts.outcomes:
         if outcome.kind in _LIMITS and outcome.count:
@@ -158,11 +158,11 @@ def machine_unfit(load: Load, limits: Limits) -> Hit | None:
         notes.append("turbo is on")
     if machine.on_battery:
         notes.append("the machine runs on its battery")
-    if machine.descriptor_limit < limits["per_connection"] * asked:
+    if machine.descriptor_limit < thresholds["per_connection"] * asked:
         notes.append(
             f"{machine.descriptor_limit:,} file descriptors are few for {counted(asked, 'connection')}"
         )
-    if machine.ephemeral_ports is not None and machine.ephemeral_ports < limits["per_connection"] * asked:
+    if machine.ephemeral_ports is not None and machine.ephemeral_ports < thresholds["per_connection"] * asked:
         notes.append(f"{machine.ephemeral_ports:,} local ports are few for {counted(asked, 'connection')}")
     return Hit("note", "; ".join(notes)) if notes else None
 

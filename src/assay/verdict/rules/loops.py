@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.load import Load
-from assay.verdict.rule import CaseRule, Effects, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen, intended_between
 from assay.verdict.words import counted, duration, percent
 
 
-def waiting_hidden(load: Load, limits: Limits) -> Hit | None:
+def waiting_hidden(load: Load, thresholds: Thresholds) -> Hit | None:
     """M4, open loops: both clocks side by side."""
     clocks = load.clocks
     if load.asked.closed or clocks.response is None or clocks.service is None:
@@ -17,7 +17,7 @@ def waiting_hidden(load: Load, limits: Limits) -> Hit | None:
     response, service = clocks.response.quantiles.get(0.99), clocks.service.quantiles.get(0.99)
     if response is None or service is None:
         return None
-    if response <= limits["factor"] * service or response - service <= limits["least"]:
+    if response <= thresholds["factor"] * service or response - service <= thresholds["least"]:
         return None
     return Hit(
         "flagged",
@@ -47,7 +47,7 @@ M4 = LoadRule(
 )
 
 
-def tail_from_closed_loop(load: Load, limits: Limits) -> Hit | None:
+def tail_from_closed_loop(load: Load, thresholds: Thresholds) -> Hit | None:
     """M5, where a claim or a report rests on such a tail. Think time keeps a loop below saturation."""
     quoted = load.of_run is not None and load.of_run.tail_quoted
     if not load.asked.closed or not quoted or load.asked.think_time_ns:
@@ -71,7 +71,7 @@ M5 = LoadRule(
 )
 
 
-def arrivals_otherwise(load: Load, limits: Limits) -> Hit | None:
+def arrivals_otherwise(load: Load, thresholds: Thresholds) -> Hit | None:
     """M6: counts of starts per window against the claimed arrivals."""
     schedule = load.asked.open_loop
     if schedule is None or len(load.windows) < 2 or load.pool_exhausted:
@@ -111,18 +111,18 @@ M6 = LoadRule(
 )
 
 
-def not_server_bound(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def not_server_bound(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """M7, closed loops without think time."""
     thinks = any(load.asked.think_time_ns for load in case.loads)
     if not case.closed or thinks or case.case.facts.get("bottleneck"):
         return None
     busy = case.server_busy_share
-    if busy is None or busy >= limits["busy"]:
+    if busy is None or busy >= thresholds["busy"]:
         return None
     return Hit(
         "flagged",
         f"the server's cores were {percent(busy)} busy, and nothing else is named that held it back",
-        {"busy_share": busy, "limit": limits["busy"]},
+        {"busy_share": busy, "limit": thresholds["busy"]},
         gravity=-busy,
     )
 

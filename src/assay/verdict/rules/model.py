@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 
 from assay.verdict.load import Load
-from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.words import counted, duration, percent, rate
 
 
-def littles_law(load: Load, limits: Limits) -> Hit | None:
+def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     """M1. In a closed loop each connection has one request under way, unless it thinks or is being opened:
 
         answers/s x (mean time + think time) + time spent opening / duration = connections
@@ -35,7 +35,7 @@ def littles_law(load: Load, limits: Limits) -> Hit | None:
     in_flight = (times.count * cycle_ns + sum(beside.values())) / duration_ns
     is_exact = load.edges_ns is not None and not load.counts.failed
     unseen_ns = load.asked.think_time_ns if is_exact else cycle_ns
-    allowed = max(limits["relative"] * asked, limits["connections"])
+    allowed = max(thresholds["relative"] * asked, thresholds["connections"])
     allowed += min(1.0, load.slices * unseen_ns / duration_ns) * asked
     off = abs(in_flight - asked)
     if off <= allowed:
@@ -136,13 +136,13 @@ M1 = LoadRule(
 )
 
 
-def impossible_times(load: Load, limits: Limits) -> Hit | None:
+def impossible_times(load: Load, thresholds: Thresholds) -> Hit | None:
     """M2: order among the figures of one distribution. Histogram buckets forgive a little."""
     for clock, times in (("service", load.clocks.service), ("response", load.clocks.response)):
         if times is None:
             continue
         ordered = [times.min_ns, *(value for _, value in sorted(times.quantiles.items())), times.max_ns]
-        slack = 1 + limits["rounding"]
+        slack = 1 + thresholds["rounding"]
         figures = {"min_ns": times.min_ns, "mean_ns": times.mean_ns, "max_ns": times.max_ns}
         if any(low > high * slack for low, high in itertools.pairwise(ordered)):
             shown = ", ".join(duration(value) for value in ordered)
@@ -178,7 +178,7 @@ M2 = LoadRule(
 )
 
 
-def count_disagrees(load: Load, limits: Limits) -> Hit | None:
+def count_disagrees(load: Load, thresholds: Thresholds) -> Hit | None:
     """M3: the rate against each other account of the same requests, and the books' balance."""
     if load.books is not None:
         books = load.books
@@ -191,7 +191,7 @@ def count_disagrees(load: Load, limits: Limits) -> Hit | None:
                 {"unaccounted": float(missing)},
                 gravity=1.0,
             )
-    unrecorded = _unrecorded(load, limits["relative"])
+    unrecorded = _unrecorded(load, thresholds["relative"])
     if unrecorded is not None:
         return unrecorded
     for account, per_s in _accounts(load):
@@ -199,7 +199,7 @@ def count_disagrees(load: Load, limits: Limits) -> Hit | None:
         if max(per_s, reported) <= 0:
             continue
         off = abs(per_s - reported) / max(per_s, reported)
-        if off > limits["relative"]:
+        if off > thresholds["relative"]:
             return Hit(
                 "withheld",
                 f"the reported {rate(reported)} is {percent(off)} off {account}, {rate(per_s)}",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from assay.verdict.load import Load
-from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import intended_between
 from assay.verdict.words import counted, percent
 
 
-def offered_too_little(load: Load, limits: Limits) -> Hit | None:
+def offered_too_little(load: Load, thresholds: Thresholds) -> Hit | None:
     """G3, open loops: what was sent against what the schedule asked for over the measured time."""
     schedule = load.asked.open_loop
     if schedule is None or load.starts is None:
@@ -21,14 +21,14 @@ def offered_too_little(load: Load, limits: Limits) -> Hit | None:
     missing = 1 - started / intended
     # A Poisson schedule scatters by sqrt(n): three deviations of that are no shortfall.
     scatter = 3 / math.sqrt(intended) if schedule.arrivals == "poisson" else 0.0
-    if missing <= limits["flagged"] + scatter:
+    if missing <= thresholds["flagged"] + scatter:
         return None
     return Hit(
-        "withheld" if missing > limits["withheld"] else "flagged",
+        "withheld" if missing > thresholds["withheld"] else "flagged",
         f"{started:,} of {intended:,.0f} intended requests were sent ({percent(missing)} short)",
         {"offered": float(started), "intended": intended, "missing_share": missing},
         gravity=missing,
-        effects=_ANOTHER_LOAD if missing > limits["withheld"] else _LIGHTER,
+        effects=_ANOTHER_LOAD if missing > thresholds["withheld"] else _LIGHTER,
     )
 
 
@@ -57,7 +57,7 @@ G3 = LoadRule(
 )
 
 
-def pool_too_small(load: Load, limits: Limits) -> Hit | None:
+def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
     """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does."""
     most = load.asked.places
     if load.asked.closed or not most:
@@ -71,12 +71,12 @@ def pool_too_small(load: Load, limits: Limits) -> Hit | None:
             gravity=missed,
         )
     used = load.busy_peak / most
-    if used < limits["pool"]:
+    if used < thresholds["pool"]:
         return None
     return Hit(
         "flagged",
         f"{load.busy_peak:,} of at most {counted(most, load.asked.place)} were in use at once",
-        {"used_share": used, "limit": limits["pool"]},
+        {"used_share": used, "limit": thresholds["pool"]},
         gravity=used,
     )
 
@@ -102,7 +102,7 @@ G4 = LoadRule(
 )
 
 
-def connections_missing(load: Load, limits: Limits) -> Hit | None:
+def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     """G8. But for "nothing was reached" closed loops only: an open loop opens what it needs."""
     if load.connections is None:
         return None
@@ -127,7 +127,7 @@ def connections_missing(load: Load, limits: Limits) -> Hit | None:
     if load.closes_each and not _worst(load):
         said = f"{evidence}: the server closes each after an answer, and they waited to be accepted"
         return Hit("flagged", said, figures, missing, remedy=_QUEUE, effects=_QUEUED)
-    effects = _MOST_SERVED if missing <= limits["missing"] else _FEW_SERVED
+    effects = _MOST_SERVED if missing <= thresholds["missing"] else _FEW_SERVED
     return Hit(
         "withheld",
         evidence + _reason(load),

@@ -12,11 +12,11 @@ from assay.stats.ageing import FEWEST_AGES, FEWEST_TRIALS, Ageing, ageing
 from assay.stats.steady import FEWEST_WINDOWS, SteadyState, steady_state
 from assay.stats.windows import as_one
 from assay.verdict.load import Load
-from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold, TrialsRule
+from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds, TrialsRule
 from assay.verdict.words import counted, duration, exact_duration, percent
 
 
-def too_few_requests(load: Load, limits: Limits) -> Hit | None:
+def too_few_requests(load: Load, thresholds: Thresholds) -> Hit | None:
     """S1: the percentiles are left out where they are computed; this says so."""
     times = load.clocks.service if load.asked.closed else load.clocks.response or load.clocks.service
     if times is None:
@@ -48,14 +48,14 @@ S1 = LoadRule(
 )
 
 
-def unsteady(loads: Sequence[Load], limits: Limits) -> Hit | None:
+def unsteady(loads: Sequence[Load], thresholds: Thresholds) -> Hit | None:
     """S2, closed loops: an open loop's throughput is its schedule.
 
     What the trials share by age is the server's, what one does alone the machine's.
     """
     closed = [_in_windows(load) for load in loads if load.asked.closed]
     found = _common_course(closed)
-    hit = _shared(found, limits["included"]) if found is not None and found.shared else None
+    hit = _shared(found, thresholds["included"]) if found is not None and found.shared else None
     if hit is not None:
         watched = _watched(closed)
         at_bound = sum(map(_at_bound, watched)) * 2 > len(watched)
@@ -206,20 +206,20 @@ S2 = TrialsRule(
 )
 
 
-def window_short(load: Load, limits: Limits) -> Hit | None:
+def window_short(load: Load, thresholds: Thresholds) -> Hit | None:
     """S7. A thousandth is forgiven: timers end a little early or late.
 
     The many short trials of a search are one measurement.
     """
     of_a_search = load.of_run is not None and load.of_run.of_a_search
     duration_ns = load.counts.duration_ns
-    if of_a_search or load.reached_nothing or duration_ns >= limits["window"] * 0.999:
+    if of_a_search or load.reached_nothing or duration_ns >= thresholds["window"] * 0.999:
         return None
-    measured, asked = exact_duration(duration_ns), exact_duration(limits["window"])
+    measured, asked = exact_duration(duration_ns), exact_duration(thresholds["window"])
     return Hit(
         "flagged",
         f"{measured} were measured; at least {asked} are asked for",
-        {"measured_ns": float(duration_ns), "limit_ns": limits["window"]},
+        {"measured_ns": float(duration_ns), "limit_ns": thresholds["window"]},
         gravity=-duration_ns,
     )
 

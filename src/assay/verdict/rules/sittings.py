@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.values.finding import Subject
 from assay.values.trial import Trial
-from assay.verdict.rule import CaseRule, Effects, Hit, Limits, RunRule
+from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent
 
@@ -14,7 +14,7 @@ _ITS_OWN = ("start", "contract", "load")
 """Stages in which it is the server that failed; what a service or a machine did is nobody's fault here."""
 
 
-def missed_sittings(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def missed_sittings(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """T4: the blocks in which others had their slices and it served nothing, or not to the end.
 
     They are missing from its pairs. Taken as nothing served, they leave that share of its figure.
@@ -96,7 +96,7 @@ T4 = CaseRule(
 )
 
 
-def not_side_by_side(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def not_side_by_side(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """T5: why the servers were not woven, as the design keeps it."""
     if run.header.design.unwoven and sum(seen.candidate for seen in run.cases) > 1:
         yield Subject(), Hit("note", run.header.design.unwoven)

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from assay.verdict.load import Load
-from assay.verdict.rule import Effects, Hit, Limits, LoadRule, Threshold
+from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.words import counted, percent
 
 
-def limits_set_the_pace(load: Load, limits: Limits) -> Hit | None:
+def limits_set_the_pace(load: Load, thresholds: Thresholds) -> Hit | None:
     """G13, streams: requests that waited for leave to open a stream, or whose bodies waited for a window."""
     seen, duration_ns, places = load.waits, load.counts.duration_ns, load.asked.places
     if seen is None or not duration_ns or not places:
         return None
     held = seen.for_streams_ns / duration_ns / places
     stalled = seen.for_windows_ns / duration_ns / load.asked.connections
-    if held > limits["waited"] and held >= stalled:
+    if held > thresholds["waited"] and held >= stalled:
         allowed = seen.allowed
         said = f"the server allows {counted(allowed, 'stream')} at once" if allowed else "no stream was free"
         return Hit(
             "flagged",
             f"{said} on a connection, {load.asked.streams:,} were asked for: each request's place waited "
             f"{percent(held)} of the time",
-            {"waited": held, "limit": limits["waited"]},
+            {"waited": held, "limit": thresholds["waited"]},
             gravity=held,
             remedy="ask for fewer streams and more connections, or raise the server's limit",
         )
-    if stalled > limits["waited"]:
+    if stalled > thresholds["waited"]:
         return Hit(
             "flagged",
             f"bodies of requests waited for the server's windows for {percent(stalled)} of the time",
-            {"waited": stalled, "limit": limits["waited"]},
+            {"waited": stalled, "limit": thresholds["waited"]},
             gravity=stalled,
             remedy="raise the server's windows (initial window size), or use more connections",
         )

@@ -11,23 +11,23 @@ from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.design import LoadDesign
 from assay.values.finding import Subject
 from assay.verdict.pairs import least_blocks
-from assay.verdict.rule import CaseRule, Effects, Hit, Limits, RunRule, Threshold
+from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, exact_percent, percent
 
 
-def trials_scatter(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def trials_scatter(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """S3: the deviation between trials."""
     values = list(case.throughput_by_block.values())
     if not case.closed or len(values) < 3 or not statistics.fmean(values):
         return None
     share = statistics.stdev(values) / statistics.fmean(values)
-    if share <= limits["note"]:
+    if share <= thresholds["note"]:
         return None
     return Hit(
-        "flagged" if share > limits["flagged"] else "note",
+        "flagged" if share > thresholds["flagged"] else "note",
         f"trials deviate by {percent(share)} of their mean",
-        {"deviation_share": share, "limit": limits["flagged"]},
+        {"deviation_share": share, "limit": thresholds["flagged"]},
         gravity=share,
     )
 
@@ -48,12 +48,12 @@ S3 = CaseRule(
 )
 
 
-def outliers(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def outliers(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """S4: modified z score, 0.6745 (x - median) / MAD, of trials in their order."""
     values = [value for _, value in sorted(case.throughput_by_block.items())]
     if len(values) < 5:
         return None
-    odd = [place for place, score in enumerate(_modified_z(values)) if abs(score) > limits["z"]]
+    odd = [place for place, score in enumerate(_modified_z(values)) if abs(score) > thresholds["z"]]
     if not odd:
         return None
     which = "the first trial" if odd[0] == 0 else f"trial {odd[0] + 1}"
@@ -90,12 +90,12 @@ S4 = CaseRule(
 )
 
 
-def too_few_trials(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def too_few_trials(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """S5: once for the run where no candidate has enough, otherwise for each case that lacks some. A load
     that was kept is compared with nothing."""
     if isinstance(run.header.design, LoadDesign):
         return
-    least = int(limits["trials"])
+    least = int(thresholds["trials"])
     # A case that was never measured has another trouble, and its row says which; an open loop is not ranked.
     counts = {seen.case.id: len(seen.measured) for seen in run.cases if seen.candidate and seen.closed}
     short = {case: count for case, count in counts.items() if count < least}
@@ -141,7 +141,7 @@ S5 = RunRule(
 )
 
 
-def more_trials(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def more_trials(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """S6: how many trials would narrow the interval to 1 %."""
     estimate = mean(list(case.throughput_by_block.values()), "req/s")
     if (
@@ -154,11 +154,11 @@ def more_trials(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
         return None
     half = (estimate.high - estimate.value) / estimate.value
     deviation = statistics.stdev(case.throughput_by_block.values()) / estimate.value
-    needed = trials_for_half_width(deviation, limits["half_width"])
-    if half <= limits["half_width"]:
+    needed = trials_for_half_width(deviation, thresholds["half_width"])
+    if half <= thresholds["half_width"]:
         return None
     more = (
-        f"{needed:,} trials would narrow it to {exact_percent(limits['half_width'])}"
+        f"{needed:,} trials would narrow it to {exact_percent(thresholds['half_width'])}"
         if needed
         else "no number of trials helps"
     )

@@ -13,7 +13,7 @@ from assay.stats.woven import FEWEST_CYCLES, beyond_chance, error_of_mean
 from assay.values.finding import Subject
 from assay.values.trial import Lane
 from assay.values.weave import Slice
-from assay.verdict.rule import CaseRule, Effects, Hit, Limits, RunRule, Threshold
+from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, exact_percent, percent
 
@@ -35,10 +35,10 @@ class _Shift(NamedTuple):
         much = percent(abs(math.expm1(self.mean)))
         return f"{much} (± {percent(self.error)}) {'less' if self.mean < 0 else 'more'}"
 
-    def beyond(self, limits: Limits, looks: int) -> bool:
+    def beyond(self, thresholds: Thresholds, looks: int) -> bool:
         """Whether it is larger than is let pass, and than chance makes the largest of so many."""
-        errors = beyond_chance(limits["errors"], self.degrees, looks)
-        return abs(self.mean) > max(math.log1p(limits["differs"]), errors * self.error)
+        errors = beyond_chance(thresholds["errors"], self.degrees, looks)
+        return abs(self.mean) > max(math.log1p(thresholds["differs"]), errors * self.error)
 
     def widens(self, a: CaseSeen, b: CaseSeen, evidence: str, **figures: float) -> tuple[Subject, Hit]:
         """What is said of `a` beside `b`; `figures` say how their comparison is wider."""
@@ -65,7 +65,7 @@ def _of_sittings(values: Sequence[float]) -> _Shift:
     return _Shift(statistics.fmean(values), error, len(values) - 1)
 
 
-def works_while_resting(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def works_while_resting(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """T1: for each server and each other in whose slices its processes used the CPU."""
     used = {
         (worker.case.id, whose): found
@@ -76,13 +76,13 @@ def works_while_resting(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject,
     for (case, whose), busy in used.items():
         errors = beyond_chance(_T1_ERRORS, busy.degrees, len(used))
         worker, held = run.find(case), run.find(whose)
-        if worker is None or busy.mean - errors * busy.error <= limits["flagged"]:
+        if worker is None or busy.mean - errors * busy.error <= thresholds["flagged"]:
             continue
         evidence = (
             f"{worker.name} used {percent(busy.mean)} of a core in the slices of "
-            f"{held.name if held else whose} (at most {exact_percent(limits['flagged'])} is let pass)"
+            f"{held.name if held else whose} (at most {exact_percent(thresholds['flagged'])} is let pass)"
         )
-        grave = busy.mean > limits["one_way"]
+        grave = busy.mean > thresholds["one_way"]
         yield (
             Subject(case=whose, other_case=case),
             Hit("flagged", evidence, {"share": busy.mean}, busy.mean, effects=_T1[0 if grave else 1]),
@@ -137,7 +137,7 @@ T1 = RunRule(
 )
 
 
-def cold_after_switch(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def cold_after_switch(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """T2: the ratio in the first fifth of the slices against that in the rest of the same slices."""
     pairs = list(_pairs(run))
     for a, b in pairs:
@@ -146,7 +146,7 @@ def cold_after_switch(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, H
             [log for one, two in cycles if (log := _early_shift(one, two)) is not None] for cycles in sittings
         ]
         shift = _of_slices(early)
-        if shift is not None and shift.beyond(limits, len(pairs)):
+        if shift is not None and shift.beyond(thresholds, len(pairs)):
             colder, other = (a, b) if shift.mean < 0 else (b, a)
             slower = shift._replace(mean=-abs(shift.mean))
             whole = [_whole_shift(one, two) for cycles in sittings for one, two in cycles]
@@ -199,7 +199,7 @@ T2 = RunRule(
 )
 
 
-def connections_reopened(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | None:
+def connections_reopened(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
     """T3: connections opened again between slices, by the connections that there are."""
     lanes = _lanes(case)
     slices = [one for lane in lanes for one in lane.slices if one.phase == "measured"]
@@ -207,12 +207,12 @@ def connections_reopened(case: CaseSeen, run: RunSeen, limits: Limits) -> Hit | 
     if not slices or not asked or not all(load.asked.keep_alive for load in case.loads):
         return None
     share = sum(one.reopened for one in slices) / len(slices) / asked
-    if share <= limits["reopened"]:
+    if share <= thresholds["reopened"]:
         return None
     evidence = (
         f"{percent(share)} of its {counted(asked, 'connection')} were opened again for each slice, on average"
     )
-    return Hit("flagged", evidence, {"share": share, "limit": limits["reopened"]}, gravity=share)
+    return Hit("flagged", evidence, {"share": share, "limit": thresholds["reopened"]}, gravity=share)
 
 
 T3 = CaseRule(
@@ -232,13 +232,13 @@ T3 = CaseRule(
 )
 
 
-def order_matters(run: RunSeen, limits: Limits) -> Iterator[tuple[Subject, Hit]]:
+def order_matters(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
     """T6: the slices of a that follow one of its own, against those that follow one of b."""
     pairs = list(_pairs(run))
     for a, b in pairs:
         for seen, before in ((a, b), (b, a)):
             found = _carried(run, seen.case.id, before.case.id)
-            if found is not None and found.shift.beyond(limits, 2 * len(pairs)):
+            if found is not None and found.shift.beyond(thresholds, 2 * len(pairs)):
                 shift = found.shift
                 evidence = (
                     f"{seen.name} serves {shift} in slices right after those of {before.name} than in slices "

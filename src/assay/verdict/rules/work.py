@@ -6,7 +6,7 @@ import statistics
 
 from assay.values.measurement import Measurement, Outcome
 from assay.verdict.load import Load
-from assay.verdict.rule import VOID, Effects, Hit, Limits, LoadRule, PairRule, Threshold
+from assay.verdict.rule import VOID, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen
 from assay.verdict.words import counted, exact_duration, exact_percent, percent
 
@@ -14,7 +14,7 @@ HONEST_ERROR = "unexpected_status"
 """An answer that says itself that it failed is an error (W2), not a wrong answer (W1)."""
 
 
-def answers_wrong(load: Load, limits: Limits) -> Hit | None:
+def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
     """W1: wrong answers before, during and after the load."""
     wrong = {"during": _wrong_under_load(load)}
     checked = load.answers.checked if load.answers else 0
@@ -37,11 +37,11 @@ def answers_wrong(load: Load, limits: Limits) -> Hit | None:
         )
     if load.contract is None or load.answers is None:
         return None  # nobody said what a right answer is
-    if checked < min(limits["sampled"], load.counts.completed):
+    if checked < min(thresholds["sampled"], load.counts.completed):
         return Hit(
             "note",
             f"only {counted(checked, 'answer')} of {load.counts.completed:,} were checked under load",
-            {"checked": float(checked), "limit": limits["sampled"]},
+            {"checked": float(checked), "limit": thresholds["sampled"]},
             gravity=-checked,
         )
     return None
@@ -78,7 +78,7 @@ W1 = LoadRule(
 )
 
 
-def failures(load: Load, limits: Limits) -> Hit | None:
+def failures(load: Load, thresholds: Thresholds) -> Hit | None:
     """W2: failed requests as a share of all that ended; none that ended is silence, the worst of failures."""
     failed, ended = load.counts.failed, load.counts.ended
     if load.reached_nothing:
@@ -86,16 +86,16 @@ def failures(load: Load, limits: Limits) -> Hit | None:
     if not failed:
         return None if ended else _silence(load)
     share = failed / ended
-    if share <= limits["flagged"]:
+    if share <= thresholds["flagged"]:
         return None
     kinds = sorted(load.counts.outcomes, key=lambda outcome: -outcome.count)[:3]
     named = ", ".join(f"{outcome.kind.replace('_', ' ')} {outcome.count:,}" for outcome in kinds)
     return Hit(
-        "withheld" if share > limits["withheld"] else "flagged",
+        "withheld" if share > thresholds["withheld"] else "flagged",
         f"{failed:,} of {counted(ended, 'request')} failed ({percent(share)})" + (named and f": {named}"),
-        {"share": share, "failed": float(failed), "limit": limits["flagged"]},
+        {"share": share, "failed": float(failed), "limit": thresholds["flagged"]},
         gravity=share,
-        effects=_FAILING if share > limits["withheld"] else _FEW_FAILED,
+        effects=_FAILING if share > thresholds["withheld"] else _FEW_FAILED,
     )
 
 
@@ -140,7 +140,7 @@ W2 = LoadRule(
 )
 
 
-def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
+def unequal_bytes(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | None:
     """W3: bytes on the wire for each answer, and what they are encoded in. Where streams carry them those of
     the content alone: how short a head becomes is the server's own doing there, and not another answer."""
     encodings = _encodings(a), _encodings(b)
@@ -153,12 +153,13 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, limits: Limits) -> Hit | None:
     if sizes[0] is None or sizes[1] is None:
         return None
     difference = abs(sizes[0] - sizes[1]) / max(sizes[0], sizes[1], 1.0)
-    if difference <= limits["bytes_difference"]:
+    if difference <= thresholds["bytes_difference"]:
         return None
     return Hit(
         "withheld",
         f"{sizes[0]:,.0f} B an answer from {a.name}, {sizes[1]:,.0f} B from {b.name} "
-        f"({percent(difference)} apart; at most {exact_percent(limits['bytes_difference'])} is equal work)",
+        f"({percent(difference)} apart; "
+        f"at most {exact_percent(thresholds['bytes_difference'])} is equal work)",
         {"bytes": sizes[0], "other_bytes": sizes[1], "difference": difference},
         gravity=difference,
         effects=_MORE_BYTES,
