@@ -5,5 +5,7 @@ mod cuts;
 mod faults;
 mod limits;
 mod seeds;
+#[path = "../support/mod.rs"]
+mod support;
 mod talk;
 mod windows;

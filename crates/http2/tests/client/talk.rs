@@ -1,11 +1,11 @@
 //! A client, and the peer that a test writes by hand, frame by frame.
 
-use std::sync::Arc;
-
 use assay_http2::client::{Client, Event, Request, Windows};
 use assay_http2::frame::{self, Code, HEAD_BYTES, Head};
 use assay_http2::hpack::Encoder;
 use assay_http2::{Fault, StreamFault};
+
+use crate::support;
 
 pub const WIDE: Windows = Windows {
     stream: 1 << 20,
@@ -114,21 +114,9 @@ impl Talk {
 }
 
 pub fn request(method: &str, path: &str, body: &[u8]) -> Request {
-    let fields = [
-        (":method", method),
-        (":scheme", "http"),
-        (":authority", "a"),
-        (":path", path),
-    ];
-    let owned = |text: &str| text.as_bytes().to_vec();
     Request {
-        fields: fields
-            .iter()
-            .map(|(name, value)| (owned(name), owned(value), true))
-            .collect(),
-        body: Arc::new(body.to_vec()),
-        is_head: method == "HEAD",
         number: Some(0),
+        ..support::request(method, path, body)
     }
 }
 

@@ -4,7 +4,8 @@ use assay_http2::client::{Client, Event, Request, Windows};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
+
+use crate::support;
 
 pub const WIDE: Windows = Windows {
     stream: 1 << 24,
@@ -12,22 +13,7 @@ pub const WIDE: Windows = Windows {
 };
 
 pub fn request(method: &str, body: &[u8]) -> Request {
-    let fields = [
-        (":method", method),
-        (":scheme", "http"),
-        (":authority", "a"),
-        (":path", "/"),
-    ];
-    let owned = |text: &str| text.as_bytes().to_vec();
-    Request {
-        fields: fields
-            .iter()
-            .map(|(name, value)| (owned(name), owned(value), true))
-            .collect(),
-        body: Arc::new(body.to_vec()),
-        is_head: method == "HEAD",
-        number: None,
-    }
+    support::request(method, "/", body)
 }
 
 /// A connection, and what came of the requests on it, each by its key.
