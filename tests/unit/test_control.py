@@ -117,10 +117,16 @@ def test_the_time_it_takes_counts_turns_and_no_watched_warm_up_after_the_second(
 
 
 def test_what_follows_closed_loops_is_warmed_by_them_each_time(tmp_path: Path) -> None:
-    made = study(tmp_path, latency=True)
+    made = study(tmp_path, latency=True, weave=False)
     later = next(one for one in made.cases if one.case.later)
     # 10 s, half a second around them; the closed loop for 1 to 5 s, and the least by itself.
     assert made.expected_trial_s(later) == pytest.approx((12.5, 16.5))
+
+
+def test_what_follows_a_sitting_finds_its_servers_warm(tmp_path: Path) -> None:
+    made = study(tmp_path, latency=True)
+    later = next(one for one in made.cases if one.case.later)
+    assert made.expected_trial_s(later) == pytest.approx((11.5, 11.5))
 
 
 def test_it_may_be_in_some_blocks_and_costs_no_more(tmp_path: Path) -> None:

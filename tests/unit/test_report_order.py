@@ -135,6 +135,14 @@ def test_no_ranking_only_where_every_figure_is_void_and_then_with_what_to_do() -
     assert told.surer == ("To rank them: run more blocks (--blocks).",)
 
 
+def test_where_one_figure_alone_is_a_result_it_is_told_and_so_is_why_the_others_are_none() -> None:
+    made = steady_run({"a": 84_000, "b": 80_000, "c": 70_000})
+    wrong = with_trials(made, {"a": {"contract": WRONG}, "c": {"contract": WRONG}})
+    (first, *_) = said(wrong)
+    assert first.startswith("b serves 80.3 k/s ± 0.39 %; nothing is left to compare it with. ")
+    assert first.endswith(" Not ranked: a (void: W1), c (void: W1).")
+
+
 def test_the_answer_stands_first_in_markdown_and_in_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

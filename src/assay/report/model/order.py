@@ -148,9 +148,10 @@ def _all(rows: Sequence[Row]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _left_out(section: Section) -> str:
+def _left_out(section: Section, without: Row | None = None) -> str:
     """Who was measured and has no place, and may be ahead of all that have."""
-    places = [(row.name, row.place) for row in section.candidates if row.tier is None and row.place]
+    rows = [row for row in section.candidates if row.tier is None and row is not without]
+    places = [(row.name, row.place) for row in rows if row.place]
     said = [
         f"{name} ({place.reason})" if place.reason else name for name, place in places if place.throughput
     ]
@@ -172,9 +173,10 @@ def _no_ranking(section: Section) -> Answer:
     if not measured:
         none = "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
         return Answer(said=(none,))
-    if len(measured) == 1 and measured[0].throughput is not None and not measured[0].withheld:
-        alone = f"{measured[0].name} serves {_rate(measured[0])}; nothing is left to compare it with."
-        return Answer(said=(alone,))
+    standing = [row for row in measured if row.throughput is not None and not row.withheld]
+    if len(standing) == 1:
+        alone = f"{standing[0].name} serves {_rate(standing[0])}; nothing is left to compare it with."
+        return Answer(said=(alone + _left_out(section, without=standing[0]),))
     reasons = list(dict.fromkeys(row.place.reason for row in measured if row.place and row.place.reason))
     because = f": {'; '.join(reasons)}" if reasons else ""
     few = all(row.place and "an order needs" in row.place.reason for row in measured)
