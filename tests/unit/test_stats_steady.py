@@ -9,6 +9,7 @@ import pytest
 import ruptures
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from assay.stats.partition import partition
@@ -131,6 +132,28 @@ def test_a_swing_about_a_level_that_holds_is_no_change() -> None:
     assert seen.level_per_s == pytest.approx(67_900, rel=0.01)
     seen = steady_state(windows(np.concatenate([trace[:80], trace[80:] * 0.9])))
     assert not seen.steady and "level still changed" in seen.reason
+
+
+def test_windows_of_several_lengths_are_judged_at_the_longest_and_changes_told_in_their_time() -> None:
+    """As of turns that get longer while a warm-up goes on: 22 s, the first 6 at half of the level."""
+    lengths = [100] * 4 + [200] * 4 + [400] * 4 + [800] * 24
+    noise = np.random.default_rng(5).normal(1, 0.01, len(lengths))
+    made: list[Window] = []
+    at_ms = 0
+    for length, off in zip(lengths, noise, strict=True):
+        slow_ms = min(length, max(0, 6000 - at_ms))
+        completed = round((slow_ms + 2 * (length - slow_ms)) * off)
+        start = at_ms * 1_000_000
+        [window] = windows([completed], length * 1_000_000)
+        made.append(replace(window, start_ns=start))
+        at_ms += length
+    state = steady_state(made)
+    assert state.steady and state.window_ns == 800_000_000
+    [change_ns] = state.changes_ns
+    assert change_ns == 6_000_000_000
+    assert state.level_per_s == pytest.approx(2000, rel=0.02)
+    soon = steady_state(made[:22])
+    assert not soon.steady and soon.reason.endswith("of 10.4 s")
 
 
 def test_a_last_window_cut_short_is_no_collapse() -> None:

@@ -16,8 +16,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from statistics import fmean, median
 from typing import NamedTuple
 
@@ -70,18 +71,17 @@ class _Segment(NamedTuple):
 
 
 def steady_state(windows: Sequence[Window]) -> SteadyState:
-    """Judge one uninterrupted series of windows of equal length (a last, partial one is ignored)."""
+    """Judge one uninterrupted series of windows. A last, partial one is ignored; of several lengths they are
+    judged at the longest."""
     return _judge(windows, HALVES_DIFFER, STANDARD_ERRORS)
 
 
 def _judge(windows: Sequence[Window], halves_differ: float, errors: float) -> SteadyState:
-    windows = _whole(windows)
-    if len(windows) < FEWEST_WINDOWS:
-        start = windows[0].start_ns if windows else 0
-        reason = f"{counted(len(windows), 'window')} {'is' if len(windows) == 1 else 'are'} too few to tell"
+    series, width, start = _rates(_whole(windows))
+    if len(series) < FEWEST_WINDOWS:
+        reason = f"{counted(len(series), 'window')} {'is' if len(series) == 1 else 'are'} too few to tell"
         return SteadyState(False, reason, start, (), 0, 0.0, 0.0)
-    series = [window.completed / (window.length_ns / 1e9) for window in windows]
-    return _judge_series(series, windows[0].length_ns, windows[0].start_ns, halves_differ, errors, None)
+    return _judge_series(series, width, start, halves_differ, errors, None)
 
 
 def judge_course(course: Series, width_ns: int, error: float) -> SteadyState:
@@ -136,6 +136,31 @@ def _whole(windows: Sequence[Window]) -> Sequence[Window]:
     if len(windows) > 1 and windows[-1].length_ns < 0.9 * windows[0].length_ns:
         return windows[:-1]
     return windows
+
+
+def _rates(windows: Sequence[Window]) -> tuple[Series, int, int]:
+    """Answers a second in windows of one length, that length (the longest of them), and when they begin.
+
+    Turns get longer while a warm-up finds how long they have to be. So windows are counted back from the end,
+    where they are those that were seen; what was answered in one that lies across two is shared between them
+    by time, and what fills no window at the begin is left out.
+    """
+    if not windows:
+        return [], 0, 0
+    width, start = max(one.length_ns for one in windows), windows[0].start_ns
+    if all(one.length_ns >= 0.9 * width for one in windows):
+        return [one.completed / (one.length_ns / 1e9) for one in windows], windows[0].length_ns, start
+    ends = list(accumulate((one.length_ns for one in windows), initial=0))
+    answered = list(accumulate((one.completed for one in windows), initial=0))
+
+    def until(time_ns: int) -> float:
+        place = bisect_right(ends, time_ns, hi=len(windows)) - 1
+        share_of_it = (time_ns - ends[place]) / windows[place].length_ns
+        return answered[place] + share_of_it * windows[place].completed
+
+    edges = range(ends[-1] % width, ends[-1] + 1, width)
+    series = [(until(after) - until(before)) / (width / 1e9) for before, after in pairwise(edges)]
+    return series, width, start + edges[0]
 
 
 def _changepoints(series: Series, width_ns: int, error: float | None) -> tuple[Series, int, list[int]]:
