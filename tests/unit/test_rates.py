@@ -98,6 +98,14 @@ def test_the_server_of_an_open_loop_is_warmed_by_its_own_closed_one(made: Resolv
     assert due.plan.warmup_max_ns == due.warm_up.engine_bound_ns
 
 
+@pytest.mark.parametrize(("weave", "follows"), [(True, "c/a"), (False, "")])
+def test_only_behind_a_sitting_does_it_ask_the_server_that_stands(
+    tmp_path: Path, follows: str, *, weave: bool
+) -> None:
+    due = settle(study(tmp_path, latency=True, weave=weave), "c/a@50%", [trial("c/a", 0), trial("c/b", 0)])
+    assert due.follows == follows
+
+
 def test_nothing_is_warmed_where_no_warm_up_was_asked_for(tmp_path: Path) -> None:
     cold = study(tmp_path, latency=True, profile="published")
     due = settle(cold, "c/a@50%", [trial("c/a", 0)])

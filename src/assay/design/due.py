@@ -30,9 +30,9 @@ class Warming:
 class Due:
     """The trial to run now, with nothing left to settle: its load and its warm-up, `warming` before that.
 
-    Where there is a `failure` it need not be tried: why it cannot be measured is known beforehand. A load
-    that `follows` from a closed loop, the case named, is offered to that case's server where it stands, which
-    is warm already.
+    Where there is a `failure` it need not be tried: why it cannot be measured is known beforehand. Behind
+    a sitting a load that `follows` from a closed loop, the case named, is offered to that case's server where
+    it stands, which is warm already.
     """
 
     slot: Slot
