@@ -26,6 +26,7 @@ from assay.sut import requires
 from assay.sut.manifest import Requirement
 from assay.sut.requires import Checked
 from assay.trial import Silent, one_trial
+from assay.trial.held import Held, Warm
 from assay.trial.sitting import used_ns
 from assay.values.measurement import Snapshot
 from assay.values.plan import Closed, LoadPlan, Open
@@ -138,8 +139,8 @@ def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
     assert begun_since(before) == []
 
 
-def with_open_loops(folder: Path) -> None:
-    made_studies.write(folder, ["right"], blocks=1, measure_s=0.3)
+def with_open_loops(folder: Path, *modes: str, woven: bool = False) -> None:
+    made_studies.write(folder, modes or ["right"], blocks=1, measure_s=0.3, woven=woven)
     with (folder / "studies/small.toml").open("a") as of_load:
         of_load.write("latency = true\n")
 
@@ -187,6 +188,58 @@ def test_a_generator_lost_while_a_server_is_warmed_for_an_open_loop_fails_that_t
     assert lost.failure is not None and lost.failure.stage == "cluster" and lost.warm_up is None
     assert "node 127.0.0.2 is lost: Assay's process there is gone" in lost.failure.reason
     assert len(rest) == 4 and all(one.measurement and len(one.generators) == 2 for one in rest)
+    assert begun_since(before) == []
+
+
+def test_what_follows_a_sitting_is_asked_of_its_servers_on_their_node(
+    ray: FakeRay, before: set[int], tmp_path: Path
+) -> None:
+    with_open_loops(tmp_path, "right", "slow", woven=True)
+    told = Told()
+    run = sat(tmp_path, told)
+    [sitting] = run.sittings
+    stood = {one.case: one.server.pid for one in sitting.trials if one.server}
+    later = [one for one in run.trials if "@" in one.case]
+    assert len(stood) == 2 and len(later) == 2 * 5
+    for one in later:
+        assert one.failure is None and one.measurement is not None and one.measurement.completed > 0
+        assert one.server is not None and one.server.pid == stood[one.case.partition("@")[0]]
+        assert [seen.node for seen in one.generators] == [FIRST, SECOND]
+    assert not [note for note in told.notes if "started again" in note]
+    assert begun_since(before) == []
+
+
+def test_a_server_that_stands_on_a_node_that_falls_silent_is_ended_before_another_starts(
+    ray: FakeRay, before: set[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_open_loops(tmp_path, "right", "slow", woven=True)
+    asked: list[tuple[str, object]] = []
+    silent: list[object] = []
+    begin, take = calls.begin, Held.take
+
+    def noting(agent: Agent, what: str, *given: object) -> calls.Reference:
+        if agent.node.address == THIRD and what in ("start", "stop_server"):
+            asked.append((what, given[0]))
+        return begin(agent, what, *given)
+
+    def silent_once(self: Held, case: str) -> Warm | None:
+        if silent:
+            return take(self, case)
+        silent.append(getattr(self._warm[case].running, "number", None))
+        ray.of(THIRD).cut = True
+        try:
+            return take(self, case)
+        finally:
+            ray.of(THIRD).cut = False
+
+    monkeypatch.setattr(calls, "begin", noting)
+    monkeypatch.setattr(Held, "take", silent_once)
+    run = sat(tmp_path, Told())
+    [lost] = [one for one in run.trials if one.failure is not None]
+    assert lost.failure is not None and lost.failure.stage == "cluster"
+    started = [place for place, (what, _) in enumerate(asked) if what == "start"]
+    assert len(started) == 3  # those of the sitting, and one in place of the silent one
+    assert ("stop_server", silent[0]) in asked[: started[2]]
     assert begun_since(before) == []
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from assay.errors import ServerFailed
+from assay.errors import EnvironmentLacks, ServerFailed
 from assay.sut.server import RunningServer
 from assay.sut.standing import StandingServer
 from assay.values.trial import WarmUpSeen
@@ -39,10 +39,19 @@ class Held:
         self._warm[case] = Warm(running, warm_up)
 
     def take(self, case: str) -> Warm | None:
-        """Give that server away, if it stands; one that ended while nobody asked it anything is told."""
+        """Give that server away, if it stands; one that ended while nobody asked it anything is told.
+
+        EnvironmentLacks where its machine does not say: it is to be ended before another starts there.
+        """
         warm = self._warm.pop(case, None)
-        if warm is None or warm.running.died() is None:
-            return warm
+        if warm is None:
+            return None
+        try:
+            if warm.running.died() is None:
+                return warm
+        except EnvironmentLacks:
+            self._stop(case, warm)
+            raise
         self.note(f"{case}: its server ended while it rested, and is started again")
         self._stop(case, warm)
         return None
