@@ -51,8 +51,8 @@ def _assay(task: Task, core: int) -> Sample:
     load = task.load
     command = [need_assay(), "load", task.server.url(load.target), "--quiet", "--json", "--threads", "1"]
     command += ["--connections", str(load.connections), "--count", str(task.requests), "--timeout", "30s"]
-    if load.http2:
-        command += ["--http2", "--streams", str(load.streams)]
+    if load.http != "1":
+        command += [f"--http{load.http}", "--streams", str(load.streams)]
     if load.pipeline > 1:
         command += ["--pipeline", str(load.pipeline)]
     if not load.keep_alive:
@@ -123,7 +123,11 @@ def _bare(task: Task, core: int) -> Sample:
         str(task.requests),
         str(size),
     ]
-    done = run(command, core)
+    return counted(run(command, core))
+
+
+def counted(done: Finished) -> Sample:
+    """What a client that only counts has printed: answers, and nanoseconds."""
     if done.code:
         raise Unavailable(last_line(done))
     requests, elapsed_ns = done.stdout.split()

@@ -60,8 +60,9 @@ class Contest:
         rows = tuple(row(name, taken) for name, taken in whole.items())
         bounds = (bound for bound in self.bounds if {bound.contender, bound.against} <= whole.keys())
         figures = [ratio(bound, whole) for bound in bounds]
-        if {"assay", "wrk"} <= whole.keys() and (loop := loop_ratio("wrk", whole)):
-            figures.append(loop)
+        for against in ("wrk", "floor"):
+            if {"assay", against} <= whole.keys() and (loop := loop_ratio(against, whole)):
+                figures.append(loop)
         return Outcome(self.name, self.title, how, rows, tuple(figures), tuple(missing.values()))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import AbstractContextManager
 
-from contenders import ASSAY, Contender, Task, last_line
+from contenders import ASSAY, Contender, Task, counted, last_line
 from contests import PROVERB, Contest, null
 from model import Benchmark, Bound, Load, Sample
 from programs import Server, Unavailable, bare_client, need, run, serving_nginx
@@ -20,9 +20,10 @@ SHAPES = (
 """Connections, streams on each, and the requests of a full run: enough that a start weighs little."""
 
 
-def _h2load(task: Task, core: int) -> Sample:
+def h2load(task: Task, core: int, *flags: str) -> Sample:
+    """One run of h2load with one thread."""
     load = task.load
-    command = [need("h2load", "nghttp2-client"), "-t", "1", "-n", str(task.requests)]
+    command = [need("h2load", "nghttp2-client"), *flags, "-t", "1", "-n", str(task.requests)]
     command += ["-c", str(load.connections), "-m", str(load.streams)]
     done = run([*command, task.server.url(load.target)], core)
     took = re.search(r"finished in ([\d.]+)(us|ms|s),", done.stdout)
@@ -36,14 +37,10 @@ def _h2load(task: Task, core: int) -> Sample:
 def _floor(task: Task, core: int) -> Sample:
     load = task.load
     words = [task.server.port, load.target, load.connections, load.streams, task.requests]
-    done = run([str(bare_client("bare_http2.c")), *map(str, words)], core)
-    if done.code:
-        raise Unavailable(last_line(done))
-    requests, elapsed_ns = done.stdout.split()
-    return Sample(int(requests), int(elapsed_ns) / 1e9, done.cpu_s)
+    return counted(run([str(bare_client("bare_http2.c")), *map(str, words)], core))
 
 
-H2LOAD = Contender("h2load", _h2load)
+H2LOAD = Contender("h2load", h2load)
 FLOOR = Contender("floor", _floor)
 
 
@@ -59,7 +56,7 @@ def _contest(connections: int, streams: int, requests: int, *, tls: bool) -> Con
         f"http2-{'tls-' if tls else ''}{shape}",
         f"HTTP/2 {'over TLS (nginx)' if tls else 'without TLS'}, {connections} x {streams} streams",
         _nginx_tls if tls else null(*PROVERB),
-        Load(connections, requests // 4 if tls else requests, streams=streams, http2=True),
+        Load(connections, requests // 4 if tls else requests, streams=streams, http="2"),
         (ASSAY, H2LOAD) if tls else (ASSAY, H2LOAD, FLOOR),
         tuple(bounds if tls else [*bounds, Bound("cpu", "floor", 1.15)]),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Metric = Literal["cpu", "throughput"]
+Http = Literal["1", "2", "3"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Load:
     pipeline: int = 1
     keep_alive: bool = True
     streams: int = 1
-    http2: bool = False
+    http: Http = "1"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -91,6 +92,13 @@ def record_cost() -> Path:
     return TARGET / "release" / "examples" / "record_cost"
 
 
+@cache
+def bare_http3() -> Path:
+    """Build the bare client of HTTP/3: it shares the engine's crates."""
+    _cargo("--package", "assay-engine", "--example", "bare_http3")
+    return TARGET / "release" / "examples" / "bare_http3"
+
+
 def _cargo(*what: str) -> None:
     command = ["cargo", "build", "--release", "--locked", *what]
     _build([*command, "--manifest-path", str(ROOT / "Cargo.toml"), "--target-dir", str(TARGET)])
@@ -159,7 +167,7 @@ class Server:
 
 @contextmanager
 def serving_null(core: int, *arguments: str) -> Iterator[Server]:
-    """The null server with these arguments, on a port of the system's choice."""
+    """The null server with these arguments, on a port of the system's choice; with `--http3` over QUIC."""
     with serving_null_process(core, *arguments) as (server, _):
         yield server
 
@@ -170,13 +178,20 @@ def serving_null_process(core: int, *arguments: str) -> Iterator[tuple[Server, s
     command = pinned([str(null_server()), "--port", "0", *arguments], core)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            if not line:
-                raise Unavailable("the null server did not start")
-            yield Server(int(line.strip().rstrip("/").rsplit(":", 1)[1])), process
+            server = Server(_port_said(process), "https" if "--http3" in arguments else "http")
+            if server.scheme == "https":
+                _port_said(process)  # the same one, where it listens for QUIC by now
+            yield server, process
         finally:
             process.terminate()
+
+
+def _port_said(process: subprocess.Popen[str]) -> int:
+    assert process.stdout is not None
+    found = re.search(r"://\S+:(\d+)/", process.stdout.readline())
+    if found is None:
+        raise Unavailable("the null server did not start")
+    return int(found[1])
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from contenders import last_line
 from contests import PROVERB
 from costs import guarded
 from model import Benchmark, Effort, Figure, Spread
-from programs import ROOT, Cores, Unavailable, run, serving_null_process
+from programs import ROOT, Cores, Unavailable, run, serving_null
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
@@ -19,6 +19,8 @@ import held  # noqa: E402 - it lies with the tests, which ask the same
 
 FEW_CONNECTIONS = 500
 REQUESTS = 10_000_000
+TIMEOUT_NS = 60_000_000_000
+INSECURE = {"insecure": True}
 
 
 @dataclass(frozen=True)
@@ -26,23 +28,19 @@ class Spoken:
     """An HTTP whose connections carry several requests, and how many of them are opened to rest."""
 
     http: str
-    scheme: str
     connections: int
     serves: tuple[str, ...] = ()
 
 
-HTTP2 = Spoken("2", "http", 9_000)
-HTTP3 = Spoken("3", "https", 2_500, ("--http3",))
+HTTP2 = Spoken("2", 9_000)
+HTTP3 = Spoken("3", 2_500, ("--http3",))
 
 
 def _held(spoken: Spoken, cores: Cores, plan: Mapping[str, object], *counts: int) -> list[int]:
     """Bytes that the engine added to the resident set when so many requests were answered."""
-    with serving_null_process(cores.server, *PROVERB, *spoken.serves) as (server, process):
-        if spoken.serves and process.stdout is not None:
-            process.stdout.readline()  # that it listens for QUIC, too
-        url = replace(server, scheme=spoken.scheme).url()
-        common = {"url": url, "http": spoken.http, "tls": {"insecure": True}, "timeout_ns": 60_000_000_000}
-        done = run(held.command({**common, **plan}, counts), cores.client)
+    with serving_null(cores.server, *PROVERB, *spoken.serves) as server:
+        asked = {"url": server.url(), "http": spoken.http, "tls": INSECURE, "timeout_ns": TIMEOUT_NS}
+        done = run(held.command({**asked, **plan}, counts), cores.client)
     if done.code:
         raise Unavailable(f"the engine failed: {last_line(done)}")
     found = json.loads(done.stdout)

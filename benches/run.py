@@ -5,6 +5,7 @@ Examples:
     python benches/run.py --only null nginx     two benchmarks
     python benches/run.py --full --only null    as many requests as the published figures were taken with
     python benches/run.py --only http2          HTTP/2 beside h2load and a floor, in ten shapes
+    python benches/run.py --only http3          HTTP/3 beside a floor on the same QUIC, in five shapes
     python benches/run.py --only memory         what connections and millions of requests take, each HTTP
     python benches/run.py --only answer-time --tries 1    the shortest look at how soon versus answers
     python benches/run.py --only cluster        what many machines cost, on three hosts of namespaces (root)
@@ -29,6 +30,7 @@ import cluster_hosts
 import contests
 import costs
 import http2
+import http3
 import report_time
 import resting
 import woven
@@ -42,6 +44,7 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     contests.BENCHMARKS
     + costs.BENCHMARKS
     + http2.BENCHMARKS
+    + http3.BENCHMARKS
     + resting.BENCHMARKS
     + answer_time.BENCHMARKS
     + answers.BENCHMARKS

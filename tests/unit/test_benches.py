@@ -1,0 +1,101 @@
+"""What the benchmarks of `make bench` ask of their contenders, and what they say where one cannot be had."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+BENCHES = Path(__file__).parents[2] / "benches"
+ANSWERED = {
+    "measurement": {"failed": 0, "completed": 1_000, "measured_ns": 10**9, "workers": [{"cpu_ns": 1}]}
+}
+H2LOAD = "finished in 1.00s, 0.00 req/s\nrequests: 1000 total, 1000 started, {} succeeded, {} failed\n"
+
+Bench = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    """Imports one of the benchmarks' modules, none of which outlives the test."""
+    before = set(sys.modules)
+    sys.path.insert(0, str(BENCHES))
+    try:
+        yield importlib.import_module
+    finally:
+        sys.path.remove(str(BENCHES))
+        for name in set(sys.modules) - before:
+            if (sys.modules[name].__file__ or "").startswith(str(BENCHES)):
+                del sys.modules[name]
+
+
+class Ran:
+    """Stands in for `programs.run`: notes the commands, and answers as each of these programs would."""
+
+    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, **said: str) -> None:
+        self.commands: list[list[str]] = []
+        self.said = {"assay": json.dumps(ANSWERED), "floor": "1000 1000000000\n", **said}
+        monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+        for module in ("contenders", "http2", "http3"):
+            monkeypatch.setattr(bench(module), "run", self.run)
+        monkeypatch.setattr(bench("contenders"), "need_assay", lambda: "assay")
+        for module in ("http2", "http3"):
+            monkeypatch.setattr(bench(module), "need", lambda command, package: command)
+        monkeypatch.setattr(bench("http2"), "bare_client", lambda source: Path("floor"))
+        monkeypatch.setattr(bench("http3"), "bare_http3", lambda: Path("floor"))
+
+    def run(self, command: Sequence[str], core: int) -> SimpleNamespace:
+        self.commands.append(list(command))
+        return SimpleNamespace(stdout=self.said[command[0]], stderr="", code=0, cpu_s=0.5)
+
+    def words(self, program: str) -> list[str]:
+        return next(command for command in self.commands if command[0] == program)
+
+
+def outcome(bench: Bench, name: str, *, scheme: str) -> SimpleNamespace:
+    """What a contest of one round finds against a server that nobody asks."""
+    module, programs = bench(name.split("-")[0]), bench("programs")
+    contest = next(each for each in module.CONTESTS if each.name == name)
+    served = contextlib.nullcontext(programs.Server(8443, scheme))
+    effort = bench("model").Effort(rounds=1, share=0.001)
+    found: SimpleNamespace = replace(contest, serve=lambda core: served).run(effort)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "asks"), [("http2-8x10", "http", "--http2"), ("http3-8x10", "https", "--http3")]
+)
+def test_all_contenders_are_asked_for_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, scheme: str, asks: str
+) -> None:
+    ran = Ran(bench, monkeypatch, h2load=H2LOAD.format(1000, 0))
+    found = outcome(bench, name, scheme=scheme)
+    assert found.missing == () and {row.contender for row in found.rows} == {"assay", "floor", "h2load"}
+    ours, floor, theirs = (ran.words(program) for program in ("assay", "floor", "h2load"))
+    count = ours[ours.index("--count") + 1]
+    assert floor[1:] == ["8443", "/", "8", "10", count]
+    assert [theirs[theirs.index(flag) + 1] for flag in ("-n", "-c", "-m")] == [count, "8", "10"]
+    assert asks in ours and ours[ours.index("--streams") + 1] == "10"
+    assert ("--insecure" in ours) == (scheme == "https")
+    assert ("--npn-list=h3" in theirs) == (scheme == "https")
+
+
+def test_an_h2load_without_http3_is_told_in_a_line_and_the_rest_is_measured(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Ran(bench, monkeypatch, h2load=H2LOAD.format(0, 1000))
+    found = outcome(bench, "http3-1x100", scheme="https")
+    [why] = found.missing
+    assert why.startswith("h2load: it has no answer over HTTP/3") and "\n" not in why
+    assert [(figure.name, figure.limit) for figure in found.figures] == [
+        ("CPU a request, assay / floor", 1.3),
+        ("CPU a request, loop of assay / floor", None),
+    ]
