@@ -17,18 +17,22 @@ from contenders import (
     Task,
 )
 from model import Benchmark, Bound, Effort, Load, Outcome, Sample, loop_ratio, ratio, row
-from programs import Cores, Server, Unavailable, serving_nginx, serving_null
+from programs import ANSWER, Cores, Server, Unavailable, serving_nginx, serving_null
 
-PROVERB = ("--body", "Early to bed and early to rise makes a man healthy and wise.\n")
+PROVERB = ("--body", ANSWER)
+
+
+Serve = Callable[[int], AbstractContextManager[Server]]
+"""What starts a server on a core."""
 
 
 @dataclass(frozen=True)
 class Contest:
-    """`serve` starts the server on a core. `likely_per_s` only sizes wrk's runs, which end by the clock."""
+    """`likely_per_s` only sizes wrk's runs, which end by the clock."""
 
     name: str
     title: str
-    serve: Callable[[int], AbstractContextManager[Server]]
+    serve: Serve
     load: Load
     contenders: tuple[Contender, ...]
     bounds: tuple[Bound, ...]
@@ -66,7 +70,7 @@ class Contest:
         return Outcome(self.name, self.title, how, rows, tuple(figures), tuple(missing.values()))
 
 
-def null(*arguments: str) -> Callable[[int], AbstractContextManager[Server]]:
+def null(*arguments: str) -> Serve:
     """The null server with these arguments."""
     return lambda core: serving_null(core, *arguments)
 

@@ -1,4 +1,4 @@
-"""HTTP/2 side by side with h2load, and with a client that only counts frames: CPU a request."""
+"""HTTP/2 beside h2load: CPU a request, without TLS (beside a bare client too) and over TLS of two servers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 from contextlib import AbstractContextManager
 
 from contenders import ASSAY, Contender, Task, counted, last_line
-from contests import PROVERB, Contest, null
+from contests import PROVERB, Contest, Serve, null
 from model import Benchmark, Bound, Load, Sample
-from programs import Server, Unavailable, bare_client, need, run, serving_nginx
+from programs import Server, Unavailable, bare_client, need, run, serving_h2o, serving_nginx
 
 SHAPES = (
     (1, 1, 200_000),
@@ -48,21 +48,35 @@ def _nginx_tls(core: int) -> AbstractContextManager[Server]:
     return serving_nginx(core, tls=True, http2=True)
 
 
-def _contest(connections: int, streams: int, requests: int, *, tls: bool) -> Contest:
-    """The floor beside both without TLS; TLS has none of its own."""
-    shape = f"{connections}x{streams}"
-    bounds = [Bound("cpu", "h2load", 0.35 if streams == 100 and not tls else 0.6)]
+def _clear(connections: int, streams: int, requests: int) -> Contest:
     return Contest(
-        f"http2-{'tls-' if tls else ''}{shape}",
-        f"HTTP/2 {'over TLS (nginx)' if tls else 'without TLS'}, {connections} x {streams} streams",
-        _nginx_tls if tls else null(*PROVERB),
-        Load(connections, requests // 4 if tls else requests, streams=streams, http="2"),
-        (ASSAY, H2LOAD) if tls else (ASSAY, H2LOAD, FLOOR),
-        tuple(bounds if tls else [*bounds, Bound("cpu", "floor", 1.15)]),
+        f"http2-{connections}x{streams}",
+        f"HTTP/2 without TLS, {connections} x {streams} streams",
+        null(*PROVERB),
+        Load(connections, requests, streams=streams, http="2"),
+        (ASSAY, H2LOAD, FLOOR),
+        (Bound("cpu", "h2load", 0.35 if streams == 100 else 0.6), Bound("cpu", "floor", 1.15)),
     )
 
 
-CONTESTS = tuple(_contest(*shape, tls=tls) for tls in (False, True) for shape in SHAPES)
+def _encrypted(name: str, program: str, serve: Serve, shape: tuple[int, int, int]) -> Contest:
+    """TLS has no floor of its own."""
+    connections, streams, requests = shape
+    return Contest(
+        f"http2-{name}-{connections}x{streams}",
+        f"HTTP/2 over TLS ({program}), {connections} x {streams} streams",
+        serve,
+        Load(connections, requests // 4, streams=streams, http="2"),
+        (ASSAY, H2LOAD),
+        (Bound("cpu", "h2load", 0.6),),
+    )
+
+
+CONTESTS = (
+    *(_clear(*shape) for shape in SHAPES),
+    *(_encrypted("tls", "nginx", _nginx_tls, shape) for shape in SHAPES),
+    *(_encrypted("h2o", "h2o", serving_h2o, shape) for shape in SHAPES),
+)
 BENCHMARKS = tuple(
     Benchmark(contest.name, contest.title, contest.run, long=True, family="http2") for contest in CONTESTS
 )

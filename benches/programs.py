@@ -23,6 +23,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 ASSAY = Path(sys.executable).parent / "assay"
 READY_S = 20.0
 LONGEST_RUN_S = 180.0
+ANSWER = "Early to bed and early to rise makes a man healthy and wise.\n"
 
 
 class Unavailable(Exception):
@@ -202,18 +203,47 @@ def serving_nginx(core: int, *, tls: bool = False, http2: bool = False) -> Itera
     with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
         folder = Path(name)
         (folder / "nginx.conf").write_text(_nginx_configuration(folder, port, tls=tls, http2=http2))
-        command = pinned([program, "-p", name, "-c", str(folder / "nginx.conf"), "-e", "stderr"], core)
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-            try:
-                _wait_for(port, process)
-                yield Server(port, "https" if tls else "http")
-            finally:
-                process.send_signal(signal.SIGTERM)
+        command = [program, "-p", name, "-c", str(folder / "nginx.conf"), "-e", "stderr"]
+        with _listening(command, core, port, folder):
+            yield Server(port, "https" if tls else "http")
+
+
+@contextmanager
+def serving_h2o(core: int) -> Iterator[Server]:
+    """A private h2o with one thread, over TLS, in a folder of its own that goes with it."""
+    program = need("h2o", "h2o")
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="assay-bench-") as name:
+        folder = Path(name)
+        (folder / "h2o.conf").write_text(_h2o_configuration(folder, port))
+        with _listening([program, "-c", str(folder / "h2o.conf")], core, port, folder):
+            yield Server(port, "https")
+
+
+@contextmanager
+def _listening(command: Sequence[str], core: int, port: int, folder: Path) -> Iterator[None]:
+    """A server that keeps nothing outside its folder; where it does not start, what it said last is told."""
+    log, name = folder / "log", Path(command[0]).name
+    with log.open("wb") as said, subprocess.Popen(pinned(command, core), stdout=said, stderr=said) as process:
+        try:
+            if not _is_reached(port, process):
+                lines = log.read_text(errors="replace").strip().splitlines()
+                raise Unavailable(f"{name} did not start: {lines[-1] if lines else 'it says nothing'}")
+            yield
+        finally:
+            process.send_signal(signal.SIGTERM)
 
 
 def _nginx_configuration(folder: Path, port: int, *, tls: bool, http2: bool) -> str:
     listen = f"{port}{' ssl' if tls else ''}{' http2' if http2 else ''}"
-    certificate = _certificate(folder) if tls else ""
+    encryption = ""
+    if tls:
+        key, certificate = _certificate(folder)
+        # Each client would ask for another cipher: the server's choice is the same for all.
+        encryption = (
+            f"        ssl_certificate {certificate};\n        ssl_certificate_key {key};\n"
+            "        ssl_protocols TLSv1.3;\n        ssl_prefer_server_ciphers on;\n"
+        )
     temporary = "".join(
         f"    {kind}_temp_path {folder}/{kind};\n"
         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -222,14 +252,34 @@ def _nginx_configuration(folder: Path, port: int, *, tls: bool, http2: bool) -> 
         "daemon off;\nworker_processes 1;\nworker_rlimit_nofile 65536;\n"
         f"pid {folder}/pid;\nevents {{ worker_connections 30000; }}\n"
         f"http {{\n    access_log off;\n    keepalive_requests 1000000000;\n{temporary}"
-        f"    server {{\n        listen 127.0.0.1:{listen} backlog=4096;\n{certificate}"
+        f"    server {{\n        listen 127.0.0.1:{listen} backlog=4096;\n{encryption}"
         "        default_type text/plain;\n"
         '        location / { return 200 "Sixty-one bytes, as long as a proverb of Franklin, or so.\\n"; }\n'
         "    }\n}\n"
     )
 
 
-def _certificate(folder: Path) -> str:
+def _h2o_configuration(folder: Path, port: int) -> str:
+    """It tells each client that 100 streams are allowed, and serves as many at once; it does not count the
+    requests of a connection."""
+    key, certificate = _certificate(folder)
+    (folder / "site").mkdir()
+    (folder / "site" / "index.html").write_text(ANSWER)
+    # As root it would become nobody, who may not look into the folder.
+    user = "user: root\n" if os.geteuid() == 0 else ""
+    return (
+        f"{user}num-threads: 1\nmax-connections: 30000\nhttp2-max-concurrent-requests-per-connection: 1000\n"
+        f"listen:\n  host: 127.0.0.1\n  port: {port}\n  ssl:\n"
+        f"    certificate-file: {certificate}\n    key-file: {key}\n"
+        # One process, which asks nobody about its certificate, and the same cipher for all clients.
+        "    minimum-version: TLSv1.3\n    cipher-preference: server\n"
+        "    neverbleed: OFF\n    ocsp-update-interval: 0\n"
+        f'hosts:\n  default:\n    paths:\n      "/":\n        file.dir: {folder}/site\n'
+    )
+
+
+def _certificate(folder: Path) -> tuple[Path, Path]:
+    """A key of this machine's own, and the certificate that it has signed itself."""
     key, certificate = folder / "key.pem", folder / "certificate.pem"
     command = [
         "req",
@@ -244,10 +294,7 @@ def _certificate(folder: Path) -> str:
     ]
     names = ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
     _build([need("openssl", "openssl"), *command, *names])
-    return (
-        f"        ssl_certificate {certificate};\n        ssl_certificate_key {key};\n"
-        "        ssl_protocols TLSv1.3;\n"
-    )
+    return key, certificate
 
 
 def free_port() -> int:
@@ -258,14 +305,14 @@ def free_port() -> int:
         return port
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+def _is_reached(port: int, process: subprocess.Popen[bytes]) -> bool:
     deadline = time.monotonic() + READY_S
     while time.monotonic() < deadline and process.poll() is None:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
+                return True
         time.sleep(0.02)  # that a port listens is told by nothing but trying
-    raise Unavailable("nginx did not start")
+    return False
 
 
 def answer_bytes(server: Server, target: str) -> int:

@@ -4,7 +4,7 @@ Examples:
     python benches/run.py                       everything, a short look (about 6 minutes)
     python benches/run.py --only null nginx     two benchmarks
     python benches/run.py --full --only null    as many requests as the published figures were taken with
-    python benches/run.py --only http2          HTTP/2 beside h2load and a floor, in ten shapes
+    python benches/run.py --only http2          HTTP/2 beside h2load and a floor, also over TLS
     python benches/run.py --only http3          HTTP/3 beside a floor on the same QUIC, in five shapes
     python benches/run.py --only memory         what connections and millions of requests take, each HTTP
     python benches/run.py --only answer-time --tries 1    the shortest look at how soon versus answers

@@ -4,7 +4,13 @@
 set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
-debian wrk apache2-utils nginx strace
+packages=(wrk apache2-utils nginx strace)
+case " $* " in
+*[\ =]http[23]*) packages+=(nghttp2-client h2o) ;;
+*[\ =]--only[\ =]*) ;;
+*" --full "*) packages+=(nghttp2-client h2o) ;;
+esac
+debian "${packages[@]}"
 code=0
 .venv/bin/python benches/run.py "$@" || code=$?
 case " $* " in

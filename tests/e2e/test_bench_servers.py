@@ -5,10 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import shlex
+import shutil
+import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from loading import Load
@@ -50,3 +54,64 @@ def test_the_null_server_is_found_where_it_listens(
     with programs.serving_null(core, "--body", "hello", *serves) as server:
         measured = load.clean(server.url(), *asks)["measurement"]
     assert measured["http_versions"] == {spoken: 4}
+
+
+Serving = Callable[[ModuleType, int], AbstractContextManager[Any]]
+
+
+def nginx(programs: ModuleType, core: int) -> AbstractContextManager[Any]:
+    serving: AbstractContextManager[Any] = programs.serving_nginx(core, tls=True, http2=True)
+    return serving
+
+
+def h2o(programs: ModuleType, core: int) -> AbstractContextManager[Any]:
+    if shutil.which("h2o") is None:
+        pytest.skip("h2o is missing; apt-get install h2o")
+    serving: AbstractContextManager[Any] = programs.serving_h2o(core)
+    return serving
+
+
+@pytest.mark.parametrize("serving", [nginx, h2o])
+def test_a_server_over_tls_sets_neither_streams_nor_the_cipher_apart(
+    programs: ModuleType, load: Load, core: int, serving: Serving
+) -> None:
+    with serving(programs, core) as server:
+        measured = load.clean(server.url(), "--http2", "--insecure", "--streams", "100", count=5_000)
+        wants_another = ["-ciphersuites", "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384"]
+        told = subprocess.run(
+            [
+                "openssl",
+                "s_client",
+                "-brief",
+                "-alpn",
+                "h2",
+                *wants_another,
+                "-connect",
+                f"127.0.0.1:{server.port}",
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    found = measured["measurement"]
+    assert (found["connections"]["opened"], found["http2"]["stream_waits"]) == (1, 0)
+    assert found["http2"]["streams_allowed"] >= 100
+    assert found["http_versions"] == {"2": 5_000}
+    assert list(found["handshakes"]) == ["TLS 1.3, TLS13_AES_256_GCM_SHA384, h2"]
+    assert "TLS_AES_256_GCM_SHA384" in told.stderr
+
+
+def test_a_server_that_does_not_start_is_told_in_a_line(
+    programs: ModuleType, core: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    refuses = tmp_path / "h2o"
+    refuses.write_text("#!/bin/sh\necho 'no such directive' >&2\nexit 1\n")
+    refuses.chmod(0o755)
+    monkeypatch.setattr(
+        programs, "need", lambda command, package: {"h2o": str(refuses)}.get(command, command)
+    )
+    with pytest.raises(programs.Unavailable) as why, programs.serving_h2o(core):
+        pass
+    assert str(why.value) == "h2o did not start: no such directive"

@@ -6,6 +6,8 @@ import contextlib
 import importlib
 import json
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +16,8 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-BENCHES = Path(__file__).parents[2] / "benches"
+ROOT = Path(__file__).parents[2]
+BENCHES = ROOT / "benches"
 ANSWERED = {
     "measurement": {"failed": 0, "completed": 1_000, "measured_ns": 10**9, "workers": [{"cpu_ns": 1}]}
 }
@@ -99,3 +102,46 @@ def test_an_h2load_without_http3_is_told_in_a_line_and_the_rest_is_measured(
         ("CPU a request, assay / floor", 1.3),
         ("CPU a request, loop of assay / floor", None),
     ]
+
+
+def test_a_server_that_is_missing_is_told_with_its_package(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
+    monkeypatch.setattr(bench("programs").shutil, "which", lambda command: None)
+    [contest] = [each for each in bench("http2").CONTESTS if each.name == "http2-h2o-8x10"]
+    found = contest.run(bench("model").Effort(rounds=1, share=0.001))
+    assert found.missing == ("h2o is missing; apt-get install h2o",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "has_http2"),
+    [
+        ("", False),
+        ("--only memory-http2", False),
+        ("--full --only null", False),
+        ("--full", True),
+        ("--only null http2-h2o-8x10 --tries 1", True),
+        ("--only=http3", True),
+    ],
+)
+def test_packages_that_what_is_asked_needs_are_named_where_they_are_missing(
+    tmp_path: Path, asked: str, has_http2: bool
+) -> None:
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, line in {"dpkg-query": "exit 1", "id": "echo 1000", "sudo": "exit 1"}.items():
+        (programs / name).write_text(f"#!/bin/sh\n{line}\n")
+        (programs / name).chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / "scripts" / "bench.sh", *asked.split()],
+        env={"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    packages = "wrk apache2-utils nginx strace" + (" nghttp2-client h2o" if has_http2 else "")
+    wanted = f"✗ missing Debian packages; install them with: sudo apt-get install {packages}\n"
+    assert (done.returncode, done.stderr) == (2, wanted)
