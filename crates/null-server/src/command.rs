@@ -1,6 +1,7 @@
 //! The command line of the null server: the program `null-server`, and the same from within Assay's extension.
 
 use crate::answer::Answer;
+use crate::http2::MOST_STREAMS;
 use crate::http3::QuicServer;
 use crate::listen::{listen, listen_udp};
 use crate::responder::{NullServer, Settings};
@@ -58,6 +59,9 @@ struct Arguments {
     /// Answer HTTP/3 as well: on the same port over QUIC, in a loop of its own, with a certificate made at the start.
     #[arg(long)]
     http3: bool,
+    /// Streams that a client may have at once on a connection of HTTP/3.
+    #[arg(long, value_name = "N", default_value_t = MOST_STREAMS, requires = "http3", value_parser = clap::value_parser!(u32).range(1..))]
+    http3_streams: u32,
     /// Processor time to burn for each request, in nanoseconds.
     #[arg(long, value_name = "NS", default_value_t = 0)]
     cost_ns: u64,
@@ -131,6 +135,7 @@ fn answer(arguments: Arguments) -> Result<Answer, String> {
 
 fn run(arguments: Arguments) -> Result<(), String> {
     let (is_quic, http2_only) = (arguments.http3, arguments.http2_only);
+    let http3_streams = arguments.http3_streams;
     let listener = listen(&arguments.host, arguments.port).map_err(|error| error.to_string())?;
     let (threads, cost_ns) = (usize::from(arguments.threads), arguments.cost_ns);
     let settings = Settings {
@@ -138,6 +143,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
         threads,
         cost_ns,
         http2_only,
+        http3_streams,
     };
     // A limit that cannot be raised shows as refused connections, which the generator reports.
     let _ = rlimit::increase_nofile_limit(u64::MAX);
@@ -154,7 +160,7 @@ fn run(arguments: Arguments) -> Result<(), String> {
 
 fn quic(address: SocketAddr, settings: &Settings) -> Result<QuicServer, String> {
     let socket = listen_udp(address).map_err(|error| error.to_string())?;
-    let server = QuicServer::start(socket, &settings.answer, settings.cost_ns)
+    let server = QuicServer::start(socket, settings)
         .map_err(|error| format!("cannot start HTTP/3: {error}"))?;
     println!("listening on https://{}/ by HTTP/3", server.address());
     Ok(server)

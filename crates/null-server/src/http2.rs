@@ -12,7 +12,7 @@ use std::net::Shutdown;
 use std::sync::Arc;
 
 /// As many streams at once as clients ask for.
-const MOST_STREAMS: u32 = 10_000;
+pub(crate) const MOST_STREAMS: u32 = 10_000;
 
 /// The answer, without its framing.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 mod guest;
 mod tls;
 
-use crate::answer::Answer;
+use crate::responder::Settings;
 use bytes::BytesMut;
 use guest::Guest;
 pub use guest::Prepared;
@@ -46,11 +46,11 @@ impl QuicServer {
     ///
     /// # Errors
     /// What the system refuses.
-    pub fn start(socket: std::net::UdpSocket, answer: &Answer, cost_ns: u64) -> io::Result<Self> {
+    pub fn start(socket: std::net::UdpSocket, settings: &Settings) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?;
         let stop = Arc::new(AtomicBool::new(false));
-        let server = Loop::new(socket, answer, cost_ns, Arc::clone(&stop))?;
+        let server = Loop::new(socket, settings, Arc::clone(&stop))?;
         let waker = Arc::clone(&server.waker);
         let thread = Some(std::thread::spawn(move || server.run()));
         Ok(Self {
@@ -114,8 +114,7 @@ struct Loop {
 impl Loop {
     fn new(
         socket: std::net::UdpSocket,
-        answer: &Answer,
-        cost_ns: u64,
+        settings: &Settings,
         stop: Arc<AtomicBool>,
     ) -> io::Result<Self> {
         let state = UdpSocketState::new((&socket).into())?;
@@ -128,7 +127,7 @@ impl Loop {
         poll.registry()
             .register(&mut socket, SOCKET, Interest::READABLE)?;
         let endpoint = EndpointConfig::default();
-        let server = tls::server_config().map_err(io::Error::other)?;
+        let server = tls::server_config(settings.http3_streams).map_err(io::Error::other)?;
         let endpoint = Endpoint::new(Arc::new(endpoint), Some(Arc::new(server)), true, None);
         let piece = DATAGRAM_BYTES * state.gro_segments();
         Ok(Self {
@@ -141,7 +140,7 @@ impl Loop {
             timers: Timers::new(),
             buffer: vec![0; piece * BATCH_SIZE].into(),
             out: Vec::new(),
-            answer: Prepared::new(answer, cost_ns),
+            answer: Prepared::new(&settings.answer, settings.cost_ns),
             stop,
         })
     }

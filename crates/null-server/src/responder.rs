@@ -37,6 +37,8 @@ pub struct Settings {
     pub cost_ns: u64,
     /// Whether HTTP/1.1 is not answered.
     pub http2_only: bool,
+    /// Streams that a client may have at once on a connection of HTTP/3.
+    pub http3_streams: u32,
 }
 
 impl Default for Settings {
@@ -46,6 +48,7 @@ impl Default for Settings {
             threads: 1,
             cost_ns: 0,
             http2_only: false,
+            http3_streams: http2::MOST_STREAMS,
         }
     }
 }

@@ -277,7 +277,7 @@ def table(caught: Mapping[str, str], clean: Callable[[str], str]) -> str:
         star = " *" if code in plants.NOISE else ""
         flaw = flaws.get(code, f"cannot be planted: {plants.IMPOSSIBLE.get(code, '')}")
         lines.append(f"| {code}{star} {rule.title} | {flaw} | {caught.get(code, '')} | {clean(code)} |")
-        for plant in plants.OVER_HTTP2:
+        for plant in plants.OF_STREAMS:
             if plant.code == code:
                 lines.append(f"| {plant.name} | {plant.flaw} | {caught.get(plant.name, '')} |  |")
     return "\n".join(lines) + "\n"

@@ -307,7 +307,14 @@ body = "{KILOBYTE}"
 body = {{ min_bytes = 1 }}
 """
 
-OVER_HTTP2: tuple[Planted, ...] = (
+OF_STREAMS: tuple[Planted, ...] = (
+    Planted(
+        code="G13",
+        again="over HTTP/3",
+        flaw="a server of HTTP/3 that allows two streams at once, asked for ten",
+        servers={"one": "over HTTP/3: allows two streams"},
+        load='connections = 2\nhttp = "3"\nstreams = 10\nmeasure_s = 1.0',
+    ),
     Planted(
         code="G13",
         again="by windows",
@@ -353,7 +360,7 @@ OVER_HTTP2: tuple[Planted, ...] = (
 )
 """Flaws of rules that look otherwise at streams than at connections: planted there once more."""
 
-EVERY = (*ALL, *OVER_HTTP2)
+EVERY = (*ALL, *OF_STREAMS)
 
 ON_A_CLUSTER = {
     "G9": "the server's agent is killed under load",

@@ -1,5 +1,5 @@
 """A small HTTP server that has one flaw, named by its first argument ("right" and "works" have none). Started
-by `planting`. One that is named "over HTTP/2: FLAW" is `http2_server`'s.
+by `planting`. One that is named "over HTTP/2: FLAW" is `http2_server`'s; over HTTP/3 it is the null server.
 
 server.py FLAW STATE    STATE is a file in which it counts its starts
 """
@@ -175,6 +175,10 @@ class Server:
 
 if __name__ == "__main__":
     protocol, _, flaw_there = FLAW.partition(": ")
+    if protocol == "over HTTP/3":
+        words = ["--http3", "--http3-streams", "2", "--body", BODY.decode()]
+        # A Python of its own: this one was started without its packages.
+        os.execv(sys.executable, [sys.executable, "-m", "assay.null_server", *words])
     if protocol == "over HTTP/2":
         import http2_server  # type: ignore[import-not-found]  # where it runs it lies beside this
 

@@ -5,6 +5,7 @@ use std::net::UdpSocket;
 use assay_engine::{LoadPlan, Measurement};
 use assay_null_server::answer::Answer;
 use assay_null_server::http3::QuicServer;
+use assay_null_server::responder::Settings;
 use serde_json::{Value, json};
 
 use super::quic::{Allows, Peer};
@@ -37,7 +38,11 @@ pub fn null_at(socket: UdpSocket, body: &[u8]) -> QuicServer {
         body: body.to_vec(),
         ..Answer::default()
     };
-    QuicServer::start(socket, &answer, 0).unwrap()
+    let settings = Settings {
+        answer,
+        ..Settings::default()
+    };
+    QuicServer::start(socket, &settings).unwrap()
 }
 
 /// The null server, and its URL.

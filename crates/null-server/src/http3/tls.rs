@@ -7,14 +7,12 @@ use rustls::pki_types::PrivatePkcs8KeyDer;
 use std::error::Error;
 use std::sync::Arc;
 
-/// As many requests at once as clients ask for.
-const MOST_STREAMS: u32 = 10_000;
 const WINDOW_BYTES: u32 = 16 << 20;
 /// The names that the certificate is good for.
 const NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
-/// TLS 1.3 for HTTP/3, no early data, and wide windows.
-pub(super) fn server_config() -> Result<ServerConfig, Box<dyn Error + Send + Sync>> {
+/// TLS 1.3 for HTTP/3, no early data, wide windows, and so many requests at once on a connection.
+pub(super) fn server_config(streams: u32) -> Result<ServerConfig, Box<dyn Error + Send + Sync>> {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(NAMES.map(String::from))?;
     let key = PrivatePkcs8KeyDer::from(signing_key.serialize_der());
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -25,7 +23,7 @@ pub(super) fn server_config() -> Result<ServerConfig, Box<dyn Error + Send + Syn
     tls.alpn_protocols = vec![b"h3".to_vec()];
     let mut transport = TransportConfig::default();
     transport
-        .max_concurrent_bidi_streams(VarInt::from_u32(MOST_STREAMS))
+        .max_concurrent_bidi_streams(VarInt::from_u32(streams))
         .stream_receive_window(VarInt::from_u32(WINDOW_BYTES))
         .receive_window(VarInt::from_u32(WINDOW_BYTES))
         .send_window(u64::from(WINDOW_BYTES));

@@ -252,6 +252,22 @@ fn many_requests_at_once_with_bodies_and_without() {
 }
 
 #[test]
+fn a_client_has_no_more_streams_at_once_than_it_is_allowed() {
+    for (flags, allowed) in [(&["--http3-streams", "2"][..], 2), (&[], 10_000)] {
+        let mut opened = 0;
+        Client::new(&start(flags)).run(|connection, event| {
+            while matches!(event, Happened::Connected)
+                && connection.streams().open(Dir::Bi).is_some()
+            {
+                opened += 1;
+            }
+            opened > 0
+        });
+        assert_eq!(opened, allowed);
+    }
+}
+
+#[test]
 fn a_client_that_breaks_the_rules_is_told_which() {
     let server = start(&[]);
     for (dir, bytes, code) in [
