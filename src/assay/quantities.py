@@ -14,6 +14,12 @@ from assay.values.estimate import Estimate, Known
 UNKNOWN = "–"
 """What stands where there is nothing to say."""
 
+WIDE = "wide"
+"""What stands where the trials differ too much to give an end."""
+
+_TELLING = 2.0
+"""How far an end may be from what was measured, as a factor, to be told as a bound."""
+
 
 def significant(value: float, digits: int = 3) -> str:
     """Write `value` with `digits` significant digits and no exponent; integers beyond them."""
@@ -51,9 +57,29 @@ def known_rate(known: Known | None, measured: float) -> str:
     return _as_known(known, measured, rate, between)
 
 
-def known_time(known: Known | None, measured_ns: float) -> str:
-    """Write a time as it is known, as `known_rate` does: "340 µs", "≥ 340 µs"."""
+def known_time(
+    known: Known | None, measured_ns: float, trials_ns: tuple[float, float] | None = None, least_ns: float = 0
+) -> str:
+    """Write a time as it is known, as `known_rate` does: "340 µs", "≥ 340 µs".
+
+    A bound that tells nothing gives way to what was measured, with the least and the most of its trials:
+    "32.4 ms, wide (5.81 ms to 637 ms)".
+    """
+    if known is not None and not tells(known, measured_ns, least_ns):
+        reach = f" ({time(trials_ns[0])} to {time(trials_ns[1])})" if trials_ns else ""
+        return f"{time(measured_ns)}, {WIDE}{reach}"
     return _as_known(known, measured_ns, time, lambda low, high: f"{time(low)} – {time(high)}")
+
+
+def tells(known: Known, measured: float, least: float = 0) -> bool:
+    """Whether a figure's bound says something of it. Its end is that of an interval over trials; where they
+    scatter so much that it is beyond a factor of two from their middle, it would hold whatever is true. Below
+    `least` it says less than is known already."""
+    if not known.limits or (known.low is None) == (known.high is None):
+        return True  # no bound, or both ends are told
+    if known.low is not None:
+        return known.low >= least and measured <= _TELLING * known.low
+    return known.high is not None and known.high <= _TELLING * measured
 
 
 def _as_known(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import re
@@ -15,11 +16,13 @@ from test_run_output import rendered
 from test_run_page import named
 
 from assay.compare import compare
-from assay.report import comparison, load, load_json
+from assay.report import comparison, load, load_json, terminal
+from assay.report import format as fmt
 from assay.report.exports import benchmarks, table
 from assay.report.model import latency, rows
 from assay.report.model.report import report_of
 from assay.values.design import StudyDesign
+from assay.values.estimate import Known, Limit
 from assay.values.finding import Effect
 from assay.values.run import Run
 from assay.values.trial import OfCapacity, Trial
@@ -165,3 +168,98 @@ def test_two_runs_side_by_side_show_them_as_bounds() -> None:
     line = next(line for line in text.splitlines() if line.startswith(f"| {GO} | p99 time |"))
     assert re.search(r"\| [\d.]+ ms \| ≥ [\d.]+ ms \| at least 0\.", line), line
     assert "what makes figures bounds: arrivals waited for connections (G4: quotes/go)" in text
+
+
+MS = 1e6
+
+
+def scattered(*medians_ms: float) -> Run:
+    """The open loops of Go and Java, in which Go's times at 90 % are those of each trial, and a bound."""
+    run = rated()
+    measured = iter(medians_ms * 2)
+
+    def of_this_time(trial: Trial) -> Trial:
+        if trial.case != f"{GO}@0.9" or trial.measurement is None:
+            return trial
+        times = sample_run.histogram(next(measured) * MS)
+        return replace(trial, measurement=replace(trial.measurement, response_time=times, service_time=times))
+
+    assert run.judgement is not None
+    found = sample_run.finding(
+        "G4", "flagged", f"{GO}@0.9", on_times="at least", because="arrivals waited for connections"
+    )
+    judgement = replace(run.judgement, findings=(found,))
+    return replace(run, trials=tuple(map(of_this_time, run.trials)), judgement=judgement)
+
+
+def told_of_go(run: Run) -> dict[str, str]:
+    _, following = latency.apart(rows.sections(run))
+    [each] = latency.by_table(following).values()
+    [cells] = [cells for cells in latency.cells(each) if cells[:2] == (GO, "90 %")]
+    return dict(zip((head.removesuffix(":") for head in latency.HEADS), cells, strict=True))
+
+
+def test_a_bound_of_trials_that_scatter_gives_way_to_what_they_measured() -> None:
+    run = scattered(3.3, 896.0, 3.3, 850.0, 3.4)
+    told = told_of_go(run)
+    assert re.fullmatch(r"\d\d\.\d ms, wide \(3\.\d+ ms to 8\d\d ms\)", told["p50"]), told
+    assert all(re.fullmatch(r"[\d.]+ ms, wide \(.+ to .+\)", told[one]) for one in ("p99", "service p99"))
+    [table] = [one for one in report_of(run).tables if one.title.startswith("Response time")]
+    assert "; wide: trials differ too much for their interval to give a bound" in table.note
+    for form in (as_terminal(run), as_markdown(run), as_html(run)):
+        assert told["p50"] in form and told["p99"] in form and table.note in form
+    chart = named(run, "latency")
+    assert told["p99"] in {row[2] for row in chart.rows} and "wide: trials differ" in chart.note
+    drawn = [row for row in named(run, "percentiles-c64-0-9").rows if row[0] == GO]
+    assert drawn and all(row[3].endswith(" ms, wide") for row in drawn)
+
+
+def test_a_bound_of_trials_that_agree_is_told_as_one() -> None:
+    run = scattered(3.3, 3.9, 3.6, 3.4, 4.1)
+    told = told_of_go(run)
+    assert re.fullmatch(r"≥ 3\.\d+ ms", told["p50"])
+    _, following = latency.apart(rows.sections(run))
+    [each] = latency.by_table(following).values()
+    assert "wide" not in latency.note(each)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "measured", "least", "said"),
+    [
+        (2.03, None, 3.81, 0, "≥ 2.03 ms"),
+        (1.90, None, 3.81, 0, "3.81 ms, wide (3.27 ms to 5.11 ms)"),
+        (None, 7.62, 3.81, 0, "≤ 7.62 ms"),
+        (None, 7.63, 3.81, 0, "3.81 ms, wide (3.27 ms to 5.11 ms)"),
+        (0.01, 900.0, 3.81, 0, "10.0 µs – 900 ms"),
+        (None, None, 3.81, 0, "about 3.81 ms"),
+        (3.00, None, 3.81, 2.9, "≥ 3.00 ms"),
+        (3.00, None, 3.81, 3.1, "3.81 ms, wide (3.27 ms to 5.11 ms)"),
+    ],
+)
+def test_a_bound_is_told_within_a_factor_of_two_of_what_was_measured(
+    low: float | None, high: float | None, measured: float, least: float, said: str
+) -> None:
+    known = Known(
+        low=None if low is None else low * MS,
+        high=None if high is None else high * MS,
+        limits=(Limit(code="G4", words="arrivals waited for connections"),),
+    )
+    assert fmt.known_time(known, measured * MS, (3.27 * MS, 5.11 * MS), least * MS) == said
+
+
+def test_a_tail_is_never_told_to_be_at_least_less_than_the_median() -> None:
+    def seen(value: float, low: float) -> rows.OverTrials:
+        return rows.OverTrials(
+            value=value * MS, low=low * MS, high=99 * MS, n=5, unit="ns", method="", least=9e6, most=12e6
+        )
+
+    run = scattered(3.3, 3.9, 3.6, 3.4, 4.1)
+    [row] = [row for one in rows.sections(run) for row in one.rows if row.case.id == f"{GO}@0.9"]
+    row = dataclasses.replace(row, response_p50_ns=seen(10, 9.9), response_p99_ns=seen(11, 5.6))
+    assert rows.response_words(row) == ("≥ 9.90 ms", "11.0 ms, wide (9.00 ms to 12.0 ms)")
+
+
+def test_a_table_of_open_loops_that_is_folded_says_each_load_again() -> None:
+    text = rendered(terminal.summary(rated()), 60)
+    head = text[text.index("Response time") :]
+    assert len(re.findall(r"^ *server +load", head, re.MULTILINE)) > 1

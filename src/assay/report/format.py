@@ -6,6 +6,7 @@ import re
 
 from assay.quantities import (
     UNKNOWN,
+    WIDE,
     between,
     count,
     counted,
@@ -20,6 +21,7 @@ from assay.quantities import (
     significant,
     size,
     span,
+    tells,
     time,
     times,
     value_of,
@@ -27,6 +29,7 @@ from assay.quantities import (
 
 __all__ = [
     "UNKNOWN",
+    "WIDE",
     "as_json",
     "between",
     "count",
@@ -43,6 +46,7 @@ __all__ = [
     "significant",
     "size",
     "span",
+    "tells",
     "time",
     "times",
     "value_of",

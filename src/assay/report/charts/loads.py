@@ -14,7 +14,7 @@ from assay.report.charts.hues import hues
 from assay.report.charts.lines import Curve, Frame, plot
 from assay.report.charts.placed import slug, trials_by_case, why_bounds
 from assay.report.charts.scale import Scale, linear, logarithmic
-from assay.report.model.rows import Section, short_name, throughput_words, time_words
+from assay.report.model.rows import Section, response_words, short_name, throughput_words
 from assay.values.estimate import Estimate
 from assay.values.plan import Closed
 from assay.values.run import Run
@@ -46,7 +46,9 @@ def across(run: Run, found: Sequence[Section]) -> Iterator[Chart | None]:
             load = connections.get(row.case.id)
             if not row.closed_loop and row.response_p99_ns is not None and row.throughput is not None:
                 p99 = row.response_p99_ns
-                waits.setdefault(row.name, []).append(Place(row.throughput.value, p99, time_words(row, p99)))
+                waits.setdefault(row.name, []).append(
+                    Place(row.throughput.value, p99, response_words(row)[1])
+                )
                 bounded.append(row)
             if isinstance(load, Closed) and row.throughput is not None:
                 place = Place(load.connections, row.throughput, throughput_words(row))

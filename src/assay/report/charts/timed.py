@@ -99,7 +99,12 @@ def percentiles(place: Placed) -> Chart | None:
         draw=lambda width: plot(curves, frame, width),
         heads=("server", "clock", "percentile", "time", "low", "high"),
         rows=as_rows(
-            (row.name, clock, f"p{100 * p:.10g}", *_cells(row, one))
+            (
+                row.name,
+                clock,
+                f"p{100 * p:.10g}",
+                *_cells(row, one, dict(points).get(0.5) if p > 0.5 else None),
+            )
             for row, clock, points in found
             for p, one in points
         ),
@@ -114,10 +119,10 @@ def _bound(row: Row) -> Iterator[str]:
         yield "at most"
 
 
-def _cells(row: Row, one: Estimate) -> tuple[str, str, str]:
+def _cells(row: Row, one: Estimate, median: Estimate | None) -> tuple[str, str, str]:
     known = verdict.known(one, row.times)
     low, high = (known.low, known.high) if known and known.limits else (one.low, one.high)
-    return time_words(row, one), fmt.time(low), fmt.time(high)
+    return time_words(row, one, median), fmt.time(low), fmt.time(high)
 
 
 def _curves(place: Placed) -> Iterator[tuple[Row, str, tuple[tuple[float, Estimate], ...]]]:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.report import format as fmt
-from assay.report.model.rows import Row, Section, throughput_words, time_words, times_limited
+from assay.report.model.rows import (
+    Row,
+    Section,
+    response_words,
+    service_words,
+    throughput_words,
+    times_limited,
+)
 from assay.values.estimate import Estimate
 
 HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")
@@ -49,10 +56,9 @@ def cells(rows: Iterable[Row]) -> Iterable[tuple[str, ...]]:
             row.name,
             _load(row),
             throughput_words(row),
-            time_words(row, row.response_p50_ns),
-            time_words(row, row.response_p99_ns),
+            *response_words(row),
             "" if row.times.limits else _interval(row.response_p99_ns),
-            time_words(row, row.service_p99_ns),
+            service_words(row)[1],
             " ".join(row.codes),
         )
 
@@ -67,5 +73,5 @@ def _interval(estimate: Estimate | None) -> str:
     if estimate is None or estimate.low is None or estimate.high is None:
         return ""
     if estimate.high > _TELLING * estimate.low:
-        return "wide"
+        return fmt.WIDE
     return f"{fmt.time(estimate.low)} to {fmt.time(estimate.high)}"

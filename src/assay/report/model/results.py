@@ -9,8 +9,9 @@ from assay.report.model.rows import (
     Section,
     interval_words,
     relative_words,
+    response_words,
+    service_words,
     throughput_words,
-    time_words,
     times_limited,
 )
 from assay.report.model.values import Cell, Column, Line, Table, Tone, table
@@ -63,7 +64,7 @@ def _note(made: Table, section: Section) -> str:
 def _line(row: Row, *, alone: bool) -> Line:
     """What is told of a case; one that is `alone` has no place and is no share of a best."""
     candidate = row.case.role == "candidate" and not alone
-    response = not row.closed_loop
+    p50, p99 = service_words(row) if row.closed_loop else response_words(row)
     bad = row.throughput is None and (row.withheld or row.failure is not None)
     relative = "" if alone else fmt.safe(relative_words(row), 60)
     cells = {
@@ -73,8 +74,8 @@ def _line(row: Row, *, alone: bool) -> Line:
         "interval": Cell(interval_words(row)),
         "relative": Cell(relative, "good" if relative == BEST else "plain"),
         "findings": Cell(" ".join(row.codes), _gravest(row)),
-        "p50": Cell(time_words(row, row.response_p50_ns if response else row.service_p50_ns)),
-        "p99": Cell(time_words(row, row.response_p99_ns if response else row.service_p99_ns)),
+        "p50": Cell(p50),
+        "p99": Cell(p99),
         "errors": Cell(fmt.share(row.error_share)),
         "cpu": Cell(fmt.share(row.cpu_share)),
         "memory": Cell(fmt.size(fmt.value_of(row.peak_memory_bytes))),

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from assay import stats, verdict
 from assay.report import format as fmt
 from assay.values.claim import Metric
@@ -23,6 +25,13 @@ from assay.verdict.effects import Bounded
 
 BEST = "best"
 """What stands in place of the ratio of the best to itself."""
+
+
+class OverTrials(Estimate, frozen=True, kw_only=True):
+    """An estimate over trials, with the `least` and the `most` of them."""
+
+    least: float
+    most: float
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,10 @@ def ordered_findings(run: Run) -> tuple[Finding, ...]:
     return run.judgement.findings if run.judgement else ()
 
 
+_WIDE_NOTE = (
+    f"; {fmt.WIDE}: trials differ too much for their interval to give a bound that tells anything, so that "
+    "their mean is shown, with the least and the most of them"
+)
 _STAGES = {
     "requires": "something it needs is missing",
     "build": "did not build",
@@ -197,22 +210,35 @@ def one_sided(found: Estimate) -> str:
     return "≥ " if found.high is None else "≤ "
 
 
-def time_words(row: Row, found: Estimate | None) -> str:
-    """One of the case's times, as a bound where it is one."""
+def time_words(row: Row, found: Estimate | None, median: Estimate | None = None) -> str:
+    """One of the case's times, as a bound where it is one; a tail's bound is none below that of the `median`
+    of the same clock."""
     if found is None:
         return fmt.UNKNOWN
-    return fmt.known_time(verdict.known(found, row.times), found.value)
+    least = verdict.known(median, row.times)
+    told = least is not None and median is not None and least.limits and fmt.tells(least, median.value)
+    trials = (found.least, found.most) if isinstance(found, OverTrials) else None
+    least_ns = (least.low or 0) if told and least else 0
+    return fmt.known_time(verdict.known(found, row.times), found.value, trials, least_ns)
+
+
+def response_words(row: Row) -> tuple[str, str]:
+    """The p50 and p99 of its response time."""
+    return time_words(row, row.response_p50_ns), time_words(row, row.response_p99_ns, row.response_p50_ns)
+
+
+def service_words(row: Row) -> tuple[str, str]:
+    """The p50 and p99 of its service time."""
+    return time_words(row, row.service_p50_ns), time_words(row, row.service_p99_ns, row.service_p50_ns)
 
 
 def times_limited(rows: Iterable[Row]) -> str:
     """Why times that are shown are bounds, for the note of their table; empty where none is."""
-    said = limits_words(
-        (limit, row.name)
-        for row in rows
-        if row.service_p50_ns is not None or row.response_p50_ns is not None
-        for limit in row.times.limits
-    )
-    return said and f"what makes times bounds: {said}"
+    shown = [row for row in rows if row.service_p50_ns is not None or row.response_p50_ns is not None]
+    said = limits_words((limit, row.name) for row in shown for limit in row.times.limits)
+    told = (words for row in shown for words in (*response_words(row), *service_words(row)))
+    wide = _WIDE_NOTE if any(fmt.WIDE in words for words in told) else ""
+    return said and f"what makes times bounds: {said}{wide}"
 
 
 def limits_words(met: Iterable[tuple[Limit, str]]) -> str:
@@ -295,11 +321,15 @@ def _place(run: Run, case: Case) -> Ranked | None:
     return next((place for place in run.judgement.ranking if place.case == case.id), None)
 
 
-def _quantile(trials: Sequence[Trial], p: float, *, response: bool) -> Estimate | None:
+def _quantile(trials: Sequence[Trial], p: float, *, response: bool) -> OverTrials | None:
     measurements = [trial.measurement for trial in trials if trial.measurement]
     clocks = [measured.response_time if response else measured.service_time for measured in measurements]
     histograms = [clock for clock in clocks if clock is not None]
-    return stats.case_quantile(histograms, p) if len(histograms) == len(clocks) else None
+    found = stats.case_quantile(histograms, p) if len(histograms) == len(clocks) else None
+    if found is None:
+        return None
+    each = [one.value_ns for clock in histograms for one in stats.quantiles(clock, (p,)) if one is not None]
+    return OverTrials(**msgspec.structs.asdict(found), least=min(each), most=max(each))
 
 
 def _error_share(trials: Sequence[Trial]) -> float | None:

@@ -88,11 +88,17 @@ def table(title: str, columns: Sequence[Column], lines: Iterable[Line], note: st
 
 
 def plain(
-    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], note: str = "", longest: int = 200
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    note: str = "",
+    longest: int = 200,
+    keys: int = 1,
 ) -> Table:
-    """A table of words. A head that ends in a colon stands over figures; the first column names the line."""
+    """A table of words. A head that ends in a colon stands over figures; the first `keys` columns name the
+    line."""
     columns = [
-        Column(head.removesuffix(":"), head.removesuffix(":"), right=head.endswith(":"), key=place == 0)
+        Column(head.removesuffix(":"), head.removesuffix(":"), right=head.endswith(":"), key=place < keys)
         for place, head in enumerate(fmt.safe(head, 60) for head in heads)
     ]
     lines = (Line(tuple(Cell(fmt.safe(cell, longest)) for cell in row)) for row in rows)
