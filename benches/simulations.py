@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
 from assay.stats.pairing import PairedRatio, Side, pair, paired_logs, settled
+from assay.stats.power import more_for_precision
 from assay.stats.steady import steady_state
 from assay.trial.warmup import warmed_up
 from assay.values.design import WarmUp
@@ -108,6 +109,19 @@ def ratio_coverage(setting: Setting, runs: int, median: bool = False) -> float:
     estimate = median_ratio if median else mean_ratio
     drawn = (simulate(rng, setting) for _ in range(runs))
     return _share(_holds(estimate(Side(a), Side(b)), truth) for a, b, *_ in drawn)
+
+
+def growing_coverage(deviation: float, blocks: int, more: int, precision: float, runs: int) -> float:
+    """How often the 95 % interval of a ratio holds the truth in studies that have up to so many blocks more
+    where their first ones deviate (`assay.verdict.size`)."""
+    rng = np.random.default_rng(SEED)
+    held = []
+    for _ in range(runs):
+        logs = rng.normal(0, deviation, blocks + more)
+        count = blocks + more_for_precision([float(log) for log in logs[:blocks]], precision, more)
+        values = {block: float(math.exp(log)) for block, log in enumerate(logs[:count])}
+        held.append(_holds(mean_ratio(Side(values), Side(dict.fromkeys(values, 1.0))), 1.0))
+    return _share(held)
 
 
 def mean_ratio(a: Side, b: Side) -> Estimate | None:

@@ -113,8 +113,12 @@ class ResolvedRun:
 
     def expected_s(self) -> tuple[float, float]:
         """The least and the most that the measuring is likely to take; builds are not part of it."""
-        each = [(case.case.trials(self.blocks), *self.expected_trial_s(case)) for case in self.cases]
-        return sum(n * low for n, low, _ in each), sum(n * high for n, _, high in each)
+        each = [(case.case, *self.expected_trial_s(case)) for case in self.cases]
+        most = self.blocks + (self.design.more_blocks if isinstance(self.design, StudyDesign) else 0)
+        return (
+            sum(case.trials(self.blocks) * low for case, low, _ in each),
+            sum(case.trials(most) * high for case, _, high in each),
+        )
 
     def expected_trial_s(self, case: ResolvedCase) -> tuple[float, float]:
         """The least and the most that a trial of the case is likely to take, in the mean over all of them.
@@ -149,5 +153,5 @@ class ResolvedRun:
 
     @property
     def blocks(self) -> int:
-        """How many blocks it has; 0 where it ends by its own figures."""
+        """How many blocks it has at least; 0 where it ends by its own figures."""
         return self.design.blocks if isinstance(self.design, StudyDesign) else 0

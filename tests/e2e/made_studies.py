@@ -35,6 +35,8 @@ name = "hello"
 routes = ["hello"]
 [profiles.fair]
 blocks = {blocks}
+more_blocks = {more_blocks}
+precision = 0.0001
 control_blocks = {control_blocks}
 woven = {woven}
 slice_ms = 50
@@ -52,6 +54,7 @@ def write(
     modes: Sequence[str],
     *,
     blocks: int = 2,
+    more_blocks: int = 0,
     measure_s: float = 0.3,
     warm_up_s: float = 0.2,
     warm_up_max_s: float | None = None,
@@ -72,6 +75,7 @@ def write(
         STUDY.format(
             servers=servers,
             blocks=blocks,
+            more_blocks=more_blocks,
             control_blocks=control_blocks,
             measure_s=measure_s,
             warm_up_s=warm_up_s,

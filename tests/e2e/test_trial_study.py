@@ -224,6 +224,19 @@ def test_a_run_that_was_interrupted_is_gone_on_with_exactly(tmp_path: Path, phas
     assert made_studies.go_on(tmp_path).trials == run.trials  # nothing is left to do
 
 
+def test_blocks_that_the_first_ones_ask_for_are_run_and_gone_on_with(tmp_path: Path) -> None:
+    """No real servers are known to within a hundredth of a percent after three blocks."""
+    made_studies.write(tmp_path, ["right", "plain"], blocks=3, more_blocks=1)
+    with pytest.raises(Interrupted) as caught:
+        made_studies.run(tmp_path, InterruptAt(7, "measure"))
+    assert "interrupted after 7 of 8 trials" in str(caught.value)
+    run = made_studies.go_on(tmp_path)
+    assert [trial.block for trial in run.trials] == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert all(trial.measurement for trial in run.trials)
+    assert run.judgement is not None and run.judgement.complete
+    assert made_studies.go_on(tmp_path).trials == run.trials
+
+
 def slots(folder: Path) -> tuple[Slot, ...]:
     return slots_of(store.load(store.find(folder / "results", "latest")).header)
 

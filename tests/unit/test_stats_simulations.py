@@ -41,6 +41,12 @@ def test_ratios_cover_the_truth_whatever_the_noise(noise: object, blocks: int) -
         assert simulations.ratio_coverage(setting, RUNS, median=True) >= 0.95 - chance(0.95)
 
 
+@pytest.mark.parametrize("deviation", [0.02, 0.05, 0.07])
+def test_ratios_of_a_study_that_grows_cover_the_truth(deviation: float) -> None:
+    """What is lost by choosing how many blocks there are from what the first show is a percent or two."""
+    assert simulations.growing_coverage(deviation, 6, 2, 0.05, RUNS) >= 0.93 - chance(0.93)
+
+
 @pytest.mark.parametrize(
     ("n", "ranks"),
     # Conover, Practical Nonparametric Statistics: 95 % intervals of the median.

@@ -12,6 +12,7 @@ from assay.errors import ServerFailed
 from assay.values.run import Header, Run
 from assay.values.trial import Case, Failure
 from assay.verdict.search import answers_of
+from assay.verdict.size import blocks_of
 
 WATCHED = 2
 """Warm-ups of a case that are watched: a change that a restless machine made is seldom in both."""
@@ -68,16 +69,19 @@ def _following(run: Run, slots: Sequence[Slot]) -> list[Slot]:
 def to_come(run: Run) -> tuple[Slot, ...]:
     """The trials that are left, in order; of a search that has ended there are none."""
     ended = {case for case, found in answers_of(run).items() if found and found.search.ask() is None}
-    left = remaining(slots_of(run.header), ((trial.case, trial.block) for trial in run.trials))
+    left = remaining(
+        slots_of(run.header, blocks_of(run)), ((trial.case, trial.block) for trial in run.trials)
+    )
     return tuple(slot for slot in left if slot.case not in ended)
 
 
-def slots_of(header: Header) -> tuple[Slot, ...]:
-    """Every trial of the study in its order."""
-    assert header.blocks is not None  # a study has a number of blocks
+def slots_of(header: Header, blocks: int | None = None) -> tuple[Slot, ...]:
+    """Every trial of the study in its order, in so many blocks, or as many as it has at least."""
+    blocks = blocks or header.blocks
+    assert blocks is not None  # a study has a number of blocks
     only = {case.id: case.blocks for case in header.cases if case.blocks}
     later = {case.id: case.trials_a_block for case in header.cases if case.later}
-    return order([case.id for case in header.cases], header.blocks, header.design.seed, only, later)
+    return order([case.id for case in header.cases], blocks, header.design.seed, only, later)
 
 
 def _due(run: Run, slot: Slot) -> Due:

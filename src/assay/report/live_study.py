@@ -13,6 +13,7 @@ from assay.design.warming import warm_up_for
 from assay.report import format as fmt
 from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
 from assay.report.load import bar
+from assay.report.model.circumstances import because_added, blocks_of
 from assay.report.style import FAINT, HEADING
 from assay.stats import quantiles, rate_per_s
 from assay.values.run import Run
@@ -33,6 +34,8 @@ class StudyWords(LiveWords):
         least, most = (fmt.span(sum(each)) for each in zip(*self._expected(seen), strict=True))
         how_long = least if least == most else f"{least} to {most}"
         cases, blocks = fmt.counted(len(header.cases), "case"), fmt.counted(header.blocks or 0, "block")
+        study = header.study
+        blocks += f" (up to {study.blocks + study.more_blocks})" if study and study.more_blocks else ""
         size = f"{cases} in {blocks}, {fmt.counted(len(seen.to_come), 'trial')} to do, about {how_long}"
         return f"{header.study_name}: {size}; run {header.run_id}"
 
@@ -48,13 +51,14 @@ class StudyWords(LiveWords):
         times = f", p50 {fmt.time(median.value_ns)}" if median else ""
         failed = f", {fmt.count(measured.failed)} failed" if measured.failed else ""
         codes = f"; findings so far: {seen.findings.plain}" if seen.new_findings else ""
-        return f"{place}  {name}: {fmt.rate(rate_per_s(measured))}{times}{failed}; {left}{codes}"
+        added = f"; {because_added(seen.run)}" if _just_added(seen) else ""
+        return f"{place}  {name}: {fmt.rate(rate_per_s(measured))}{times}{failed}; {left}{codes}{added}"
 
     def head(self, seen: Seen) -> Text:
         """The study and its size."""
         header = seen.run.header
         quick = " (quick)" if header.quick else ""
-        blocks, cases = fmt.counted(header.blocks or 0, "block"), fmt.counted(len(header.cases), "case")
+        blocks, cases = fmt.counted(blocks_of(seen.run), "block"), fmt.counted(len(header.cases), "case")
         about = f"  {header.profile}{quick}, {blocks} of {cases}"
         return Text.assemble((fmt.safe(header.study_name), HEADING), (about, FAINT))
 
@@ -64,7 +68,7 @@ class StudyWords(LiveWords):
         drawn = f"{bar(done / total if total else 0, BAR_WIDTH):·<{BAR_WIDTH}}"
         if seen.slot is None:
             return Text(f"{drawn}  preparing the servers")
-        block = f"block {seen.slot.block + 1} of {seen.run.header.blocks}"
+        block = f"block {seen.slot.block + 1} of {blocks_of(seen.run)}"
         return Text(f"{drawn}  {block}, trial {min(done + 1, total)} of {total}, {_left(seen)}")
 
     def so_far(self, seen: Seen) -> Iterator[RenderableType]:
@@ -76,6 +80,11 @@ class StudyWords(LiveWords):
         yield 0.0, 0.0
         for slot in seen.to_come:
             yield seen.expected_s.get(slot.case, (0.0, 0.0))
+
+
+def _just_added(seen: Seen) -> bool:
+    """Whether the first blocks are over with this trial, and have shown that more are needed."""
+    return bool(seen.to_come) and seen.to_come[0].block == seen.run.header.blocks != seen.last.block
 
 
 def _total(seen: Seen) -> int:
@@ -115,7 +124,7 @@ def _means(seen: Seen) -> Table:
         # The rates of a search are asked, not found: the last says where it stands, their mean nothing.
         shown_per_s = rates[-1:] if case.search else rates
         mean = fmt.rate(sum(shown_per_s) / len(shown_per_s)) if rates else "failed"
-        done = f"{len(rates)} of {case.trials(run.header.blocks or 0)}"
+        done = f"{len(rates)} of {case.trials(blocks_of(run))}"
         table.add_row(seen.name(case.id, 40), mean, Text(done, FAINT))
     if len(shown) > MOST_CASES:
         table.add_row(Text(f"and {len(shown) - MOST_CASES} more", FAINT))

@@ -19,6 +19,7 @@ from assay.report.model.compared import compared
 from assay.report.model.report import report_of
 from assay.store.index import Filter, ListedRun
 from assay.values.run import Run
+from assay.verdict.size import trials_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def live(run: Run, folder: str, base: str, *, ended: bool) -> str:
         which=told.which,
         folder=quote(folder, safe=""),
         done=len(run.trials),
-        total=run.header.trials or len(run.trials),
+        total=trials_of(run) or len(run.trials),
         ended=ended,
         grave=list(dict.fromkeys(grave)),
         sections=[

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Sequence
 
 from assay.stats.estimates import CONFIDENCE, t_quantile
 from assay.stats.special import noncentral_t_cdf
@@ -45,6 +46,13 @@ def trials_for_half_width(relative_deviation: float, relative_half_width: float)
         return None
     ratio = relative_deviation / relative_half_width
     return _smallest(lambda n: t_quantile(n - 1, CONFIDENCE) * ratio / math.sqrt(n) <= 1)
+
+
+def more_for_precision(logs: Sequence[float], precision: float, most: int) -> int:
+    """How many more log ratios than these, at most `most`, let the interval of the ratio be about as narrow
+    as `precision`, a share, on each side, if they go on deviating as these do."""
+    needed = trials_for_half_width(statistics.stdev(logs), math.log1p(precision))
+    return most if needed is None else min(max(0, needed - len(logs)), most)
 
 
 def _smallest(enough: Callable[[int], bool]) -> int | None:

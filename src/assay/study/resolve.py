@@ -348,6 +348,9 @@ def _design(study: Study, matrix: _Matrix, cases: Sequence[ResolvedCase], blocks
         question=file.question,
         seed=matrix.seed,
         blocks=blocks,
+        # A first look is as short as it says, and who names a number means it.
+        more_blocks=0 if matrix.choices.quick or matrix.choices.blocks else matrix.profile.more_blocks,
+        precision=matrix.profile.precision,
         choices=matrix.choices,
         path=str(study.path),
         analysis=file.analysis,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from assay.capacity.objective import parse
+from assay.stats.pairing import LEAST_BLOCKS
 from assay.sut.manifest import Fact
 from assay.values.claim import Metric
 from assay.values.design import Figures, Publication, RuleSetting
@@ -132,6 +133,8 @@ class Quick(Value, frozen=True, kw_only=True):
 class Profile(Value, frozen=True, kw_only=True):
     """One way to run the study. `ceiling_s`: how long the null server is measured, if not as the rest.
 
+    `more_blocks`: so many may follow, where the first ones show that ratios would not be known to within
+    `precision`, a share.
     `control_blocks`: in how many blocks the first candidate is measured a second time, as the A/A
     control: in all unless given, 0 for none. `latency_blocks`: in how many blocks the open loops run.
     `capacity_trials`: how many trials of a search each block has at most, each of `capacity_s` or longer.
@@ -141,6 +144,8 @@ class Profile(Value, frozen=True, kw_only=True):
     """
 
     blocks: int = 10
+    more_blocks: int = 0
+    precision: float = 0.05
     loads: tuple[LoadSetting, ...]
     ceiling_s: float | None = None
     control_blocks: int | None = None
@@ -156,6 +161,12 @@ class Profile(Value, frozen=True, kw_only=True):
         """At least one of each."""
         if self.blocks < 1:
             raise ValueError("blocks must be above 0")
+        if self.more_blocks < 0:
+            raise ValueError("more_blocks must not be below 0")
+        if self.more_blocks and self.blocks < LEAST_BLOCKS:
+            raise ValueError(f"more_blocks follow from what {LEAST_BLOCKS} blocks or more have shown")
+        if not 0 < self.precision <= 1:
+            raise ValueError("precision must be a share above 0, at most 1")
         if not self.loads:
             raise ValueError("a profile needs at least one load")
         for name in ("latency_blocks", "capacity_trials", "capacity_s", "slice_ms"):

@@ -13,6 +13,7 @@ from assay.values.run import Run
 from assay.values.sitting import Sitting
 from assay.values.trial import Phase, Trial
 from assay.values.weave import WovenSnapshot
+from assay.verdict.size import trials_of
 
 
 class Observer(Protocol):
@@ -119,7 +120,7 @@ class Interrupted(CutShort):
 
     def __init__(self, run: Run) -> None:
         """`run` holds the finished trials."""
-        done, planned = len(run.trials), run.header.trials
+        done, planned = len(run.trials), trials_of(run)
         super().__init__(
             run,
             f"interrupted after {counted(done, 'trial')}"

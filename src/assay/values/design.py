@@ -107,11 +107,14 @@ class Figures(Value, frozen=True, kw_only=True):
 class StudyDesign(AnyDesign, frozen=True, kw_only=True, tag="study", tag_field="kind"):
     """A study under one profile: every case in each of `blocks` blocks.
 
-    `choices` are as they were made, `blocks` and `seed` what they came to. `path` is the study's file,
+    `choices` are as they were made, `blocks` and `seed` what they came to. Up to `more_blocks` follow where
+    the first show that they are needed to know ratios to within `precision`. `path` is the study's file,
     `figures` are what was published of each entry, `claims` name cases.
     """
 
     blocks: int
+    more_blocks: int = 0
+    precision: float = 0.05
     choices: Choices = Choices()
     path: str = ""
     analysis: str = ""

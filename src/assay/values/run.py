@@ -79,15 +79,9 @@ class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record")
 
     @property
     def blocks(self) -> int | None:
-        """How many blocks it has; None where it ends by its own figures, looked at after every block: then
-        its intervals must allow for the looking."""
+        """How many blocks it has at least; None where it ends by its own figures, looked at after every
+        block: then its intervals must allow for the looking."""
         return self.study.blocks if self.study else None
-
-    @property
-    def trials(self) -> int | None:
-        """How many trials it has, of searches the most; None where it ends by its own figures."""
-        blocks = self.blocks
-        return None if blocks is None else sum(case.trials(blocks) for case in self.cases)
 
 
 class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):

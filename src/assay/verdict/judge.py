@@ -24,10 +24,10 @@ from assay.verdict.load import Load, Machine
 from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, RunThresholds
 from assay.verdict.rule import CaseRule, Hit, LoadRule, PairRule, Rule, RunRule, Thresholds, TrialsRule
-from assay.verdict.search import answers_of
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
 from assay.verdict.seen import CaseSeen, RunSeen
+from assay.verdict.size import blocks_of, tried_in
 
 ODD_SHARE = 0.2
 """Share of a case's trials that a passing disturbance may hit and still be a note: its weight is in
@@ -265,15 +265,8 @@ def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _complete(run: Run) -> bool:
     """Whether every case was tried in every block."""
-    tried = Counter((trial.case, trial.block) for trial in run.trials)
-    blocks = run.header.blocks
+    blocks = blocks_of(run)
     if blocks is None:
+        tried = Counter((trial.case, trial.block) for trial in run.trials)
         return len(tried) == len(run.header.cases) * len({block for _, block in tried}) > 0
-    ended = {case for case, answer in answers_of(run).items() if answer and answer.search.ask() is None}
-    return all(
-        tried[case.id, block] >= case.trials_a_block
-        for case in run.header.cases
-        if case.id not in ended
-        for block in range(blocks)
-        if case.takes_part(block)
-    )
+    return tried_in(run, blocks)

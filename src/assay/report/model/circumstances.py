@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from assay import quantities
 from assay.report import format as fmt
 from assay.report.model import woven
 from assay.report.model.loads import shapes
 from assay.report.model.rows import short_name
 from assay.values.design import LoadDesign, SearchDesign
 from assay.values.run import Run
+from assay.verdict import size
 
 
 def title(run: Run) -> str:
@@ -27,7 +29,19 @@ def title(run: Run) -> str:
 
 def blocks_of(run: Run) -> int:
     """How many blocks the run has, or has had so far where it ends when it is settled."""
-    return run.header.blocks or len({trial.block for trial in run.trials})
+    return size.blocks_of(run) or len({trial.block for trial in run.trials})
+
+
+def because_added(run: Run) -> str:
+    """Why the study has more blocks than it asks for; empty where it has no more."""
+    more, study = size.added(run), run.header.study
+    if more is None or study is None:
+        return ""
+    deviates = (
+        f"the ratio of {more.pair[0]} and {more.pair[1]} deviates by {quantities.share(more.deviation)}"
+    )
+    many = f"{fmt.counted(more.blocks, 'block')} more than {study.blocks}"
+    return f"{many}, as {deviates} from block to block and {quantities.share(study.precision)} is wanted"
 
 
 def machine(run: Run) -> str:
@@ -70,7 +84,7 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     header = run.header
     seen = header.environment
     yield "run", fmt.safe(title(run))
-    yield "order", _order(run)
+    yield "order", "; ".join(filter(None, (_order(run), fmt.safe(because_added(run), 500))))
     for turns in woven.turns(run) if run.sittings else ():
         yield "turns", fmt.safe(turns, 500)
     yield "servers", fmt.safe(_servers(run), 1000)
