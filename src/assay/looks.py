@@ -1,14 +1,15 @@
 """Servers and their host as they are seen at both ends of each slice: on the machine that they are on.
 
-Only what has to be known at once is looked at: each server's CPU clock, the host, and whether its process
-lives. Whose clock a slice is looked at by is that of the machine, so that no message comes in between.
+Only what has to be known at once is looked at: the CPU clocks of each server and each service, the host,
+and whether a server's process lives. Whose clock a slice is looked at by is that of the machine, so that no
+message comes in between.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -53,7 +54,7 @@ class Looks(Protocol):
         """The lanes whose servers have ended by themselves."""
 
     def refresh(self) -> None:
-        """Find the processes that servers have now: between two slices."""
+        """Find the processes that servers and services have now: between two slices."""
 
     def hosts(self) -> tuple[HostSeen, ...]:
         """The host in each lane's slices, once the turns are over."""
@@ -81,23 +82,28 @@ def looked_at(lane: Lives, host: Watch) -> LaneLooked:
 
 @dataclass
 class LooksHere:
-    """Looks by this process. `zero_ns` is the start of the turns by the monotonic clock."""
+    """Looks by this process. `zero_ns` is the start of the turns by the monotonic clock, `services` are the
+    clocks of what servers use beside them, by name."""
 
     lanes: Sequence[LaneLooked]
     zero_ns: int
+    services: Mapping[str, TreeClock] = field(default_factory=dict)
     seen: list[TurnSeen] = field(default_factory=list)
     _before: Sequence[int | None] = ()
+    _services_before: Mapping[str, int | None] = field(default_factory=dict)
     _began_ns: int = 0
 
     def begins(self, turn: Turn) -> None:
         """CPU clocks at the begin of a slice."""
-        self._before, self._began_ns = self._clocks(), time.monotonic_ns()
+        self._before, self._services_before = self._clocks(), self._services_clocks()
+        self._began_ns = time.monotonic_ns()
         if turn.phase == "measured":
             self.lanes[turn.lane].host.resume()
 
     def ends(self, turn: Turn) -> None:
         """And at its end: what came too late for either is not kept."""
-        after, ended_ns = self._clocks(), time.monotonic_ns()
+        after, services_after = self._clocks(), self._services_clocks()
+        ended_ns = time.monotonic_ns()
         self.lanes[turn.lane].host.pause()
         end_ns, settle_ns = self.zero_ns + turn.end_ns, turn.start_ns - turn.begin_ns
         if turn.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + settle_ns:
@@ -105,8 +111,20 @@ class LooksHere:
                 None if late is None or early is None else late - early
                 for early, late in zip(self._before, after, strict=True)
             )
-            length_ns = ended_ns - self._began_ns
-            self.seen.append(TurnSeen(turn=turn.number, lane=turn.lane, length_ns=length_ns, cpu_ns=used))
+            services = {
+                name: late - early
+                for name, late in services_after.items()
+                if late is not None and (early := self._services_before.get(name)) is not None
+            }
+            self.seen.append(
+                TurnSeen(
+                    turn=turn.number,
+                    lane=turn.lane,
+                    length_ns=ended_ns - self._began_ns,
+                    cpu_ns=used,
+                    services_cpu_ns=services,
+                )
+            )
 
     def dead(self) -> Collection[int]:
         """Asked of all of them."""
@@ -117,6 +135,8 @@ class LooksHere:
         for lane in self.lanes:
             if lane.clock:
                 lane.clock.look()
+        for clock in self.services.values():
+            clock.look()
 
     def hosts(self) -> tuple[HostSeen, ...]:
         """In each lane's measured slices."""
@@ -124,6 +144,9 @@ class LooksHere:
 
     def _clocks(self) -> list[int | None]:
         return [lane.cpu_ns() for lane in self.lanes]
+
+    def _services_clocks(self) -> dict[str, int | None]:
+        return {name: clock.read_ns() for name, clock in self.services.items()}
 
 
 class Followed(Protocol):

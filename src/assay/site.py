@@ -71,10 +71,10 @@ class Site:
         """Look at the machine from now on."""
         return host.Watch(split)
 
-    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], split: CoreSplit) -> Looks:
-        """Look at servers and the machine at both ends of each slice."""
+    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], services: Services, split: CoreSplit) -> Looks:
+        """Look at servers, their services and the machine at both ends of each slice."""
         seen = tuple(looked_at(lane, host.Watch(split, begins=False)) for lane in lanes)
-        return LooksHere(seen, turns.started_at_monotonic_ns())
+        return LooksHere(seen, turns.started_at_monotonic_ns(), services.clocks())
 
     def free_bytes(self) -> int:
         """How much memory is free."""

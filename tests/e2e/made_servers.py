@@ -15,6 +15,17 @@ import os, signal, socket, sys, threading, time
 mode = sys.argv[1] if len(sys.argv) > 1 else "right"
 host, port = os.environ["HOST"], int(os.environ["PORT"])
 answered = 0
+here = threading.local()
+
+def ask_upstream():
+    if not hasattr(here, "upstream"):
+        name, _, number = os.environ["UPSTREAM_URL"].rpartition("/")[2].partition(":")
+        here.upstream = socket.create_connection((name, int(number)))
+        here.upstream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    here.upstream.sendall(b"GET /hello HTTP/1.1\r\nHost: upstream\r\n\r\n")
+    read = b""
+    while not read.endswith(b"hello\n"):
+        read += here.upstream.recv(65536)
 
 def answer():
     global answered
@@ -27,6 +38,8 @@ def answer():
     status, body = "200 OK", b"hello\n"
     if mode == "hangs" and answered > 200:
         time.sleep(3)
+    if mode == "asks upstream":
+        ask_upstream()
     if mode == "slow":
         time.sleep(0.002)
     if mode == "crawls":

@@ -17,6 +17,7 @@ from assay.design import Slot
 from assay.errors import AssayError
 from assay.resolved import ResolvedRun
 from assay.study import load_study, resolve
+from assay.trial.sitting import services_used_ns
 from assay.values.design import Choices
 from assay.values.measurement import Snapshot
 from assay.values.run import Run
@@ -104,6 +105,27 @@ def go_on(folder: Path, word: str = "latest") -> Run:
     settings = made_servers.settings(folder)
     with trial.resume(store.find(settings.results, word), settings) as resumed:
         return trial.go_on(resumed, settings)
+
+
+def add_upstream(folder: Path) -> None:
+    """Have the servers of the folder's study use an upstream; only those that ask it give it work."""
+    made_servers.write_server(folder, contract="asked")
+    contract = folder / "servers" / "greeting" / "contract.toml"
+    contract.write_text(contract.read_text() + '[services.upstream]\nserver = "asked/small"\n')
+
+
+def check_upstream(sitting: Sitting) -> None:
+    """What the upstream used is told of the server that asks it, and of no other that took turns with it."""
+    used = {}
+    for place, one in enumerate(sitting.trials):
+        assert one.measurement is not None
+        (service,) = one.services
+        looked = services_used_ns(sitting.turns, place, one.measurement.measured_ns)
+        assert looked == {"upstream": service.cpu_ns} and service.name == "upstream"
+        assert service.cpu_share is not None and service.cpu_share <= 1
+        used[one.case] = looked["upstream"]
+    assert used["greeting/asks-upstream"] > 0
+    assert used["greeting/right"] < used["greeting/asks-upstream"] / 10
 
 
 class Teller(trial.Silent):

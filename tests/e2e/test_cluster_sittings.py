@@ -123,6 +123,15 @@ def test_servers_on_the_node_take_turns_under_all_generators(
     assert begun_since(before) == []
 
 
+def test_the_node_tells_what_its_services_used_in_each_server_s_turns(
+    ray: FakeRay, before: set[int], tmp_path: Path
+) -> None:
+    made_studies.write(tmp_path, ["right", "asks upstream"], blocks=1, woven=True, measure_s=0.6)
+    made_studies.add_upstream(tmp_path)
+    (sitting,) = sat(tmp_path, Told()).sittings
+    made_studies.check_upstream(sitting)
+
+
 def test_a_generator_lost_in_mid_sitting_fails_its_lanes_and_the_study_goes_on(
     ray: FakeRay, before: set[int], tmp_path: Path
 ) -> None:

@@ -111,12 +111,14 @@ def test_a_private_postgres_holds_the_contracts_data(tmp_path: Path) -> None:
         assert users and "root" not in users
         cores = of_living(tree, psutil.Process.cpu_affinity)
         assert cores and all(each == list(SPLIT.server) for each in cores)
-        (seen,) = made.seen(begin_ns, made.cpu_ns(), 10**9)
+        used_ns = {name: ns - begin_ns[name] for name, ns in made.cpu_ns().items()}
+        (seen,) = made.used(made.seen(), used_ns, 10**9)
         assert seen.name == "postgres"
         assert seen.version.startswith("PostgreSQL 1")
         assert seen.memory_bytes > 1_000_000 and seen.pages_shared_out
         assert seen.memory_bytes < resident_bytes(tree)  # its processes share most of what they hold
-        assert seen.cpu_ns >= 0
+        assert seen.cpu_ns == used_ns["postgres"] >= 0
+        assert seen.cpu_share == seen.cpu_ns / 1e9
     assert gone(tree)
     assert set(folders("postgres")) <= before
 
@@ -163,7 +165,7 @@ def test_a_service_tells_the_memory_of_each_trial(tmp_path: Path) -> None:
 
 
 def memory_of_a_trial(made: Services) -> int:
-    (seen,) = made.seen({}, {}, 10**9)
+    (seen,) = made.seen()
     return seen.memory_bytes
 
 

@@ -98,6 +98,17 @@ def test_the_servers_of_a_block_are_alive_at_once_and_take_turns(tmp_path: Path)
     assert descendants() == []
 
 
+def test_what_a_service_used_is_told_of_the_server_whose_turn_it_was(tmp_path: Path) -> None:
+    made_studies.write(tmp_path, ["right", "asks upstream"], blocks=2, woven=True, measure_s=0.6)
+    made_studies.add_upstream(tmp_path)
+    run = made_studies.run(tmp_path)
+    assert len(run.sittings) == 2
+    for sitting in run.sittings:
+        made_studies.check_upstream(sitting)
+    assert store.load(store.find(tmp_path / "results", "latest")) == run
+    assert descendants() == []
+
+
 def test_a_server_that_dies_ends_its_lane_and_the_others_go_on(tmp_path: Path) -> None:
     made_studies.write(tmp_path, ["right", "dies", "exits", "slow"], blocks=1, woven=True, ready_timeout_s=1)
     (sitting,) = made_studies.run(tmp_path).sittings

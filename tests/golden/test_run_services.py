@@ -53,6 +53,20 @@ def test_a_service_is_told_by_the_server_that_asks_it() -> None:
     ]
 
 
+def test_of_a_service_that_nobody_could_look_at_in_time_no_share_is_told() -> None:
+    run = with_database("quotes/go")
+    unknown = seen(0.5, 0).using(None, 10**10)
+    known = [
+        replace(trial, services=(unknown,) if trial.block == 0 else trial.services)
+        for trial in run.trials
+        if trial.services
+    ]
+    [table] = services(replace(run, trials=tuple(known)))
+    assert table.texts("CPU") == ("25 %",)
+    [table] = services(replace(run, trials=tuple(replace(trial, services=(unknown,)) for trial in known)))
+    assert table.texts("CPU") == ()  # a column in which nothing is known is not there
+
+
 def test_a_run_without_services_has_no_such_table() -> None:
     assert services(sample_run.run()) == []
 

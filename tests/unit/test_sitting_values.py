@@ -6,7 +6,7 @@ import made_runs
 import pytest
 from msgspec.structs import replace
 
-from assay.trial.sitting import used_ns
+from assay.trial.sitting import services_used_ns, used_ns
 from assay.values.run import Run
 from assay.values.sitting import Sitting, TurnSeen
 from assay.verdict.pairs import pair_of
@@ -56,6 +56,17 @@ def test_the_cpu_time_of_slices_that_nobody_looked_at_in_time_is_not_nought() ->
     assert used_ns(turns, 1, 1000 * MS) == 0  # it was never seen at work
     unseen = TurnSeen(turn=1, lane=1, length_ns=100 * MS, cpu_ns=(None, None))
     assert used_ns([*turns, unseen], 1, 1000 * MS) == 0
+
+
+def test_a_service_s_cpu_time_is_that_of_the_lane_s_own_slices() -> None:
+    turns = [
+        TurnSeen(turn=0, lane=0, length_ns=98 * MS, cpu_ns=(1, 1), services_cpu_ns={"db": 49 * MS}),
+        TurnSeen(turn=1, lane=1, length_ns=98 * MS, cpu_ns=(1, 1), services_cpu_ns={"db": 0, "cache": MS}),
+        TurnSeen(turn=2, lane=0, length_ns=98 * MS, cpu_ns=(1, 1)),  # nobody could read it
+    ]
+    assert services_used_ns(turns, 0, 1000 * MS) == {"db": 500 * MS}
+    assert services_used_ns(turns, 1, 98 * MS) == {"db": 0, "cache": MS}
+    assert services_used_ns(turns[:1], 1, 98 * MS) == {}
 
 
 def test_a_pair_is_made_of_neighbouring_slices_not_of_means() -> None:

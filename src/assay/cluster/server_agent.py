@@ -112,14 +112,10 @@ class ServerAgent(NodeAgent):
 
         return told(ensured)
 
-    def services_seen(self, begin: dict[str, int], end: dict[str, int], wall_ns: int) -> Wrapped:
-        """What services used, as JSON."""
+    def services_seen(self) -> Wrapped:
+        """What services are, and take now, as JSON."""
         self._hear()
-        return told(
-            lambda: msgspec.json.encode(
-                self._services.seen(begin, end, wall_ns) if self._services is not None else ()
-            )
-        )
+        return told(lambda: msgspec.json.encode(self._services.seen() if self._services is not None else ()))
 
     def start(
         self, prepared: Prepared, contract: Contract, route: Route, cpus: tuple[int, ...], log: str
@@ -186,14 +182,16 @@ class ServerAgent(NodeAgent):
     def follow(
         self, plan: WovenPlan, starts_at_unix_ns: int, numbers: Sequence[int | None], split: CoreSplit
     ) -> Wrapped:
-        """Look at servers, of each lane its own, from now on while they take turns from that instant on."""
+        """Look at servers, of each lane its own, and at all services, from now on while they take turns from
+        that instant on."""
         self._hear()
 
         def following() -> None:
             self._look_no_more()
             self._course = Course(plan, starts_at_unix_ns)
             lanes = tuple(self._looked_at(number, split) for number in numbers)
-            self._looking = Looking(self._course, LooksHere(lanes, self._course.zero_ns))
+            clocks = self._services.clocks() if self._services is not None else {}
+            self._looking = Looking(self._course, LooksHere(lanes, self._course.zero_ns, clocks))
 
         return told(following)
 

@@ -142,14 +142,11 @@ class FarServices(Services):
         """CPU time used so far, by service."""
         return cast(dict[str, int], calls.ask(self.agent, "services_cpu_ns") if self.agent else {})
 
-    def seen(
-        self, begin_ns: Mapping[str, int], end_ns: Mapping[str, int], wall_ns: int
-    ) -> tuple[ServiceSeen, ...]:
-        """What the services used between two readings."""
-        if self.agent is None:
+    def seen(self) -> tuple[ServiceSeen, ...]:
+        """What the services are, and take now."""
+        if self.agent is None or not self.specs:
             return ()
-        answer = calls.ask(self.agent, "services_seen", dict(begin_ns), dict(end_ns), wall_ns)
-        return msgspec.json.decode(answer, type=tuple[ServiceSeen, ...])
+        return msgspec.json.decode(calls.ask(self.agent, "services_seen"), type=tuple[ServiceSeen, ...])
 
     def stop(self) -> None:
         """Stop all; a node that is lost does so itself."""
@@ -290,8 +287,9 @@ class FarSite(Site):
         """Look at the node from now on."""
         return FarWatch(self.agent, calls.ask(self.agent, "watch", split))
 
-    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], split: CoreSplit) -> Looks:
-        """Have the node look at servers and itself at both ends of each slice, by its own clock."""
+    def looks(self, turns: GoingTurns, lanes: Sequence[Lives], services: Services, split: CoreSplit) -> Looks:
+        """Have the node look at servers, its services and itself at both ends of each slice, by its own
+        clock."""
         if not isinstance(turns, FleetTurns):
             raise EnvironmentLacks("generators of this machine take turns with no other's servers")
         [clock] = read_clocks([self.agent])

@@ -248,7 +248,8 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
         end, seen = _edge(running, bench), begin.watch.seen()
         running.sampler.sample()
         measured = load.result()
-        services = bench.services.seen(begin.services_ns, end.services_ns, measured.measured_ns)
+        services_ns = {name: ns - begin.services_ns.get(name, 0) for name, ns in end.services_ns.items()}
+        services = bench.services.used(bench.services.seen(), services_ns, measured.measured_ns)
         used_ns = end.server_ns - begin.server_ns
         return _Loaded(measured, used_ns, seen, services, warm_up, generators_of(load))
     except BaseException:

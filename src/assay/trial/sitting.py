@@ -69,7 +69,7 @@ class _Lane:
 
 @dataclass(frozen=True)
 class _Offered:
-    """What came of the turns."""
+    """What came of the turns; of `services` what they are, and took at their end."""
 
     turns: Turns
     measured: WovenMeasurement
@@ -168,11 +168,9 @@ def _start(asked: Asked, bench: Bench) -> _Lane:
 def _offer(due: DueSitting, lanes: Sequence[_Lane], bench: Bench) -> _Offered:
     """The turns, from the first to the last. EnvironmentLacks where the load cannot be offered."""
     slots = tuple(lane.asked.due.slot for lane in lanes)
-    services_ns: dict[str, int] = {}
 
     def begins() -> None:
         _tell(bench, lanes, "measure")
-        services_ns.update(bench.services.cpu_ns())
 
     def looked(snapshot: WovenSnapshot) -> None:
         bench.observer.turns(slots, snapshot)
@@ -192,16 +190,14 @@ def _offer(due: DueSitting, lanes: Sequence[_Lane], bench: Bench) -> _Offered:
     measured, hosts = run.result(), looks.hosts()
     for lane in lanes:
         lane.running.sampler.sample()
-    time_ns = max((one.measurement.measured_ns for one in measured.lanes), default=0)
-    services = bench.services.seen(services_ns, bench.services.cpu_ns(), time_ns) if services_ns else ()
     generators = tuple(lane_generators_of(run, place) for place in range(len(lanes)))
-    return _Offered(turns, measured, tuple(looks.seen), hosts, generators, services, cut)
+    return _Offered(turns, measured, tuple(looks.seen), hosts, generators, bench.services.seen(), cut)
 
 
 def _looks_at(run: GoingTurns, lanes: Sequence[_Lane], bench: Bench) -> Looks:
     """Who looks at the servers; the run is stopped where nobody can."""
     try:
-        return bench.where.site.looks(run, lanes, bench.split)
+        return bench.where.site.looks(run, lanes, bench.services, bench.split)
     except BaseException:
         run.stop()
         raise
@@ -266,13 +262,14 @@ def _trial_of(due: DueSitting, lane: _Lane, place: int, offered: _Offered | None
         return msgspec.structs.replace(trial, failure=Failure(stage=lacking.stage, reason=str(lacking)))
     measured = seen.measurement
     cpu_ns = used_ns(offered.seen, place, measured.measured_ns)
+    services_ns = services_used_ns(offered.seen, place, measured.measured_ns)
     return msgspec.structs.replace(
         trial,
         measurement=measured,
         server=server_seen(lane.running, measured, cpu_ns, bench.split),
         contract=contract_seen(lane.before, measured, after, wrong),
         host=offered.hosts[place],
-        services=offered.services,
+        services=bench.services.used(offered.services, services_ns, measured.measured_ns),
         warm_up=offered.turns.warm.get(place),
         link=link_to(lane.running, bench),
         generators=offered.generators[place],
@@ -283,9 +280,24 @@ def used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> int:
     """The CPU time that a lane's server used while it was measured: as in those of its slices that were
     looked at in time, which on a busy machine are not all."""
     looked = [(one.cpu_ns[lane], one.length_ns) for one in turns if one.lane == lane]
-    known = [(cpu_ns, length_ns) for cpu_ns, length_ns in looked if cpu_ns is not None]
-    looked_ns = sum(length_ns for _, length_ns in known)
-    return round(sum(cpu_ns for cpu_ns, _ in known) * measured_ns / looked_ns) if looked_ns else 0
+    return _in_all([(cpu_ns, length_ns) for cpu_ns, length_ns in looked if cpu_ns is not None], measured_ns)
+
+
+def services_used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> dict[str, int]:
+    """The same of each service: what it used in that lane's slices is what it did for that lane's server.
+    One that was never looked at in time is missing."""
+    looked: dict[str, list[tuple[int, int]]] = {}
+    for one in turns:
+        if one.lane == lane:
+            for name, cpu_ns in one.services_cpu_ns.items():
+                looked.setdefault(name, []).append((cpu_ns, one.length_ns))
+    return {name: _in_all(known, measured_ns) for name, known in looked.items()}
+
+
+def _in_all(looked: Sequence[tuple[int, int]], measured_ns: int) -> int:
+    """What was used in slices of which some were looked at: CPU time and length of each of those."""
+    looked_ns = sum(length_ns for _, length_ns in looked)
+    return round(sum(cpu_ns for cpu_ns, _ in looked) * measured_ns / looked_ns) if looked_ns else 0
 
 
 def _kept(seen: LaneMeasurement, offered: _Offered) -> tuple[Slice, ...]:

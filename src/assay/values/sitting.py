@@ -75,13 +75,16 @@ class TurnSeen(Value, frozen=True, kw_only=True):
     trials: of that whose turn it was, and of all that rested. None where a process cannot be looked at;
     trials that never became a lane are the last of a sitting, and have no place here.
 
-    `length_ns` is the time between the two looks, which lie within the slice and so outside the settle time.
+    `services_cpu_ns` is what each service used meanwhile, by its name, of those that could be looked at; not
+    known of older records. `length_ns` is the time between the two looks, which lie within the slice and so
+    outside the settle time.
     """
 
     turn: int
     lane: int
     length_ns: int
     cpu_ns: tuple[int | None, ...]
+    services_cpu_ns: dict[str, int] = {}
 
 
 class Sitting(Value, frozen=True, kw_only=True):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from msgspec.structs import replace
+
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan, Value
 from assay.values.weave import Ended, Slice
@@ -125,18 +127,25 @@ class ServiceSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of a service's process tree (a database, a cache, an upstream) in the measured
     phase, apart from the server's.
 
-    Memory is that at the end of the measured phase. `pages_shared_out`: each page that several processes
-    share counts in equal parts for each (Linux, proportional set size); else wholly for each, so that forty
-    database processes with one shared buffer seem to take it forty times.
+    CPU time is of a lane's own slices where servers took turns (older records have that of all of them in
+    each); None where nobody could look in time. `cpu_share` is that over (measured time x server cores).
+    Memory is that at the end of the measured phase, of a sitting at its end. `pages_shared_out`: each page
+    that several processes share counts in equal parts for each (Linux, proportional set size); else wholly
+    for each, so that forty database processes with one shared buffer seem to take it forty times.
     """
 
     name: str
     version: str
     cpus: tuple[int, ...]
-    cpu_ns: int
-    cpu_share: float
+    cpu_ns: int | None = None
+    cpu_share: float | None = None
     memory_bytes: int
     pages_shared_out: bool
+
+    def using(self, cpu_ns: int | None, wall_ns: int) -> ServiceSeen:
+        """The same with that CPU time, used while the servers' cores had so much time."""
+        share = cpu_ns / wall_ns if cpu_ns is not None and wall_ns else None
+        return replace(self, cpu_ns=cpu_ns, cpu_share=share)
 
 
 class ContractSeen(Value, frozen=True, kw_only=True):

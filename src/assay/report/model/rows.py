@@ -36,14 +36,15 @@ class OverTrials(Estimate, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class ServiceUse:
-    """What a service took beside a server: the mean CPU share of all trials, the most memory of any.
+    """What a service took beside a server: the mean CPU share of all trials of which it is known, the most
+    memory of any.
 
     `pages_shared_out`: whether pages that its processes share are told in proportion (see `ServiceSeen`).
     """
 
     name: str
     version: str
-    cpu_share: float
+    cpu_share: float | None
     memory_bytes: int
     pages_shared_out: bool
 
@@ -343,7 +344,7 @@ def _services(trials: Sequence[Trial]) -> Iterator[ServiceUse]:
     for service in (service for trial in trials for service in trial.services):
         seen.setdefault(service.name, []).append(service)
     for name, each in seen.items():
-        share = sum(one.cpu_share for one in each) / len(each)
+        share = _mean(one.cpu_share for one in each if one.cpu_share is not None)
         memory_bytes = max(one.memory_bytes for one in each)
         shared_out = all(one.pages_shared_out for one in each)
         yield ServiceUse(name, each[-1].version, share, memory_bytes, shared_out)

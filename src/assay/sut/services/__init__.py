@@ -6,8 +6,9 @@ temporary folder, on the servers' cores (see `cores`), and gone when the run end
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from pathlib import Path
 
 from assay.errors import InputError, ServerFailed
@@ -16,6 +17,7 @@ from assay.sut.build import prepare
 from assay.sut.contract import read_contract
 from assay.sut.cores import CoreSplit
 from assay.sut.manifest import find_server
+from assay.sut.sampler import TreeClock
 from assay.sut.server import start as start_server
 from assay.sut.services.existing import existing_env, reach
 from assay.sut.services.manifest import UPSTREAM, ServiceSpec, names, read_service
@@ -83,29 +85,24 @@ class Services:
         """CPU time used so far, by service."""
         return {name: service.sampler.cpu_ns() for name, service in self.running.items()}
 
-    def seen(
-        self, begin_ns: Mapping[str, int], end_ns: Mapping[str, int], wall_ns: int
-    ) -> tuple[ServiceSeen, ...]:
-        """What the services used between two readings of `cpu_ns`, and the memory that they take now.
+    def clocks(self) -> dict[str, TreeClock]:
+        """The CPU clocks of those that run on this machine, for moments within a load."""
+        return {name: TreeClock(service.kept.keeper_pid) for name, service in self.running.items()}
 
-        That is looked up here, once a trial and after its load, because to look costs time on their cores.
+    def seen(self) -> tuple[ServiceSeen, ...]:
+        """What the services are, and the memory that they take now.
+
+        That is looked up after a load, once for all that was measured in it, because to look costs time on
+        their cores.
         """
-        return tuple(
-            self._seen(name, service, end_ns.get(name, 0) - begin_ns.get(name, 0), wall_ns)
-            for name, service in self.running.items()
-        )
+        return tuple(starmap(_seen, self.running.items()))
 
-    def _seen(self, name: str, service: RunningService, cpu_ns: int, wall_ns: int) -> ServiceSeen:
-        memory_bytes, shared_out = service.sampler.memory()
-        return ServiceSeen(
-            name=name,
-            version=service.version,
-            cpus=service.cpus,
-            cpu_ns=cpu_ns,
-            cpu_share=cpu_ns / (wall_ns * self.split.server_cores) if wall_ns else 0.0,
-            memory_bytes=memory_bytes,
-            pages_shared_out=shared_out,
-        )
+    def used(
+        self, seen: Iterable[ServiceSeen], cpu_ns: Mapping[str, int], measured_ns: int
+    ) -> tuple[ServiceSeen, ...]:
+        """The same with the CPU time that each used meanwhile, as far as it is known."""
+        wall_ns = measured_ns * self.split.server_cores
+        return tuple(one.using(cpu_ns.get(one.name), wall_ns) for one in seen)
 
     def stop(self) -> None:
         """Stop all, the last started first."""
@@ -117,6 +114,17 @@ class Services:
         if spec.name == UPSTREAM:
             return _start_upstream(spec, self.settings, self.split, log)
         return start_own(spec, read_service(spec.name), self.split.server, log)
+
+
+def _seen(name: str, service: RunningService) -> ServiceSeen:
+    memory_bytes, shared_out = service.sampler.memory()
+    return ServiceSeen(
+        name=name,
+        version=service.version,
+        cpus=service.cpus,
+        memory_bytes=memory_bytes,
+        pages_shared_out=shared_out,
+    )
 
 
 def _start_upstream(spec: ServiceSpec, settings: Settings, split: CoreSplit, log: Path) -> RunningService:

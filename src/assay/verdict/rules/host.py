@@ -102,10 +102,13 @@ def _others(load: Load) -> float | None:
     here = machine.link is None or machine.link.same_machine
     if host is None or host.busy_cores is None or (load.server is None and here) or not duration_ns:
         return None
+    services_ns = [service.cpu_ns for service in load.services]
+    if None in services_ns:
+        return None  # what they used would be blamed on others
     client = max(sum(load.busy_shares), (host.own_cpu_ns or 0) / duration_ns)
     served = load.server is not None and (here or not load.workers)
     used_ns = load.server.cpu_ns if load.server is not None and served else 0
-    server = (used_ns + sum(service.cpu_ns for service in load.services)) / duration_ns
+    server = (used_ns + sum(filter(None, services_ns))) / duration_ns
     if not machine.cores_apart or host.server_cpus_idle_share is None:
         return host.busy_cores - client - server
     on_client = len(machine.client_cpus) * (1 - host.client_cpus_idle_share)
