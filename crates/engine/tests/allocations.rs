@@ -8,10 +8,12 @@ use std::cell::Cell;
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use assay_engine::Run;
 use serde_json::{Value, json};
 use socket2::{Domain, Socket, Type};
+use support::http3::plan_of;
 use support::{HELLO, Server, plan, run};
 
 /// Counts what threads named "assay-worker-…" allocate, and what the process holds.
@@ -19,6 +21,8 @@ struct Counting;
 
 static WORKER_ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static HELD_BYTES: AtomicI64 = AtomicI64::new(0);
+/// What workers have allocated and not freed themselves.
+static WORKER_BYTES: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
     /// 0: not known yet, 1: no worker, 2: a worker.
@@ -46,6 +50,7 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_worker() {
             WORKER_ALLOCATIONS.fetch_add(1, Relaxed);
+            WORKER_BYTES.fetch_add(layout.size() as i64, Relaxed);
         }
         HELD_BYTES.fetch_add(layout.size() as i64, Relaxed);
         // SAFETY: the caller's promises are the system allocator's conditions.
@@ -54,6 +59,9 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD_BYTES.fetch_sub(layout.size() as i64, Relaxed);
+        if is_worker() {
+            WORKER_BYTES.fetch_sub(layout.size() as i64, Relaxed);
+        }
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }
@@ -117,6 +125,35 @@ fn requests_allocate_nothing_and_connections_little() {
         let each = bytes_per_connection(&hello, &json!({"http": http}));
         assert!(each < most_bytes, "{each} bytes a connection of {name}");
     }
+    let each = bytes_per_connection_of_http3();
+    assert!(each < 19_000, "{each} bytes a connection of HTTP/3");
+}
+
+/// What the worker holds for a connection that had one answer and rests: the server is a thread of this process. A
+/// sweep, ten times a second, lets go of what the request needed.
+fn bytes_per_connection_of_http3() -> i64 {
+    let (_server, url) = support::http3::null(b"hello");
+    let held_with = |connections: u32| {
+        let never_ns = 3_600_000_000_000_u64;
+        let more = json!({
+            "load": {"kind": "closed", "connections": connections, "think_time_ns": never_ns},
+            "stop": {"kind": "duration", "ns": never_ns},
+        });
+        let before = WORKER_BYTES.load(Relaxed);
+        let run = Run::start(&plan_of(&url, connections, 1, 1, &more)).unwrap();
+        while run.snapshot().completed < u64::from(connections) {
+            run.wait(Duration::from_millis(1));
+        }
+        let held_now = || WORKER_BYTES.load(Relaxed) - before;
+        let mut held = held_now();
+        for _ in 0..100 {
+            run.wait(Duration::from_millis(10));
+            held = held.min(held_now());
+        }
+        drop(run);
+        held
+    };
+    (held_with(250) - held_with(50)) / 200
 }
 
 /// What a connection holds on which a request was sent: nothing of the server's is counted, as it is this test

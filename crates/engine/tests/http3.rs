@@ -191,6 +191,24 @@ fn what_the_server_does_not_allow_waits_and_is_no_service_time() {
     assert!(http3.stream_limit_ns > 0);
 }
 
+/// A block that was read before is not read again, on whichever connection it comes.
+#[test]
+fn heads_that_differ_are_told_apart_on_all_connections() {
+    let counts = Arc::new(Mutex::new([0; 2]));
+    let counted = Arc::clone(&counts);
+    let peer = Peer::start(Allows::default(), move |asked| {
+        let kind = asked.number() as usize % 2;
+        counted.lock().unwrap()[kind] += 1;
+        let status: &[u8] = [b"200", b"201"][kind];
+        asked.answer_with(&[(b":status", status)], BODY);
+    });
+    let measured = http3(&peer.url(), 4, 3, 400, json!({}));
+    let [ok, created] = *counts.lock().unwrap();
+    let statuses = [("200".to_owned(), ok), ("201".to_owned(), created)];
+    assert_eq!(measured.statuses, statuses.into());
+    assert_eq!((measured.failed, ok + created), (0, 400));
+}
+
 #[test]
 fn an_open_loop_keeps_its_rate_on_few_streams() {
     let (_server, url) = null(BODY);

@@ -23,8 +23,8 @@ use bytes::{Bytes, BytesMut};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionHandle, DatagramEvent, Dir, Endpoint, EndpointConfig,
-    Event, ReadError, StreamEvent, StreamId, Transmit, VarInt,
+    ClientConfig, Connection, DatagramEvent, Dir, Endpoint, Event, ReadError, StreamEvent,
+    StreamId, Transmit, VarInt,
 };
 use quinn_udp::{RecvMeta, UdpSocketState};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -41,10 +41,10 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(10);
 /// Why there is no figure.
 pub type Failed = Box<dyn Error>;
 
-/// One connection.
+/// One connection. Its socket says whose a datagram is, so its connection IDs are empty.
 struct Client {
+    endpoint: Endpoint,
     connection: Connection,
-    handle: ConnectionHandle,
     socket: Socket,
     state: UdpSocketState,
     /// When its timer goes off.
@@ -55,7 +55,6 @@ struct Client {
 
 /// All of them, and what they share.
 struct Floor {
-    endpoint: Endpoint,
     clients: Vec<Client>,
     greeting: Bytes,
     request: Bytes,
@@ -86,7 +85,7 @@ pub fn floor(
     let mut floor = Floor::new(target, address, streams, requests);
     let config = settings::client()?;
     for number in 0..connections {
-        let client = floor.connect(&config, address)?;
+        let client = Floor::connect(&config, address)?;
         let descriptor = client.socket.as_raw_fd();
         let (mut source, token) = (SourceFd(&descriptor), Token(number));
         let registry = poll.registry();
@@ -134,7 +133,6 @@ impl Floor {
         frame::write(kind::HEADERS, &block, &mut request);
         frame::write_control(MOST_FIELD_BYTES as u64, &mut greeting);
         Self {
-            endpoint: Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None),
             clients: Vec::new(),
             greeting: greeting.into(),
             request: request.into(),
@@ -147,17 +145,18 @@ impl Floor {
         }
     }
 
-    fn connect(&mut self, config: &ClientConfig, address: SocketAddr) -> Result<Client, Failed> {
+    fn connect(config: &ClientConfig, address: SocketAddr) -> Result<Client, Failed> {
         let socket = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP))?;
         socket.set_send_buffer_size(SOCKET_BYTES)?;
         socket.set_recv_buffer_size(SOCKET_BYTES)?;
         socket.connect(&address.into())?;
         let state = UdpSocketState::new((&socket).into())?;
         let (now, config) = (Instant::now(), config.clone());
-        let (handle, connection) = self.endpoint.connect(now, config, address, "localhost")?;
+        let mut endpoint = Endpoint::new(Arc::new(settings::endpoint()), None, true, None);
+        let (_, connection) = endpoint.connect(now, config, address, "localhost")?;
         Ok(Client {
+            endpoint,
             connection,
-            handle,
             socket,
             state,
             due: None,
@@ -186,7 +185,7 @@ impl Floor {
                 let ecn = bits.and_then(quinn_proto::EcnCodepoint::from_bits);
                 while !train.is_empty() {
                     let datagram = train.split_to(meta.stride.clamp(1, train.len()));
-                    let (endpoint, out) = (&mut self.endpoint, &mut self.out);
+                    let (endpoint, out) = (&mut client.endpoint, &mut self.out);
                     let event = endpoint.handle(now, meta.addr, meta.dst_ip, ecn, datagram, out);
                     if let Some(DatagramEvent::ConnectionEvent(_, event)) = event {
                         client.connection.handle_event(event);
@@ -246,23 +245,13 @@ impl Floor {
     fn send(&mut self, number: usize, now: Instant) {
         let client = &mut self.clients[number];
         let most = client.state.max_gso_segments().min(MOST_IN_TRAIN);
-        loop {
+        self.out.clear();
+        while let Some(transmit) = client.connection.poll_transmit(now, most, &mut self.out) {
+            client.pass(&transmit, &self.out);
             self.out.clear();
-            while let Some(transmit) = client.connection.poll_transmit(now, most, &mut self.out) {
-                client.pass(&transmit, &self.out);
-                self.out.clear();
-            }
-            let mut is_told = false;
-            while let Some(event) = client.connection.poll_endpoint_events() {
-                if let Some(event) = self.endpoint.handle_event(client.handle, event) {
-                    client.connection.handle_event(event);
-                    is_told = true;
-                }
-            }
-            if !is_told {
-                break;
-            }
         }
+        // They would be of other connection IDs, or of the end.
+        while client.connection.poll_endpoint_events().is_some() {}
         client.due = client.connection.poll_timeout();
         self.next_due = earlier(self.next_due, client.due);
     }

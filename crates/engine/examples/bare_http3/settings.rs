@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use quinn_proto::crypto::rustls::QuicClientConfig;
-use quinn_proto::{ClientConfig, TransportConfig, VarInt};
+use quinn_proto::{
+    ClientConfig, EndpointConfig, RandomConnectionIdGenerator, TransportConfig, VarInt,
+};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -14,7 +16,14 @@ use super::Failed;
 /// As `transport/quic.rs` has them.
 const STREAM_WINDOW: u32 = 16 << 20;
 const WINDOW: u32 = 256 << 20;
-const MOST_OWN_STREAMS: u32 = 16;
+const MOST_OWN_STREAMS: u32 = 6;
+
+/// Connection IDs that are empty.
+pub fn endpoint() -> EndpointConfig {
+    let mut config = EndpointConfig::default();
+    config.cid_generator(|| Box::new(RandomConnectionIdGenerator::new(0)));
+    config
+}
 
 /// What connections are opened with.
 pub fn client() -> Result<ClientConfig, Failed> {

@@ -119,9 +119,9 @@ impl Heads {
             .then_some((self.last, length))
     }
 
-    /// The head that these fields of `http` (HTTP/2 or HTTP/3) are. `of` says which connection they came on and which
-    /// they are of it: the same ones again cost one comparison. With `is_text_wanted` the head is also
-    /// there as text, as HTTP/1 writes it.
+    /// The head that these fields of `http` (HTTP/2 or HTTP/3) are. `of` says which connection they came on, or any
+    /// where that makes no difference, and which they are of it: the same ones again cost one comparison. With
+    /// `is_text_wanted` the head is also there as text, as HTTP/1 writes it.
     #[inline]
     pub(crate) fn of_fields<'a>(
         &mut self,

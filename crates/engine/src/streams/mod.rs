@@ -164,10 +164,16 @@ impl<T: Transport> Wires<T> {
         program: &Program,
         desk: &mut Desk,
     ) -> Result<(), Broken> {
-        let received = self.read_with(number, now_ns, program, desk, |carrier, at| match carrier {
-            Carrier::Http2(http2) => http2.receive(input, at),
-            Carrier::None | Carrier::Http3(_) => Ok(()),
-        });
+        let received = self.read_with(
+            number,
+            now_ns,
+            program,
+            desk,
+            |carrier, _, at| match carrier {
+                Carrier::Http2(http2) => http2.receive(input, at),
+                Carrier::None | Carrier::Http3(_) => Ok(()),
+            },
+        );
         let wire = &mut self.wires[number as usize];
         wire.heard_ns = now_ns;
         wire.note_allowed(&desk.ledger);
@@ -186,9 +192,11 @@ impl<T: Transport> Wires<T> {
         program: &Program,
         desk: &mut Desk,
     ) -> Result<bool, Broken> {
-        self.read_with(number, now_ns, program, desk, |carrier, at| match carrier {
-            Carrier::Http3(http3) => http3.serve(at),
-            Carrier::None | Carrier::Http2(_) => Ok(false),
+        self.read_with(number, now_ns, program, desk, |carrier, quic, at| {
+            match (carrier, quic) {
+                (Carrier::Http3(http3), Some(quic)) => http3.serve(&mut quic.heads, at),
+                _ => Ok(false),
+            }
         })
     }
 
@@ -199,7 +207,7 @@ impl<T: Transport> Wires<T> {
         now_ns: u64,
         program: &Program,
         desk: &mut Desk,
-        read: impl FnOnce(&mut Carrier<T>, &mut Reading<'_>) -> R,
+        read: impl FnOnce(&mut Carrier<T>, Option<&mut Quic>, &mut Reading<'_>) -> R,
     ) -> R {
         let wire = &mut self.wires[number as usize];
         let mut reading = Reading {
@@ -211,7 +219,7 @@ impl<T: Transport> Wires<T> {
             desk,
             answers: 0,
         };
-        let result = read(&mut wire.carrier, &mut reading);
+        let result = read(&mut wire.carrier, self.quic.as_deref_mut(), &mut reading);
         let answers = reading.answers;
         wire.note_answered(answers, &desk.ledger);
         wire.note_stall(now_ns, &desk.ledger);
@@ -236,10 +244,11 @@ impl<T: Transport> Wires<T> {
         wire.clear(now_ns, ledger)
     }
 
-    /// Notes of the connections what is not told as it happens.
-    pub(crate) fn note_paths(&self, ledger: &Ledger) {
-        for wire in &self.wires {
-            if let Carrier::Http3(http3) = &wire.carrier {
+    /// Looks after connections that carry nothing, and notes of all what is not told as it happens.
+    pub(crate) fn tend(&mut self, ledger: &Ledger) {
+        for wire in &mut self.wires {
+            if let Carrier::Http3(http3) = &mut wire.carrier {
+                http3.rest();
                 http3.note_path(ledger);
             }
         }

@@ -5,7 +5,7 @@ mod quic;
 mod tls;
 
 pub(crate) use plain::{Plain, PlainConnector};
-pub(crate) use quic::{QuicConnector, config as quic_config};
+pub(crate) use quic::{CONNECTS, QuicConnector, config as quic_config};
 pub(crate) use tls::{
     HTTP2, TlsConnector, TlsStream, config as tls_config, server_name as tls_server_name,
 };

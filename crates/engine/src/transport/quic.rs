@@ -15,8 +15,9 @@ use crate::target::Endpoint;
 /// Wide enough never to set the pace of a server on a network that one measures over; as with HTTP/2.
 const STREAM_WINDOW: u32 = 16 * 1024 * 1024;
 const WINDOW: u32 = 256 * 1024 * 1024;
-/// A server has three of its own (RFC 9114, 6.2), and may open some that mean nothing.
-const MOST_OWN_STREAMS: u32 = 16;
+/// A server has three of its own (RFC 9114, 6.2), and may open some that mean nothing. QUIC keeps room for all of them
+/// from the beginning.
+const MOST_OWN_STREAMS: u32 = 6;
 /// The kernel lowers this to its own limit (`net.core.rmem_max`).
 const SOCKET_BYTES: usize = 4 << 20;
 
@@ -66,7 +67,7 @@ impl QuicConnector {
 
 /// Elsewhere a socket that is connected takes no address to send to, which `quinn-udp` always gives; there a closed
 /// port shows as a connection that times out.
-const CONNECTS: bool = cfg!(target_os = "linux");
+pub(crate) const CONNECTS: bool = cfg!(target_os = "linux");
 
 /// The settings of all connections of a run, over those of TLS.
 pub(crate) fn config(tls: &Arc<rustls::ClientConfig>) -> Result<ClientConfig, RunError> {

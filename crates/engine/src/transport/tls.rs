@@ -25,6 +25,7 @@ const HTTP3: &[u8] = b"h3";
 
 mod anyone;
 mod named;
+mod suites;
 
 /// A connection with its session.
 #[derive(Debug)]
@@ -251,7 +252,11 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
             TlsVersion::Tls13 => &rustls::version::TLS13,
         })
         .collect();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut provider = rustls::crypto::ring::default_provider();
+    if http == Http::Three {
+        provider.cipher_suites.clone_from(&suites::OF_QUIC);
+    }
+    let provider = Arc::new(provider);
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&versions)
         .map_err(|error| wrong("tls.versions", &error))?;

@@ -277,7 +277,7 @@ impl<T: Transport> Lane<T> {
     pub(super) fn close_books(&mut self, end_ns: u64) {
         let left = self.connections.iter().map(|c| u64::from(c.outstanding));
         if let Some(wires) = &mut self.streams {
-            wires.note_paths(&self.desk.ledger);
+            wires.tend(&self.desk.ledger);
             wires.cut_waits(end_ns, &self.desk.ledger);
         }
         let on_streams = self.streams.as_ref().map_or(0, |wires| wires.outstanding());

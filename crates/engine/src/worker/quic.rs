@@ -132,7 +132,6 @@ impl<T: Transport> Worker<T> {
         if let Some(log) = &mut desk.log {
             log.session = log.session.take().or_else(|| Some(http3.session()));
         }
-        desk.heads.forget();
         let connect_time_ns = self.now_ns.saturating_sub(wire.since_ns);
         wire.greet(self.now_ns);
         wire.failures = 0;

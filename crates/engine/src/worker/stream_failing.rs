@@ -89,10 +89,10 @@ impl<T: Transport> Worker<T> {
     pub(super) fn sweep_streams(&mut self) {
         let limit_ns = self.lane.program.timeout_ns;
         let after = format!("after {} ms", limit_ns as f64 / 1e6);
-        let Some(wires) = &self.lane.streams else {
+        let Some(wires) = &mut self.lane.streams else {
             return;
         };
-        wires.note_paths(&self.lane.desk.ledger);
+        wires.tend(&self.lane.desk.ledger);
         let (seats, count) = (wires.seats.len() as u32, wires.wires.len() as u32);
         for number in 0..count {
             let Some(wires) = &self.lane.streams else {

@@ -1,13 +1,13 @@
 //! One connection of HTTP/3 while it is open: QUIC's state and its socket, and the streams.
 
-use std::collections::HashMap;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
+use assay_http3::Code;
 use assay_http3::message::{Reader, Side};
 use assay_http3::peer::{self, Peer, Role};
-use assay_http3::{Code, Heads};
 use bytes::Bytes;
 use quinn_proto::crypto::rustls::HandshakeData;
 use quinn_proto::{
@@ -28,10 +28,9 @@ use crate::record::ledger::Ledger;
 pub(crate) struct Http3 {
     pub(super) connection: Connection,
     pub(super) handle: ConnectionHandle,
-    pub(super) socket: Socket,
-    pub(super) state: UdpSocketState,
+    pub(super) way: Way,
     /// What the socket had no room for.
-    pub(super) unsent: Option<(Transmit, Vec<u8>)>,
+    pub(super) unsent: Option<Box<(Transmit, Vec<u8>)>>,
     /// Whether the endpoint has forgotten it.
     pub(super) is_forgotten: bool,
     /// When its timer goes off, and when the lane's timers will look at that.
@@ -46,18 +45,26 @@ pub(crate) struct Http3 {
     pub(super) is_full: bool,
     /// What the peer is told when it is closed.
     pub(super) closes_with: Code,
-    /// Our control stream, and what of its beginning the peer's windows have not let through.
+    /// Our control stream with what of its beginning the peer's windows have not let through, if anything.
     pub(super) control: Option<(StreamId, Bytes)>,
     pub(super) peer: Peer,
-    /// The peer's own streams.
-    pub(super) own: HashMap<StreamId, peer::Stream>,
+    /// The peer's own streams, of which there are few.
+    pub(super) own: Vec<(StreamId, peer::Stream)>,
     /// The requests under way, each by how many went before it.
     pub(super) streams: ByNumber<Stream>,
     /// How many of those have a part of their body to send.
     pub(super) stalled: usize,
-    pub(super) heads: Heads,
     /// Packets that were lost, as far as was noted.
     lost: std::cell::Cell<u64>,
+}
+
+/// How datagrams go to and fro.
+pub(super) struct Way {
+    pub(super) socket: Socket,
+    pub(super) state: UdpSocketState,
+    /// The server's address, and the one by which the endpoint knows the connection.
+    pub(super) address: SocketAddr,
+    pub(super) name: SocketAddr,
 }
 
 pub(super) struct Stream {
@@ -79,15 +86,13 @@ impl Http3 {
     pub(super) fn new(
         connection: Connection,
         handle: ConnectionHandle,
-        socket: Socket,
-        state: UdpSocketState,
+        way: Way,
         now: Instant,
     ) -> Self {
         Self {
             connection,
             handle,
-            socket,
-            state,
+            way,
             unsent: None,
             is_forgotten: false,
             due_ns: NEVER,
@@ -99,10 +104,9 @@ impl Http3 {
             closes_with: Code::NO_ERROR,
             control: None,
             peer: Peer::new(Role::Server),
-            own: HashMap::new(),
+            own: Vec::new(),
             streams: ByNumber::default(),
             stalled: 0,
-            heads: Heads::default(),
             lost: std::cell::Cell::new(0),
         }
     }
@@ -134,7 +138,7 @@ impl Http3 {
     }
 
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
+        self.way.socket.as_fd()
     }
 
     /// Whether datagrams wait until the socket has room.
@@ -207,6 +211,13 @@ impl Http3 {
         let _ = self.connection.send_stream(id).reset(code(why));
     }
 
+    /// Lets go of what requests leave behind, where none is under way.
+    pub(crate) fn rest(&mut self) {
+        if self.streams.is_empty() {
+            self.streams = ByNumber::default();
+        }
+    }
+
     /// Notes of its path what is not told as it happens.
     pub(crate) fn note_path(&self, ledger: &Ledger) {
         if let Some(counts) = &ledger.http3 {
@@ -223,13 +234,14 @@ impl Http3 {
             .ecn
             .and_then(|ecn| quinn_udp::EcnCodepoint::from_bits(ecn as u8));
         let transmit = quinn_udp::Transmit {
-            destination: transmit.destination,
+            destination: self.way.address,
             ecn,
             contents: bytes,
             segment_size: transmit.segment_size,
             src_ip: transmit.src_ip,
         };
-        self.state.try_send((&self.socket).into(), &transmit)
+        let socket = (&self.way.socket).into();
+        self.way.state.try_send(socket, &transmit)
     }
 }
 

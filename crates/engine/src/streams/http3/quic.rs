@@ -1,25 +1,31 @@
 //! What the connections of HTTP/3 of a lane share: the endpoint that knows them, their timers, and buffers.
+//!
+//! A socket of its own says whose a datagram is. So our connection IDs are empty, as a browser's are, which leaves eight
+//! bytes out of each datagram and what would be kept of five IDs a connection. Of connections whose IDs are empty the
+//! endpoint wants each at another address: it is told a made-up one, which no datagram ever bears.
 
 use std::io::{self, ErrorKind, IoSliceMut};
+use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use assay_http2::client::Request;
 use assay_http3::frame::{self, kind};
-use assay_http3::qpack;
+use assay_http3::{Heads, qpack};
 use bytes::{Bytes, BytesMut};
-use quinn_proto::{DatagramEvent, Endpoint, EndpointConfig, EndpointEvent, Transmit};
+use quinn_proto::{
+    DatagramEvent, Endpoint, EndpointConfig, EndpointEvent, RandomConnectionIdGenerator, Transmit,
+};
 use quinn_udp::{RecvMeta, UdpSocketState};
-use socket2::Socket;
 
-use super::connection::Http3;
+use super::connection::{Http3, Way};
 use super::timers::Timers;
 use crate::control::NEVER;
 use crate::desk::Broken;
 use crate::program::Program;
 use crate::record::Failure;
 use crate::record::ledger::Ledger;
-use crate::transport::QuicConnector;
+use crate::transport::{CONNECTS, QuicConnector};
 
 /// So many datagrams, or trains of them (GRO), are read at once.
 const BATCH: usize = 8;
@@ -36,15 +42,32 @@ const LARGEST_DATAGRAM: usize = 1_452;
 pub(crate) struct Quic {
     connector: QuicConnector,
     endpoint: Endpoint,
+    /// How many connections were begun.
+    begun: u64,
     /// The beginning of the run, as QUIC's state knows time.
     epoch: Option<Instant>,
     /// Requests that are always the same, by their template: without a table they are so on every connection.
     written: Vec<Option<Bytes>>,
     timers: Timers,
+    /// The fields of the latest head: without a table a block means the same on every connection.
+    pub(in crate::streams) heads: Heads,
     /// When all streams were last looked over.
     pub(crate) swept_ns: u64,
     buffer: Box<[u8]>,
     out: Vec<u8>,
+}
+
+fn endpoint() -> Endpoint {
+    let mut config = EndpointConfig::default();
+    config.cid_generator(|| Box::new(RandomConnectionIdGenerator::new(0)));
+    Endpoint::new(Arc::new(config), None, true, None)
+}
+
+/// By which address the endpoint knows a connection: one of those that lead nowhere (RFC 6666).
+fn name_of(connection: u64) -> SocketAddr {
+    const NOWHERE: u128 = 0x100 << 112;
+    let address = Ipv6Addr::from_bits(NOWHERE | u128::from(connection));
+    SocketAddr::from((address, 1))
 }
 
 /// A request as HTTP/3 writes it.
@@ -68,13 +91,15 @@ impl Quic {
         let of = |fields: &Option<Request>| fields.as_ref().map(written);
         Self {
             connector,
-            endpoint: Endpoint::new(Arc::new(EndpointConfig::default()), None, true, None),
+            endpoint: endpoint(),
+            begun: 0,
             epoch: None,
             // A copy in each worker: what threads share they also count together.
             written: (program.templates.iter())
                 .map(|template| of(&template.fields))
                 .collect(),
             timers: Timers::default(),
+            heads: Heads::default(),
             swept_ns: 0,
             buffer: vec![0; BATCH * TRAIN_BYTES].into(),
             out: Vec::new(),
@@ -104,14 +129,21 @@ impl Quic {
             let state = UdpSocketState::new((&socket).into())?;
             Ok((socket, state, address))
         };
-        let (socket, state, address): (Socket, _, _) =
-            open(&self.connector).map_err(|error| Broken::io(&error))?;
+        let (socket, state, address) = open(&self.connector).map_err(|error| Broken::io(&error))?;
         let config = self.connector.config.clone();
+        self.begun += 1;
+        let (name, server) = (name_of(self.begun), &self.connector.server_name);
         let (handle, connection) = self
             .endpoint
-            .connect(now, config, address, &self.connector.server_name)
+            .connect(now, config, name, server)
             .map_err(|error| Broken::new(Failure::Tls, error.to_string()))?;
-        Ok(Http3::new(connection, handle, socket, state, now))
+        let way = Way {
+            socket,
+            state,
+            address,
+            name,
+        };
+        Ok(Http3::new(connection, handle, way, now))
     }
 
     /// Reads a batch of datagrams; whether there may be more.
@@ -130,14 +162,18 @@ impl Quic {
         let mut trains = self.buffer.chunks_mut(TRAIN_BYTES).map(IoSliceMut::new);
         let mut slices: [IoSliceMut<'_>; BATCH] =
             std::array::from_fn(|_| trains.next().unwrap_or_else(|| IoSliceMut::new(&mut [])));
-        let socket = (&http3.socket).into();
-        let received = match http3.state.recv(socket, &mut slices, &mut metas) {
+        let way = &http3.way;
+        let socket = (&way.socket).into();
+        let received = match way.state.recv(socket, &mut slices, &mut metas) {
             Ok(received) => received,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error),
         };
         let (mut datagrams, mut bytes) = (0, 0);
         for (index, meta) in metas.iter().enumerate().take(received) {
+            if !CONNECTS && meta.addr != way.address {
+                continue;
+            }
             let start = index * TRAIN_BYTES;
             let mut train = BytesMut::from(&self.buffer[start..start + meta.len]);
             bytes += meta.len as u64;
@@ -151,7 +187,7 @@ impl Quic {
                 self.out.clear();
                 let endpoint = &mut self.endpoint;
                 let event =
-                    endpoint.handle(now, meta.addr, meta.dst_ip, ecn, datagram, &mut self.out);
+                    endpoint.handle(now, way.name, meta.dst_ip, ecn, datagram, &mut self.out);
                 // Anything else is for a connection that there is no more.
                 if let Some(DatagramEvent::ConnectionEvent(handle, event)) = event
                     && handle == http3.handle
@@ -177,18 +213,12 @@ impl Quic {
     ) -> io::Result<()> {
         let now = self.instant(now_ns);
         http3.dealt = now;
-        loop {
-            self.transmit(http3, now, ledger)?;
-            let mut is_told = false;
-            while let Some(event) = http3.connection.poll_endpoint_events() {
-                http3.is_forgotten |= event.is_drained();
-                if let Some(event) = self.endpoint.handle_event(http3.handle, event) {
-                    http3.connection.handle_event(event);
-                    is_told = true;
-                }
-            }
-            if !is_told {
-                break;
+        self.transmit(http3, now, ledger)?;
+        while let Some(event) = http3.connection.poll_endpoint_events() {
+            // Anything else is of connection IDs, or of tokens by which a datagram without one is known.
+            if event.is_drained() {
+                http3.is_forgotten = true;
+                self.endpoint.handle_event(http3.handle, event);
             }
         }
         let due = http3.connection.poll_timeout();
@@ -199,14 +229,14 @@ impl Quic {
     }
 
     fn transmit(&mut self, http3: &mut Http3, now: Instant, ledger: &Ledger) -> io::Result<()> {
-        if let Some((transmit, bytes)) = http3.unsent.take()
-            && !Self::send(http3, transmit, &bytes, ledger)?
+        if let Some(unsent) = http3.unsent.take()
+            && !Self::send(http3, unsent.0, &unsent.1, ledger)?
         {
             return Ok(());
         }
         loop {
             self.out.clear();
-            let most = http3.state.max_gso_segments().min(MOST_IN_TRAIN);
+            let most = http3.way.state.max_gso_segments().min(MOST_IN_TRAIN);
             let Some(transmit) = http3.connection.poll_transmit(now, most, &mut self.out) else {
                 return Ok(());
             };
@@ -234,7 +264,7 @@ impl Quic {
                 Ok(true)
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                http3.unsent = Some((transmit, bytes.to_vec()));
+                http3.unsent = Some(Box::new((transmit, bytes.to_vec())));
                 Ok(false)
             }
             Err(error) => match error.raw_os_error().map(Errno::from_raw_os_error) {

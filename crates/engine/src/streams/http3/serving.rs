@@ -18,7 +18,11 @@ impl Http3 {
     ///
     /// # Errors
     /// How the connection was lost, or broken by the peer.
-    pub(in crate::streams) fn serve(&mut self, at: &mut Reading<'_>) -> Result<bool, Broken> {
+    pub(in crate::streams) fn serve(
+        &mut self,
+        heads: &mut Heads,
+        at: &mut Reading<'_>,
+    ) -> Result<bool, Broken> {
         let mut is_connected = false;
         while let Some(event) = self.connection.poll() {
             let heeded = match event {
@@ -30,7 +34,7 @@ impl Http3 {
                 quinn_proto::Event::ConnectionLost { reason } => {
                     return Err(self.standing().lost(&reason, at.desk));
                 }
-                quinn_proto::Event::Stream(event) => self.heed(event, at),
+                quinn_proto::Event::Stream(event) => self.heed(event, heads, at),
                 _ => Ok(()),
             };
             if let Err(fault) = heeded {
@@ -58,16 +62,25 @@ impl Http3 {
         if let Some((id, rest)) = &mut self.control {
             let mut stream = self.connection.send_stream(*id);
             while !rest.is_empty() && stream.write_chunks(std::slice::from_mut(rest)).is_ok() {}
+            if rest.is_empty() {
+                self.control = None;
+            }
         }
     }
 
-    fn heed(&mut self, event: StreamEvent, at: &mut Reading<'_>) -> Result<(), Fault> {
+    fn heed(
+        &mut self,
+        event: StreamEvent,
+        heads: &mut Heads,
+        at: &mut Reading<'_>,
+    ) -> Result<(), Fault> {
         match event {
-            StreamEvent::Readable { id } if id.dir() == Dir::Bi => self.read(id, at),
+            StreamEvent::Readable { id } if id.dir() == Dir::Bi => self.read(id, heads, at),
             StreamEvent::Readable { id } => self.read_own(id, at),
             StreamEvent::Opened { dir } => {
                 while let Some(id) = self.connection.streams().accept(dir) {
-                    self.own.insert(id, peer::Stream::default());
+                    self.own.reserve_exact(1);
+                    self.own.push((id, peer::Stream::default()));
                     self.read_own(id, at)?;
                 }
                 Ok(())
@@ -107,7 +120,7 @@ impl Http3 {
     }
 
     /// Reads what there is of an answer.
-    fn read(&mut self, id: StreamId, at: &mut Reading<'_>) -> Result<(), Fault> {
+    fn read(&mut self, id: StreamId, heads: &mut Heads, at: &mut Reading<'_>) -> Result<(), Fault> {
         let Some(stream) = self.streams.get_mut(&id.index()) else {
             return Ok(());
         };
@@ -118,7 +131,7 @@ impl Http3 {
         let ended = loop {
             match chunks.next(usize::MAX) {
                 Ok(Some(chunk)) => {
-                    if let Err(broken) = stream.read(&chunk.bytes, &mut self.heads, at) {
+                    if let Err(broken) = stream.read(&chunk.bytes, heads, at) {
                         break Ended::Broken(broken);
                     }
                 }
@@ -164,9 +177,10 @@ impl Http3 {
 
     /// Reads what there is of one of the peer's own streams.
     fn read_own(&mut self, id: StreamId, at: &mut Reading<'_>) -> Result<(), Fault> {
-        let Some(own) = self.own.get_mut(&id) else {
+        let Some(place) = self.own.iter().position(|(own, _)| *own == id) else {
             return Ok(());
         };
+        let own = &mut self.own[place].1;
         let mut receiving = self.connection.recv_stream(id);
         let Ok(mut chunks) = receiving.read(true) else {
             return Ok(());
@@ -189,9 +203,9 @@ impl Http3 {
         let _ = chunks.finalize();
         if has_ended {
             self.peer.finish(own)?;
-            self.own.remove(&id);
+            self.own.swap_remove(place);
         } else if own.is_useless() {
-            self.own.remove(&id);
+            self.own.swap_remove(place);
             let why = code(Code::STREAM_CREATION_ERROR);
             let _ = self.connection.recv_stream(id).stop(why);
         }
@@ -220,6 +234,9 @@ impl Http3 {
     }
 }
 
+/// The connection on which a head came, where it is the same on all.
+const OF_ANY: u32 = 0;
+
 /// What was read of a stream so far.
 enum Ended {
     NotYet,
@@ -244,7 +261,7 @@ impl Stream {
                     exchange.note_first_byte(at.now_ns, at.desk);
                     let head = at.desk.heads.of_fields(
                         "HTTP/3",
-                        (at.number, heads.changes()),
+                        (OF_ANY, heads.changes()),
                         status,
                         heads.fields().iter(),
                         at.program.reads_heads,
