@@ -200,3 +200,38 @@ def test_a_run_with_no_finished_trial_still_makes_a_page() -> None:
     page = html.render(sample_run.run(trials=(), judgement=None))
     assert "othing was measured" in page
     assert "<figure" not in page
+
+
+def also_at_a_fixed_rate() -> Run:
+    """The sample, whose servers were also asked at a fixed rate by an open loop."""
+    run = sample_run.run()
+    cases = tuple(replace(case, id=f"{case.id}@r50", load="r50") for case in run.header.cases)
+    trials = tuple(
+        replace(one, case=f"{one.case}@r50", plan=sample_run.OPEN_PLAN)
+        if one.measurement is None
+        else replace(
+            one,
+            case=f"{one.case}@r50",
+            plan=sample_run.OPEN_PLAN,
+            measurement=replace(one.measurement, response_time=one.measurement.service_time),
+        )
+        for one in run.trials
+    )
+    header = replace(run.header, cases=(*run.header.cases, *cases))
+    return sample_run.judged(replace(run, header=header, trials=(*run.trials, *trials), judgement=None))
+
+
+def test_the_picture_that_answers_leaves_out_open_loops_at_a_fixed_rate() -> None:
+    run = also_at_a_fixed_rate()
+    picture = to_svg(named(run, "answer"), "")
+    assert ">c64<" in picture and "r50" not in picture and "open loop" not in picture
+    assert "Hatched throughout" not in named(run, "answer").note
+    assert {row[0] for row in named(run, "answer").rows} == {
+        case.label or case.server for case in sample_run.CASES if case.role == "candidate"
+    }
+    rates = replace(
+        run,
+        header=replace(run.header, cases=tuple(case for case in run.header.cases if case.load == "r50")),
+        trials=tuple(one for one in run.trials if one.case.endswith("@r50")),
+    )
+    assert "answer" not in {chart.name for chart in charts(rates)}

@@ -23,12 +23,13 @@ _MANY = 30
 
 
 def answer(run: Run, found: Sequence[Section]) -> Chart | None:
-    """The hero of the page; None where there is nothing to set side by side."""
+    """The hero of the page; None where servers compete in nothing."""
     if isinstance(run.header.design, SearchDesign):
         return _search(run)
     colours = hues(run.header.cases)
     compared = [section for section in found if len(section.candidates) > 1]
-    shown = [section for section in compared if not all(row.case.later for row in section.rows)]
+    # What an open loop serves is what was offered: servers compete for nothing there.
+    shown = [section for section in compared if all(row.closed_loop for row in section.rows)]
     strips = tuple(
         _strip(row, section.title, colours[row.name], shared=sum(one.tier == 1 for one in section.rows) > 1)
         for section in shown
