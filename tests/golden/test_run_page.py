@@ -8,10 +8,12 @@ from html.parser import HTMLParser
 
 import sample_run
 from msgspec.structs import replace
+from test_run_model import as_html, as_markdown, as_terminal
 from test_run_output import hostile_run
 
 from assay.report import html
 from assay.report.charts import Chart, about, charts, to_png, to_svg
+from assay.report.model.report import report_of
 from assay.values.estimate import Known, Limit, Ranked
 from assay.values.finding import Subject
 from assay.values.run import Run
@@ -235,3 +237,24 @@ def test_the_picture_that_answers_leaves_out_open_loops_at_a_fixed_rate() -> Non
         trials=tuple(one for one in run.trials if one.case.endswith("@r50")),
     )
     assert "answer" not in {chart.name for chart in charts(rates)}
+
+
+def test_a_server_that_stands_alone_is_the_best_of_nothing_in_any_form() -> None:
+    run = sample_run.run()
+    assert run.judgement is not None
+    first, *others = run.judgement.ranking
+    places = (
+        replace(first, tier=None),
+        *(replace(one, tier=None, withheld=True, relative_to_best=None) for one in others),
+    )
+    run = replace(run, judgement=replace(run.judgement, ranking=places, comparisons=()))
+    [results] = report_of(run).results
+    told = dict(zip(results.texts("server"), results.texts("relative"), strict=True))
+    assert told["quotes/java-vertx"] == "–"
+    [row] = [row for row in named(run, "answer").rows if row[0] == "quotes/java-vertx"]
+    assert row[1] == "nothing to compare with"
+    picture = to_svg(named(run, "answer"), "")
+    assert ">the best<" not in picture and "nothing to compare with" in picture
+    bare = re.compile(r"% (?:\| )?best\b")
+    for shown in (as_terminal, as_markdown, as_html):
+        assert bare.search(shown(sample_run.run())) and not bare.search(shown(run))

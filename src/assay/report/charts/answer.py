@@ -65,6 +65,8 @@ def _meaning(strips: Sequence[Strip]) -> str:
 
 def _strip(row: Row, group: str, place: int | None, *, shared: bool) -> Strip:
     """`shared`: whether others share the first place, so that no one is shown to be the best."""
+    if row.alone:
+        return Strip(row.name, place, "nothing to compare with", group=group, badge=badge(row))
     ratio = None if row.withheld else row.relative
     if ratio is None:
         reason = row.place.reason if row.place else ""

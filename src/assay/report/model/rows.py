@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -54,7 +54,8 @@ class Row:
     """One case as shown.
 
     Figures that a finding withholds, or that were not measured, are None. `times` is what findings leave of
-    its times. `findings` are those about this case alone or about the whole run's every case.
+    its times. `findings` are those about this case alone or about the whole run's every case. `alone`:
+    no other candidate is left to compare it with, so that it is the best of nothing.
     """
 
     case: Case
@@ -79,6 +80,7 @@ class Row:
     start_ns: Estimate | None
     services: tuple[ServiceUse, ...]
     findings: tuple[Finding, ...]
+    alone: bool = False
 
     @property
     def tier(self) -> int | None:
@@ -129,7 +131,9 @@ def sections(run: Run) -> tuple[Section, ...]:
         cases = [case for case in run.header.cases if (case.workload, case.load) == (workload, load)]
         title = _section_title(run, workload, load) if len(keys) > 1 else ""
         rows = sorted((_row(run, case) for case in cases), key=_order)
-        found.append(Section(title, tuple(rows)))
+        compared = [row for row in rows if row.case.role == "candidate" and row.relative is not None]
+        alone = [replace(row, alone=True) if compared == [row] else row for row in rows]
+        found.append(Section(title, tuple(alone)))
     return tuple(found)
 
 
@@ -263,6 +267,8 @@ def relative_words(row: Row) -> str:
     """How the case stands to the best: the best itself needs no ratio, what does not compete says why."""
     if row.case.role != "candidate":
         return row.case.role
+    if row.alone:
+        return fmt.UNKNOWN
     is_best = row.relative is not None and row.relative.low == row.relative.high == 1
     return BEST if is_best else fmt.ratio(row.relative)
 
