@@ -131,3 +131,6 @@ def ask(plan_json: bytes) -> tuple[int, bytes, bytes, int]:
 
 def null_server(words: list[str]) -> int:
     """Serve as the null server until SIGTERM; the words of its command line, and its exit code."""
+
+def link(words: list[str]) -> int:
+    """Carry packets of the device on standard input until it is left alone; words and exit code as above."""

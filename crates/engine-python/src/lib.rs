@@ -116,6 +116,13 @@ fn null_server(py: Python<'_>, words: Vec<OsString>) -> u8 {
     py.detach(|| assay_null_server::command::null_server(words))
 }
 
+/// Carries the packets of the device on standard input until it is left alone; the words of its command line, and its
+/// exit code.
+#[pyfunction]
+fn link(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| assay_link::command::link(words))
+}
+
 type SessionParts<'py> = (String, String, String, Bound<'py, PyBytes>);
 
 /// A load that is going on, or has ended.
@@ -191,6 +198,7 @@ fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(validate, module)?)?;
     module.add_function(wrap_pyfunction!(normalise, module)?)?;
     module.add_function(wrap_pyfunction!(null_server, module)?)?;
+    module.add_function(wrap_pyfunction!(link, module)?)?;
     module.add_function(wrap_pyfunction!(ask, module)?)?;
     module.add_function(wrap_pyfunction!(validate_woven, module)?)?;
     module.add_function(wrap_pyfunction!(normalise_woven, module)?)?;
