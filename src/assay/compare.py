@@ -7,11 +7,12 @@ interval lies within it; in between nobody can tell from so few trials.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from assay import stats, verdict
+from assay.quantities import distance
 from assay.stats.limits import Held, held
 from assay.stats.pairing import Side, pair
 from assay.stats.unpaired import trials_to_tell, unpaired_difference
@@ -101,7 +102,7 @@ def compare(
         unmeasured=tuple(b for a, b in pairs if not _measured(base, a) and not _measured(new, b)),
         only_base=tuple(case for case in ids_base if case not in chosen_base) if two_runs else (),
         only_new=tuple(case for case in ids_new if case not in chosen_new) if two_runs else (),
-        warnings=tuple(_warnings(base, new)),
+        warnings=(*_warnings(base, new), *_unlike_distances(base, new, pairs)),
         findings=tuple(
             (side, finding)
             for side, run, chosen in (("base", base, chosen_base), ("new", new, chosen_new))
@@ -148,6 +149,18 @@ def _warnings(base: Run, new: Run) -> list[str]:
     if base.header.run_id != new.header.run_id:
         said.append("two runs share no blocks: drift of the machine between them is in every ratio")
     return said
+
+
+def _unlike_distances(base: Run, new: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A line for each pair whose loads went over unlike ways."""
+    before, after = ({case.id: case.distance for case in run.header.cases} for run in (base, new))
+    for a, b in pairs:
+        one, other = before.get(a), after.get(b)
+        if one != other:
+            said = [
+                distance(it.round_trip_ns, it.loss, it.congestion) if it else "none" for it in (one, other)
+            ]
+            yield f"{a if a == b else f'{a} → {b}'}: loads at different distances, {' and '.join(said)}"
 
 
 def _ids(run: Run) -> list[str]:

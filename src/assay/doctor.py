@@ -20,6 +20,7 @@ from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.sut.build import is_built
 from assay.sut.cores import CoreSplit, split_cores
+from assay.sut.distance import lacking
 from assay.sut.manifest import ServerSpec
 from assay.sut.requires import Checked, check_all
 from assay.sut.services import requirements
@@ -88,6 +89,7 @@ def machine(settings: Settings, study: ResolvedRun | None = None) -> tuple[Fitne
         _cores(split),
         _descriptors(connections),
         _ports(connections),
+        _links(study),
         _governor(),
         *_quietness(split),
         _memory(study.memory_at_once if study and study.design.weave else 0),
@@ -127,6 +129,15 @@ def _ports(connections: int) -> Fitness:
     return Fitness(
         "ports", f"{there} for outgoing connections", there >= max(2 * connections, 10_000), remedy
     )
+
+
+def _links(study: ResolvedRun | None) -> Fitness:
+    """Whether servers can be had at a distance: unfit only where the study asks for that."""
+    lacks = lacking()
+    if lacks is None:
+        return Fitness("links with a delay", "can be made", True)
+    wanted = study is not None and any(case.case.distance for case in study.cases)
+    return Fitness("links with a delay", lacks.message, not wanted, lacks.remedy)
 
 
 def _governor() -> Fitness:

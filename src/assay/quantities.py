@@ -171,6 +171,13 @@ def span(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+def distance(round_trip_ns: float, loss: float, congestion: str = "") -> str:
+    """Write how far a server is: "20 ms there and back, 1 % of packets lost each way, TCP by reno"."""
+    lost = f", {share(loss, exact=True)} of packets lost each way" if loss else ""
+    shared = f", TCP by {congestion}" if congestion else ""
+    return f"{time(round_trip_ns, exact=True)} there and back{lost}{shared}"
+
+
 def value_of(estimate: Estimate | None) -> float | None:
     """The value of an estimate, to be written where no interval stands beside it."""
     return None if estimate is None else estimate.value

@@ -96,7 +96,7 @@ class ResolvedRun:
         other: they alone are alive at once."""
         groups: dict[tuple[str, str], list[ResolvedCase]] = {}
         for case in self.cases:
-            if takes_turns(case.plan) and not case.case.later:
+            if takes_turns(case.case, case.plan) and not case.case.later:
                 groups.setdefault((case.case.workload, case.case.load), []).append(case)
         return tuple(map(tuple, groups.values()))
 

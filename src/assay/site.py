@@ -63,9 +63,10 @@ class Site:
         cpus: tuple[int, ...],
         log: Path,
         env: Mapping[str, str],
+        host: str = server.HOST,
     ) -> RunningServer:
-        """Start a server. ServerFailed as `server.start`."""
-        return server.start(prepared, contract, route, cpus=cpus, log=log, env=env)
+        """Start a server on this address. ServerFailed as `server.start`."""
+        return server.start(prepared, contract, route, cpus=cpus, log=log, env=env, host=host)
 
     def watch(self, split: CoreSplit) -> Watched:
         """Look at the machine from now on."""

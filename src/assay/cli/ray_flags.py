@@ -46,6 +46,11 @@ def somewhere(
 
         yield run, HERE
         return
+    far = [case.case.load for case in run.cases if case.case.distance is not None]
+    if far:
+        raise InputError(
+            f"--ray: load {far[0]!r} is at a distance, which is made on one machine", "leave --ray out"
+        )
     from assay.cluster import session
     from assay.sut.standing import Standing
 

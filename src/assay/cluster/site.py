@@ -268,8 +268,10 @@ class FarSite(Site):
         cpus: tuple[int, ...],
         log: Path,
         env: Mapping[str, str],
+        host: str = "",
     ) -> RunningServer:
-        """Start a server there. ServerFailed where one that should have ended still runs."""
+        """Start a server there, on the node's address whatever `host` says. ServerFailed where one that
+        should have ended still runs."""
         with self._named():
             for before in sorted(self.unended):
                 end_server(self.agent, before)

@@ -2,7 +2,8 @@
 
 Servers can take turns where they are asked the same in the same way: closed loops of one workload and load,
 for one time. What is left of a block (open loops, whose arrivals do not wait for a turn; searches, each at a
-rate of its own; a null server that is measured for less) is tried one after the other, as without sittings.
+rate of its own; a load at a distance; a null server that is measured for less) is tried one after the other,
+as without sittings.
 """
 
 from __future__ import annotations
@@ -39,9 +40,14 @@ class DueSitting:
     compared: frozenset[str] = frozenset()
 
 
-def takes_turns(plan: LoadPlan) -> bool:
-    """Whether a load of this kind can be offered in turns."""
-    return isinstance(plan.load, Closed) and isinstance(plan.stop, StopAfter)
+def takes_turns(case: Case, plan: LoadPlan) -> bool:
+    """Whether a load of this kind can be offered in turns.
+
+    At a distance it cannot: while a connection rests its sender forgets what the way carries and begins
+    slowly anew, and a slice holds few round trips.
+    """
+    offered = isinstance(plan.load, Closed) and isinstance(plan.stop, StopAfter)
+    return offered and case.distance is None
 
 
 def sitting_of(run: Run, dues: Sequence[Due]) -> DueSitting | None:
@@ -73,7 +79,7 @@ def _name(case: Case) -> str:
 def _group(due: Due, cases: dict[str, Case]) -> tuple[object, ...] | None:
     """What lanes of one sitting have in common; None for a trial that takes no turns."""
     case, plan = cases[due.slot.case], due.plan
-    if due.failure is not None or case.later or not takes_turns(plan):
+    if due.failure is not None or case.later or not takes_turns(case, plan):
         return None
     return (case.workload, case.load, plan.stop, plan.threads)
 

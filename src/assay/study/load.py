@@ -152,11 +152,13 @@ def load_names(load: LoadSetting) -> list[str]:
 def expand(load: LoadSetting) -> list[tuple[str, int, int | None, float | None]]:
     """Each load of a sweep: its name, connections, threads, rate.
 
-    A load is called by its name, and by what is swept of it: c64, t5-c500, peak-c64.
+    A load is called by its name, and by what is swept of it: c64, t5-c500, peak-c64. One without a name says
+    how far its servers are: c64-20ms-1%.
     """
     connections = load.connections if isinstance(load.connections, tuple) else (load.connections,)
     threads = load.threads if isinstance(load.threads, tuple) else (load.threads,)
     rates = load.rate_per_s if isinstance(load.rate_per_s, tuple) else (load.rate_per_s,)
+    far = [load.distance.name] if load.distance is not None and not load.name else []
     expanded = []
     for t in threads:
         for c in connections:
@@ -164,7 +166,7 @@ def expand(load: LoadSetting) -> list[tuple[str, int, int | None, float | None]]
                 swept = [f"t{t}"] if len(threads) > 1 else []
                 swept += [f"c{c}"] if len(connections) > 1 or (not load.name and r is None) else []
                 swept += [f"r{r:g}"] if len(rates) > 1 or (not load.name and r is not None) else []
-                expanded.append(("-".join(([load.name] if load.name else []) + swept), c, t, r))
+                expanded.append(("-".join(([load.name] if load.name else []) + swept + far), c, t, r))
     return expanded
 
 

@@ -14,6 +14,7 @@ from assay.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.settings import Settings
 from assay.study.capacity import CAPACITY, capacity_cases
 from assay.study.control import control_for
+from assay.study.distance import check_distance
 from assay.study.latency import latency_cases
 from assay.study.load import Study, expand
 from assay.study.notes import control_note, quick_note
@@ -84,7 +85,8 @@ def _later(
 ) -> Iterator[ResolvedCase]:
     """The open loops and searches that follow the closed loops of their block."""
     loads = [(name, load) for load in profile.loads for name, *_ in expand(load)]
-    slowed = [name for name, load in loads if choices.latency or (load.latency and not choices.quick)]
+    asked = [(name, load.latency and not choices.quick) for name, load in loads if load.distance is None]
+    slowed = [name for name, wanted in asked if choices.latency or wanted]
     objectives = {} if choices.quick else {name: load.objective for name, load in loads if load.objective}
     yield from latency_cases(cases, slowed, blocks, profile.latency_blocks)
     yield from capacity_cases(cases, objectives, profile.capacity_trials, int(profile.capacity_s * _S))
@@ -161,6 +163,7 @@ class _Matrix:
         profile = self.choices.profile
         variant = entry.variant.get(cast(ProfileName, profile), profile)
         spec = server.variant(variant).overlaid(entry.env, entry.args, entry.facts, tuple(contract.services))
+        check_distance(self.study, load_name, load.distance, spec)
         here = server.folder
         places = Places(
             out=here, source=here, root=here, contract=here, cores=self.split.server_cores
@@ -179,6 +182,7 @@ class _Matrix:
                 role=spec.role,
                 label=entry.label,
                 facts={**places.fill_facts(spec.facts), **self._facts_of(workload, entry.id, load_name)},
+                distance=load.distance.settled if load.distance else None,
             ),
             server=spec,
             contract=replace(contract, spoken=Spoken.of(plan)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -12,8 +13,16 @@ from assay.sut.manifest import Fact
 from assay.values.claim import Metric
 from assay.values.design import Figures, Publication, RuleSetting
 from assay.values.plan import Http, Value
+from assay.values.trial import Distance
 
 ProfileName = Literal["fair", "published"]
+
+LEAST_MS, MOST_MS = 0.1, 10_000.0
+"""Of a round trip. Below, what the link's own program takes would be a large part of it."""
+MOST_LOSS = 0.5
+_ALGORITHM = re.compile(r"[a-z0-9_-]{1,15}")
+_ROUND_TRIPS = 4
+"""TCP, TLS and a request take so many; a lost packet takes more."""
 
 
 class Entry(Value, frozen=True, kw_only=True):
@@ -64,6 +73,37 @@ class Workload(Value, frozen=True, kw_only=True):
             raise ValueError("give one weight for each route, or none")
 
 
+class DistanceSetting(Value, frozen=True, kw_only=True):
+    """A link with a delay between client and server: the time there and back, and the share of packets that
+    are lost each way. `congestion` names the algorithm by which TCP answers to loss there ("reno", which
+    every kernel has), in place of the machine's own."""
+
+    round_trip_ms: float
+    loss: float = 0.0
+    congestion: str = ""
+
+    def __post_init__(self) -> None:
+        """A way that can be gone."""
+        if not LEAST_MS <= self.round_trip_ms <= MOST_MS:
+            raise ValueError(f"round_trip_ms must be between {LEAST_MS:g} and {MOST_MS:g}")
+        if not 0 <= self.loss <= MOST_LOSS:
+            raise ValueError(f"loss is a share of the packets: between 0 and {MOST_LOSS:g} (0.01 is 1 %)")
+        if self.congestion and not _ALGORITHM.fullmatch(self.congestion):
+            raise ValueError('congestion names an algorithm of the kernel: "reno", "cubic", "bbr"')
+
+    @property
+    def name(self) -> str:
+        """What it adds to the name of a load that has none of its own."""
+        lost = f"-{self.loss * 100:g}%" if self.loss else ""
+        return f"{self.round_trip_ms:g}ms{lost}"
+
+    @property
+    def settled(self) -> Distance:
+        """As a case knows it."""
+        ns = round(self.round_trip_ms * 1e6)
+        return Distance(round_trip_ns=ns, loss=self.loss, congestion=self.congestion)
+
+
 class LoadSetting(Value, frozen=True, kw_only=True):
     """How it is offered; lists are swept.
 
@@ -75,6 +115,7 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     for each core of the client unless given. `latency` follows each closed loop with open
     ones at 25, 50, 75 and 90 % of that server's throughput and at one rate common to all. `objective`
     ("p99<50ms,errors<0.1%") searches for the highest rate at which each server holds it: its capacity.
+    `distance` puts a link with a round trip time and loss between client and server.
     """
 
     name: str = ""
@@ -94,6 +135,7 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
     latency: bool = False
     objective: str = ""
+    distance: DistanceSetting | None = None
     workloads: tuple[str, ...] = ()
     servers: tuple[str, ...] = ()
 
@@ -118,6 +160,17 @@ class LoadSetting(Value, frozen=True, kw_only=True):
             parse(self.objective)  # its ValueError says what is wrong
         if self.warm_up_max_s and self.warm_up_min_s > self.warm_up_max_s:
             raise ValueError("warm_up_min_s is longer than warm_up_max_s")
+        self._check_far()
+
+    def _check_far(self) -> None:
+        """What cannot be asked at a distance: there a closed loop finds what its way carries, not what the
+        server can do."""
+        if self.distance is None:
+            return
+        if self.latency or self.objective:
+            raise ValueError("latency and objective rest on what a server can do at most: leave distance out")
+        if self.timeout_s * 1000 < _ROUND_TRIPS * self.distance.round_trip_ms:
+            raise ValueError(f"timeout_s must be {_ROUND_TRIPS} round trips of its distance or more")
 
 
 class Quick(Value, frozen=True, kw_only=True):

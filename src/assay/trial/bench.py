@@ -14,6 +14,7 @@ from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.sut import leftovers
 from assay.sut.cores import CoreSplit
+from assay.sut.distance import Ways
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.trial.held import Held
@@ -33,6 +34,7 @@ class Bench:
     services: Services
     hooks: Hooks
     held: Held
+    ways: Ways
     loopback_bytes_per_s: float | None = None
     where: Where = HERE
 
@@ -52,6 +54,7 @@ def open_bench(
         commands, folder = design.commands, Path(design.terms.folder)
     with contextlib.ExitStack() as opened:
         logs = opened.enter_context(leftovers.folder("bench"))
+        ways = opened.enter_context(Ways(design.seed))
         opened.callback(stop_all)
         hooks = opened.enter_context(Hooks(commands, logs, folder))
         _raise_limits(observer)
@@ -66,6 +69,7 @@ def open_bench(
             services=none,
             hooks=hooks,
             held=Held(observer.note),
+            ways=ways,
             where=where,
         )
 

@@ -19,6 +19,7 @@ from assay.resolved import ResolvedCase, ResolvedRun
 from assay.settings import Settings
 from assay.store import RunFile
 from assay.sut.build import Prepared
+from assay.sut.distance import lacking
 from assay.sut.kept import stop_all
 from assay.sut.services import Services
 from assay.sut.standing import Standing
@@ -68,12 +69,15 @@ def begin(
 
 def _told(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
     """The run, after saying which of its loads take no turns where they usually do, and why."""
-    others = [case for case in resolved.cases if case.case.later or not takes_turns(case.plan)]
+    others = [one for one in resolved.cases if one.case.later or not takes_turns(one.case, one.plan)]
     if resolved.design.weave is not None and others:
         observer.note(
-            "one after the other: open loops, searches and counted loads take no turns; "
+            "one after the other: open loops, searches, counted loads and those at a distance take no turns; "
             "what follows from a sitting is asked of its servers"
         )
+    lacks = lacking() if any(one.case.distance for one in resolved.cases) else None
+    if lacks is not None:
+        observer.note(f"loads at a distance are not measured: {lacks}")
     if resolved.design.unwoven:
         observer.note(f"one after the other: {resolved.design.unwoven}")
     return resolved

@@ -19,6 +19,8 @@ from assay.sut import probe
 from assay.sut.build import Prepared
 from assay.sut.contract import Route
 from assay.sut.cores import CoreSplit
+from assay.sut.distance import HERE, PEER, Way
+from assay.sut.server import HOST
 from assay.sut.standing import Standing, StandingServer
 from assay.trial.bench import Bench
 from assay.trial.held import Running, Warm
@@ -27,6 +29,7 @@ from assay.values.design import WarmUp
 from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan
 from assay.values.trial import (
+    Carried,
     ContractSeen,
     Failure,
     GeneratorSeen,
@@ -46,7 +49,7 @@ _UNFIT = re.compile(r"[^\w.+@-]+")
 
 @dataclass(frozen=True)
 class _Loaded:
-    """What was seen while the load ran."""
+    """What was seen while the load ran; `carried` by a link with a delay, where there is one."""
 
     measurement: Measurement
     cpu_ns: int
@@ -54,6 +57,7 @@ class _Loaded:
     services: tuple[ServiceSeen, ...]
     warm_up: WarmUpSeen | None
     generators: tuple[GeneratorSeen, ...]
+    carried: Carried | None
 
 
 def run_trial(
@@ -62,7 +66,8 @@ def run_trial(
     """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
     trial = msgspec.structs.replace(trial, plan=planned(case, due.plan, bench, due.plan.url))
     try:
-        return _measured(trial, case, prepared, due, bench)
+        with bench.ways.to(case.case.distance) as way:
+            return _measured(trial, case, prepared, due, bench, way)
     except ServerFailed as failed:
         return msgspec.structs.replace(trial, failure=failure_of(failed))
     except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others of the run it can
@@ -74,7 +79,9 @@ def failure_of(failed: ServerFailed) -> Failure:
     return Failure(stage=failed.stage, reason=failed.reason, log_tail=failed.log_tail)
 
 
-def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: str) -> Running:
+def start(
+    case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: str, host: str = HOST
+) -> Running:
     """The server, ready: started, or met where it stands, after the command that has to run before that.
 
     ServerFailed where that does not work out, InputError where the command fails.
@@ -90,31 +97,43 @@ def start(case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: 
         cpus=bench.split.server,
         log=bench.logs / f"{_UNFIT.sub('-', log)[:120]}.log",
         env=bench.services.env,
+        host=host,
     )
 
 
-def _fresh(case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench) -> Warm:
+def _fresh(
+    case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench, way: Way | None
+) -> Warm:
     """The server, started, and warmed by nobody yet."""
     bench.observer.phase(due.slot, "start")
-    return Warm(start(case, prepared, bench, f"{due.slot.case}-{due.slot.block}"), None)
+    host = HERE if way else HOST
+    return Warm(start(case, prepared, bench, f"{due.slot.case}-{due.slot.block}", host), None)
 
 
 def _measured(
-    trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
+    trial: Trial,
+    case: ResolvedCase,
+    prepared: Prepared | Standing,
+    due: Due,
+    bench: Bench,
+    way: Way | None,
 ) -> Trial:
+    """The trial. At a distance the server is tested where it is, and loaded over the way to it."""
     slot, routes = due.slot, tested_routes(case)
-    bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
-    running, warmed = bench.held.take(due.follows) or _fresh(case, prepared, due, bench)
+    if way is None:  # services are where all other servers are, and those at a distance need none
+        bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
+    running, warmed = bench.held.take(due.follows) or _fresh(case, prepared, due, bench, way)
+    url = f"{running.scheme}://{PEER}:{running.port}/" if way else running.url
     try:
         bench.observer.phase(slot, "contract")
         before, wrong = probe.test(case.contract, routes, running.host, running.port)
         if wrong:
             raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
         if due.warming is not None and warmed is None:
-            first = planned(case, due.warming.plan, bench, running.url)
+            first = planned(case, due.warming.plan, bench, url)
             warmed = _warm(slot, first, due.warming.rule, running, bench)
-        plan = planned(case, due.plan, bench, running.url)
-        loaded = _load(due, plan, running, bench)
+        plan = planned(case, due.plan, bench, url)
+        loaded = _load(due, plan, running, bench, way)
         bench.observer.phase(slot, "contract again")
         after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
         _check_alive(running, bench)
@@ -136,7 +155,7 @@ def _measured(
         host=loaded.host,
         services=loaded.services,
         warm_up=warmed or loaded.warm_up,
-        link=link_to(running, bench),
+        link=way.link(loaded.carried) if way else link_to(running, bench),
         generators=loaded.generators,
     )
 
@@ -186,15 +205,18 @@ def wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class _Edge:
-    """The CPU clocks at one edge of the measured phase, and the host from there on."""
+    """The CPU clocks at one edge of the measured phase, the host from there on, and what a link with a delay
+    has carried since the edge before."""
 
     server_ns: int
     services_ns: dict[str, int]
     watch: Watched
+    carried: Carried | None
 
 
-def _edge(running: Running, bench: Bench) -> _Edge:
-    return _Edge(running.sampler.cpu_ns(), bench.services.cpu_ns(), bench.where.site.watch(bench.split))
+def _edge(running: Running, bench: Bench, way: Way | None) -> _Edge:
+    clocks = running.sampler.cpu_ns(), bench.services.cpu_ns()
+    return _Edge(*clocks, bench.where.site.watch(bench.split), way.carried() if way else None)
 
 
 def _warm(slot: Slot, plan: LoadPlan, rule: WarmUp, running: Running, bench: Bench) -> WarmUpSeen:
@@ -232,26 +254,27 @@ def _end(load: GoingLoad) -> None:
         pass
 
 
-def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench) -> _Loaded:
+def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Way | None) -> _Loaded:
     """Offer the load; CPU clocks are read at the edges of the measured phase."""
     observer, slot = bench.observer, due.slot
     warm_up = warmed_up((), due.warm_up)
-    begin = _edge(running, bench)
+    begin = _edge(running, bench, way)
     load = bench.where.generator.start(plan)
     try:
         observer.phase(slot, "warm-up" if warm_up is None else "measure")
         for snapshot in _shown(load, slot, running, bench):
             if warm_up is None and (warm_up := warmed_up(snapshot.windows, due.warm_up)) is not None:
-                begin = _edge(running, bench)
+                begin = _edge(running, bench, way)
                 load.begin_measuring()
                 observer.phase(slot, "measure")
-        end, seen = _edge(running, bench), begin.watch.seen()
+        end, seen = _edge(running, bench, way), begin.watch.seen()
         running.sampler.sample()
         measured = load.result()
         services_ns = {name: ns - begin.services_ns.get(name, 0) for name, ns in end.services_ns.items()}
         services = bench.services.used(bench.services.seen(), services_ns, measured.measured_ns)
         used_ns = end.server_ns - begin.server_ns
-        return _Loaded(measured, used_ns, seen, services, warm_up, generators_of(load))
+        generators = generators_of(load)
+        return _Loaded(measured, used_ns, seen, services, warm_up, generators, end.carried)
     except BaseException:
         _end(load)
         raise

@@ -39,6 +39,15 @@ class Search(Value, frozen=True, kw_only=True):
     measure_ns: int
 
 
+class Distance(Value, frozen=True, kw_only=True):
+    """How far a load's servers are from its client: the time there and back, and the share of packets that
+    are lost each way. TCP shares the way out by the algorithm `congestion`, or as this machine's does."""
+
+    round_trip_ns: int
+    loss: float = 0.0
+    congestion: str = ""
+
+
 AS_GIVEN = "as given"
 """The load of a case that the words of a command line describe, not a study."""
 
@@ -53,7 +62,8 @@ class Case(Value, frozen=True, kw_only=True):
     the case named by `control_of` entered a second time (A/A). `facts` are the manifest's facts
     with the variant applied (workers, pool, jit, request_log, compression, debug, ...).
     `blocks` names the blocks that it takes part in; empty means every one. `rate` says at which rate an
-    open loop is offered that follows the closed ones, `search` what it looks for at many rates.
+    open loop is offered that follows the closed ones, `search` what it looks for at many rates. At a
+    `distance` there is a link with a delay between client and server.
     """
 
     id: str
@@ -70,6 +80,7 @@ class Case(Value, frozen=True, kw_only=True):
     search: Search | None = None
     entry: str = ""
     where: tuple[str, ...] = ()
+    distance: Distance | None = None
 
     @property
     def name(self) -> str:
@@ -192,12 +203,32 @@ class WarmUpSeen(Value, frozen=True, kw_only=True):
     took_ns: int | None = None
 
 
+class Carried(Value, frozen=True, kw_only=True):
+    """What became of the packets on a link with a delay, in the measured phase.
+
+    Of all `packets`, both ways together, `lost` were lost by chance, as asked; `overflowed` found no room.
+    `late` ones left a tenth of their way or a millisecond after they were due, whichever is more; the latest
+    by `latest_ns`. `cpu_ns` is what the program took that carries them, on the client's cores.
+    """
+
+    packets: int
+    lost: int
+    overflowed: int
+    late: int
+    latest_ns: int
+    cpu_ns: int
+
+
 class Link(Value, frozen=True, kw_only=True):
     """The way between client and server: whether both ran on one machine, and what the way was measured to
-    carry; None where it was not measured."""
+    carry; None where it was not measured. With a `distance` it is a link of ours: what it `carried`, and by
+    which algorithm this machine's TCP shares one out (`congestion`)."""
 
     same_machine: bool
     bytes_per_s: float | None = None
+    distance: Distance | None = None
+    carried: Carried | None = None
+    congestion: str = ""
 
 
 class ClockSeen(Value, frozen=True, kw_only=True):

@@ -260,6 +260,13 @@ class Load:
         return sum(self.busy_shares) / cores if cores else 0.0
 
     @property
+    def link_cores(self) -> float:
+        """How many of the generator's cores the program of a link with a delay used."""
+        carried = self.machine.link.carried if self.machine.link is not None else None
+        duration_ns = self.counts.duration_ns
+        return carried.cpu_ns / duration_ns if carried is not None and duration_ns else 0.0
+
+    @property
     def client_idle_share(self) -> float | None:
         """The idle share of the generator: of its busiest thread, or of its cores if those are its own.
 

@@ -91,6 +91,8 @@ def circumstances(run: Run) -> Iterator[tuple[str, str]]:
     for load in shapes(run):
         yield "load", load
     yield from _warm_up(run)
+    for link in _links(run):
+        yield "link", fmt.safe(link, 500)
     yield "machine", fmt.safe(machine(run), 500)
     versions = {"assay": seen.assay_version} | seen.tool_versions
     yield "versions", fmt.safe(", ".join(f"{tool} {said}" for tool, said in versions.items()), 1000)
@@ -109,6 +111,27 @@ def _warm_up(run: Run) -> Iterator[tuple[str, str]]:
     steady = sum(one.steady for one in seen if one.took_ns)
     level = f"in {steady} of {fmt.counted(len(took_s), 'trial')} throughput was steady by then"
     yield "warm-up", f"{' to '.join(spans)} of load before what was measured; {level}"
+
+
+def _links(run: Run) -> Iterator[str]:
+    """What links with a delay carried, each once: what was lost, also beyond what was asked for, and late."""
+    links = [trial.link for trial in run.trials if trial.link is not None and trial.link.carried is not None]
+    for distance in dict.fromkeys(link.distance for link in links):
+        same = [link for link in links if link.distance == distance]
+        carried = [link.carried for link in same if link.carried is not None]
+        packets, lost, overflowed, late = (
+            sum(getattr(one, name) for one in carried) for name in ("packets", "lost", "overflowed", "late")
+        )
+        if distance is None or not packets:
+            continue
+        shared = ", ".join(dict.fromkeys(link.congestion for link in same if link.congestion))
+        far = fmt.distance(distance.round_trip_ns, distance.loss, distance.congestion)
+        yield (
+            f"{far}: {fmt.counted(packets, 'packet')}, "
+            f"{fmt.share(lost / packets)} lost by chance, "
+            f"{fmt.share(overflowed / packets)} for want of room, {fmt.share(late / packets)} sent late"
+            + (f"; TCP by {shared}" if shared and not distance.congestion else "")
+        )
 
 
 def _order(run: Run) -> str:

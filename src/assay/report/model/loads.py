@@ -8,6 +8,7 @@ from itertools import groupby
 from assay.report import format as fmt
 from assay.values.plan import Closed, LoadPlan, Open, StopAfter
 from assay.values.run import Run
+from assay.values.trial import Distance
 
 
 def shape(plan: LoadPlan) -> str:
@@ -28,10 +29,26 @@ def _http(plan: LoadPlan) -> str:
 
 
 def shapes(run: Run) -> tuple[str, ...]:
-    """Each load of a run once; open loops that differ in their rates alone are one."""
-    plans = [trial.plan for trial in run.trials]
-    closed = [shape(plan) for plan in plans if isinstance(plan.load, Closed)]
-    return tuple(dict.fromkeys((*closed, *_opened(plans))))
+    """Each load of a run once; open loops that differ in their rates alone are one. Those at a distance say
+    how far that is."""
+    away = {case.id: case.distance for case in run.header.cases}
+    by_distance: dict[Distance | None, list[LoadPlan]] = {}
+    for trial in run.trials:
+        by_distance.setdefault(away.get(trial.case), []).append(trial.plan)
+    told = []
+    for distance, plans in by_distance.items():
+        closed = [shape(plan) for plan in plans if isinstance(plan.load, Closed)]
+        told += [f"{load}{over(distance)}" for load in dict.fromkeys((*closed, *_opened(plans)))]
+    return tuple(told)
+
+
+def over(distance: Distance | None) -> str:
+    """Over which link a load is offered, where it is one with a delay."""
+    return (
+        ""
+        if distance is None
+        else f", over a link of {fmt.distance(distance.round_trip_ns, distance.loss, distance.congestion)}"
+    )
 
 
 def _opened(plans: list[LoadPlan]) -> Iterator[str]:

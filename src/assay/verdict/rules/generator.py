@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from assay.values.finding import Subject
+from assay.values.trial import Carried
 from assay.verdict.load import Load
 from assay.verdict.pace import paced_by_server, why_unbounded
 from assay.verdict.rule import CaseRule, Effects, Hit, LoadRule, RunRule, Threshold, Thresholds
@@ -66,14 +67,18 @@ def _no_time_to_spare(load: Load, idle: float, thresholds: Thresholds) -> Hit:
     if 1 - load.crowded_share < thresholds["idle"]:
         evidence = f"{counted(threads, 'thread')} used {percent(load.crowded_share)} of the generator's cores"
         return Hit("withheld", f"{evidence} {limit}", figures, gravity=-idle, remedy=remedy)
-    used = percent(load.crowded_share)
-    return Hit(
-        "withheld",
-        f"the generator's cores were only {percent(idle)} idle, its threads used {used} of them {limit}",
-        figures,
-        gravity=-idle,
-        remedy=_STOP_OTHERS if 1 - idle - load.crowded_share > _OTHERS_SHARE else remedy,
-    )
+    used = f"its threads used {percent(load.crowded_share)} of them"
+    cores = load.machine.client_cores
+    by_link = load.link_cores / cores if cores else 0.0
+    if by_link:
+        used += f" and the program of its link {percent(by_link)}"
+    others = 1 - idle - load.crowded_share - by_link
+    if others > _OTHERS_SHARE:
+        remedy = _STOP_OTHERS
+    elif by_link > load.crowded_share:
+        remedy = _TOO_MUCH
+    evidence = f"the generator's cores were only {percent(idle)} idle, {used} {limit}"
+    return Hit("withheld", evidence, figures, gravity=-idle, remedy=remedy)
 
 
 def _late(load: Load, thresholds: Thresholds) -> Hit | None:
@@ -178,8 +183,9 @@ G2 = LoadRule(
 
 
 def near_ceiling(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
-    """G5, closed loops only: an open loop offers what it was asked to."""
-    ceiling = run.ceiling_for(case)
+    """G5, closed loops only: an open loop offers what it was asked to. At a distance the way is what both
+    have in common, and no limit of the generator's."""
+    ceiling = None if case.case.distance else run.ceiling_for(case)
     if ceiling is None or not case.loads or not all(load.asked.closed for load in case.loads):
         return None
     reached = statistics.fmean(case.throughput_by_block.values())
@@ -225,8 +231,11 @@ G5 = CaseRule(
 
 
 def link_full(load: Load, thresholds: Thresholds) -> Hit | None:
-    """G6, where the link's ceiling was measured."""
-    ceiling = load.machine.link.bytes_per_s if load.machine.link else None
+    """G6, where the link's ceiling was measured, or it is one of ours with a delay."""
+    link = load.machine.link
+    if link is not None and link.carried is not None:
+        return _not_as_asked(link.carried, thresholds)
+    ceiling = link.bytes_per_s if link else None
     if not ceiling or not load.counts.bytes_read or not load.counts.duration_ns:
         return None
     per_s = load.counts.bytes_read / (load.counts.duration_ns / 1e9)
@@ -241,15 +250,47 @@ def link_full(load: Load, thresholds: Thresholds) -> Hit | None:
     )
 
 
+def _not_as_asked(carried: Carried, thresholds: Thresholds) -> Hit | None:
+    """A link with a delay that lost more than it was to lose, or held packets for longer."""
+    if not carried.packets:
+        return None
+    shares = {
+        "overflowed": carried.overflowed / carried.packets,
+        "late": carried.late / carried.packets,
+    }
+    said = {
+        "overflowed": f"lost {percent(shares['overflowed'])} of its packets as they found no room",
+        "late": f"sent {percent(shares['late'])} of its packets late, by up to {duration(carried.latest_ns)}",
+    }
+    beyond = [name for name, share in shares.items() if share > thresholds[name]]
+    if not beyond:
+        return None
+    return Hit(
+        "withheld",
+        f"the link with a delay {' and '.join(said[name] for name in beyond)}",
+        {f"{name}_share": share for name, share in shares.items()},
+        gravity=max(shares.values()),
+        remedy=_TOO_MUCH,
+    )
+
+
+_TOO_MUCH = "ask for less over it, or give the client another core: there the link's program works, too"
+
 G6 = LoadRule(
     code="G6",
     title="the link was full",
     severities=("withheld",),
     effects=(Effects("at least", "void", because="the link was full", held_back=True),),
-    thresholds=(Threshold("link", 0.9, "share", "share of the measured ceiling of the link"),),
+    thresholds=(
+        Threshold("link", 0.9, "share", "share of the measured ceiling of the link"),
+        Threshold("overflowed", 0.001, "share", "packets for which a link with a delay had no room"),
+        Threshold(
+            "late", 0.05, "share", "packets that it sent late, by a tenth of their way or a millisecond"
+        ),
+    ),
     meaning=(
-        "The bytes were as many as the link carries: it set the pace, and any server would have stopped "
-        "there."
+        "The bytes were as many as the link carries, or more than it carries as it was asked to: it set the "
+        "pace, and any server would have stopped there."
     ),
     remedy="use a faster link or smaller answers",
     source="TechEmpower #3538; ours",

@@ -106,6 +106,7 @@ def _others(load: Load) -> float | None:
     if None in services_ns:
         return None  # what they used would be blamed on others
     client = max(sum(load.busy_shares), (host.own_cpu_ns or 0) / duration_ns)
+    client += load.link_cores
     served = load.server is not None and (here or not load.workers)
     used_ns = load.server.cpu_ns if load.server is not None and served else 0
     server = (used_ns + sum(filter(None, services_ns))) / duration_ns

@@ -112,9 +112,10 @@ M6 = LoadRule(
 
 
 def not_server_bound(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hit | None:
-    """M7, closed loops without think time."""
+    """M7, closed loops without think time. At a distance the way sets the pace, on purpose."""
     thinks = any(load.asked.think_time_ns for load in case.loads)
-    if not case.closed or thinks or case.case.facts.get("bottleneck"):
+    meant = case.case.distance is not None or case.case.facts.get("bottleneck")
+    if not case.closed or thinks or meant:
         return None
     busy = case.server_busy_share
     if busy is None or busy >= thresholds["busy"]:

@@ -153,7 +153,7 @@ def unequal_bytes(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | Non
     if sizes[0] is None or sizes[1] is None:
         return None
     difference = abs(sizes[0] - sizes[1]) / max(sizes[0], sizes[1], 1.0)
-    if difference <= thresholds["bytes_difference"]:
+    if difference <= thresholds["bytes_difference"] + _cut_off(a) + _cut_off(b):
         return None
     return Hit(
         "withheld",
@@ -171,6 +171,16 @@ def _bytes_per_answer(seen: CaseSeen, *, content: bool) -> float | None:
         (m.body_bytes if content else m.bytes_read) / m.completed for m in _measurements(seen) if m.completed
     ]
     return statistics.fmean(sizes) if sizes else None
+
+
+def _cut_off(seen: CaseSeen) -> float:
+    """By how much a case's bytes an answer may be off at a distance, where few answers are many bytes and are
+    long under way: those at the ends of a trial are cut off."""
+    if seen.case.distance is None:
+        return 0.0
+    measured = [(trial.plan, trial.measurement) for trial in seen.trials if trial.measurement is not None]
+    under_way = sum(m.connections.asked * plan.streams for plan, m in measured)
+    return under_way / max(1, sum(m.completed for _, m in measured))
 
 
 def _encodings(seen: CaseSeen) -> frozenset[str] | None:
