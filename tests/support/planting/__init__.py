@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
+import psutil
 from sample_run import begun
 
 from assay import store, trial
@@ -24,6 +25,7 @@ from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.study import load_study, resolve
 from assay.sut.cores import CoreSplit, split_cores
+from assay.sut.distance import lacking
 from assay.values.design import Choices
 from assay.values.finding import Severity
 from assay.values.run import Judgement, Run
@@ -159,7 +161,11 @@ def resolved(plant: Planted, folder: Path) -> ResolvedRun:
 
 
 def run(plant: Planted, folder: Path) -> Judgement:
-    """Run the planted study, and judge it."""
+    """Run the planted study, and judge it. EnvironmentLacks for one at a distance, where none can be had."""
+    from planting.far import AT_A_DISTANCE
+
+    if plant in AT_A_DISTANCE and (lacks := lacking()):
+        raise lacks
     write(plant, folder)
     if plant.apart:
         finished = _apart(plant, folder)
@@ -225,17 +231,31 @@ def hog(_: int) -> Iterator[None]:
             process.kill()
 
 
+def itself(pid: int) -> list[int]:
+    """The process of the run."""
+    return [pid]
+
+
+def links_of(pid: int) -> list[int]:
+    """The programs of links with a delay that the run has started."""
+    return [child.pid for child in psutil.Process(pid).children() if "assay.link" in child.cmdline()]
+
+
 @contextlib.contextmanager
-def stopped(pid: int, stop_s: float, go_s: float) -> Iterator[None]:
-    """Stop the process of the run now and then, as a host takes a virtual machine's core away."""
+def stopped(
+    pid: int, stop_s: float, go_s: float, whom: Callable[[int], list[int]] = itself
+) -> Iterator[None]:
+    """Stop the process of the run, or others of it, now and then, as a host takes a virtual machine's core
+    away."""
     ended = threading.Event()
 
     def interrupt() -> None:
         while not ended.wait(go_s):
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGSTOP)
-                time.sleep(stop_s)
-                os.kill(pid, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
+                for one in whom(pid):
+                    os.kill(one, signal.SIGSTOP)
+                    time.sleep(stop_s)
+                    os.kill(one, signal.SIGCONT)
 
     thread = threading.Thread(target=interrupt)
     thread.start()
@@ -277,7 +297,7 @@ def table(caught: Mapping[str, str], clean: Callable[[str], str]) -> str:
         star = " *" if code in plants.NOISE else ""
         flaw = flaws.get(code, f"cannot be planted: {plants.IMPOSSIBLE.get(code, '')}")
         lines.append(f"| {code}{star} {rule.title} | {flaw} | {caught.get(code, '')} | {clean(code)} |")
-        for plant in plants.OF_STREAMS:
-            if plant.code == code:
+        for plant in plants.EVERY:
+            if plant.again and plant.code == code:
                 lines.append(f"| {plant.name} | {plant.flaw} | {caught.get(plant.name, '')} |  |")
     return "\n".join(lines) + "\n"

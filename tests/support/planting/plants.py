@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.sut.cores import CoreSplit
 from planting import Planted, first_before_again, flipped, hog, relabelled, stopped
+from planting.far import AT_A_DISTANCE
 
 TWO = {"one": "right", "two": "right"}
 SHORT = "connections = 4\nmeasure_s = 0.5"
@@ -360,7 +361,7 @@ OF_STREAMS: tuple[Planted, ...] = (
 )
 """Flaws of rules that look otherwise at streams than at connections: planted there once more."""
 
-EVERY = (*ALL, *OF_STREAMS)
+EVERY = (*ALL, *OF_STREAMS, *AT_A_DISTANCE)
 
 ON_A_CLUSTER = {
     "G9": "the server's agent is killed under load",

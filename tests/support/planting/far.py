@@ -1,0 +1,19 @@
+"""Planted flaws of servers at a distance, beside those of `plants`."""
+
+from __future__ import annotations
+
+import functools
+
+from planting import Planted, links_of, stopped
+
+AT_A_DISTANCE: tuple[Planted, ...] = (
+    Planted(
+        code="G6",
+        again="on a link with a delay",
+        flaw="the program that carries its packets is stopped for 30 ms now and then",
+        disturb=functools.partial(stopped, stop_s=0.03, go_s=0.03, whom=links_of),
+        load="connections = 4\nmeasure_s = 1.0\ndistance = { round_trip_ms = 20 }",
+        least="withheld",
+    ),
+)
+"""Not every machine can put a server at a distance (`assay.sut.distance.lacking`)."""
