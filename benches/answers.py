@@ -4,20 +4,25 @@ The kept records are those below the folder that ASSAY_RECORDS names (`results` 
 of two or more candidates under a fair profile, whether it has a ranking. A fresh run is `assay run
 franklin`; it counts where all of its servers have a place. The other program is busy for half of every
 second on any core.
+
+Fresh runs take hours. Each that came to its end is kept below `results/answers/alone` or
+`results/answers/beside`, and the next start goes on behind those, judging them again; one that was broken
+off counts nothing. They are made in turns, so that whenever the count is broken off (Ctrl-C, SIGTERM) it
+has both halves. A new count begins by removing `results/answers`.
 """
 
 from __future__ import annotations
 
-import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from model import Benchmark, Effort, Figure, Outcome, Spread
@@ -40,8 +45,15 @@ _HALF_BUSY = (
 )
 
 
-def run(effort: Effort) -> Outcome:
-    """Judge what is kept, then run afresh: `effort.tries` runs alone and as many beside another program."""
+HALVES = {"alone": "fresh runs", "beside": "beside another program"}
+"""Where fresh runs are kept, and how their figures are called."""
+
+
+def run(effort: Effort, command: Sequence[str] = (), kept_in: Path = ROOT / "results" / "answers") -> Outcome:
+    """Judge what is kept, then run afresh: `effort.tries` runs alone and as many beside another program.
+
+    `command` makes a run below ASSAY_RESULTS; fresh ones lie below `kept_in`.
+    """
     tries = effort.tries or max(1, round(TRIES * effort.share))
     records = Path(os.environ.get("ASSAY_RECORDS", ROOT / "results"))
     how = f"records below {records.name}; {tries} fresh runs alone and {tries} beside another program"
@@ -52,11 +64,13 @@ def run(effort: Effort) -> Outcome:
     else:
         missing.append(f"no record of a fair profile below {records.name}; name a folder in ASSAY_RECORDS")
     try:
-        figures += _of_fresh("fresh runs", list(_fresh(tries)))
-        with another_program():
-            figures += _of_fresh("beside another program", list(_fresh(tries)))
+        with terminated_as_interrupted():
+            told = fresh(command or (need_assay(), "run", "franklin"), tries, kept_in)
     except Unavailable as problem:
         missing.append(str(problem))
+        told = {name: list(_counted(kept_in / name))[:tries] for name in HALVES}
+    for name, runs in told.items():
+        figures += _of_fresh(HALVES[name], runs) if runs else []
     return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=tuple(missing))
 
 
@@ -108,42 +122,109 @@ class Told:
     flagged: frozenset[str]
 
 
-def _fresh(tries: int) -> Iterator[Told]:
-    """So many runs, one after the other."""
+def fresh(command: Sequence[str], tries: int, kept_in: Path) -> dict[str, list[Told]]:
+    """So many runs of each half, in turns, behind those that are kept."""
+    told = {name: list(_counted(kept_in / name))[:tries] for name in HALVES}
+    for name, runs in told.items():
+        if runs:
+            _say(f"{len(runs)} of {tries} {name} were measured before, {_when(kept_in / name)}")
+    if any(told.values()):
+        _say(f"a new count begins by removing {kept_in}")
     for number in range(1, tries + 1):
-        with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run(
-                [need_assay(), "run", "franklin", "--json"],
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=LONGEST_S,
-                env={**os.environ, "ASSAY_RESULTS": folder},
-            )
-        if done.returncode not in (0, 1):
-            said = done.stderr.strip().splitlines() or ["it said nothing"]
-            raise Unavailable(f"assay run franklin ended with {done.returncode}: {said[-1]}")
-        told = _told(json.loads(done.stdout))
-        how = "all servers placed" if told.placed else "not all servers placed"
-        sys.stderr.write(
-            f"  run {number} of {tries}: {how}; {' '.join(sorted(told.flagged)) or 'no finding'}\n"
-        )
-        yield told
+        for name in HALVES:
+            if len(told[name]) >= number:
+                continue
+            with another_program() if name == "beside" else nullcontext():
+                found = _told(_one(command, kept_in / name))
+            told[name].append(found)
+            how = "all servers placed" if found.placed else "not all servers placed"
+            _say(f"run {number} of {tries} {name}: {how}; {' '.join(sorted(found.flagged)) or 'no finding'}")
+    return told
 
 
-def _told(run: dict[str, Any]) -> Told:
-    cases = run["header"]["cases"]
-    rivals = {case["id"] for case in cases if case.get("role", "candidate") == "candidate"}
-    places = [row.get("tier") for row in run["judgement"]["ranking"] if row["case"] in rivals]
-    found = run["judgement"].get("findings", ())
-    flagged = frozenset(one["code"] for one in found if one["severity"] != "note")
+def _one(command: Sequence[str], half: Path) -> Run:
+    """Make one run, and keep it once it has come to its end."""
+    half.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=half, prefix="begun-") as folder:
+        code, said = _ended(command, {**os.environ, "ASSAY_RESULTS": folder})
+        made = list(Path(folder).glob("*/run.jsonl"))
+        if code not in (0, 1) or len(made) != 1:
+            raise Unavailable(f"{' '.join(command[-2:])} ended with {code}: {said}")
+        done = made[0].parent.rename(half / made[0].parent.name)
+    return store.read(done / "run.jsonl").run
+
+
+def _ended(command: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+    """How the command ended, and the last line that it said. One that is broken off ends its servers itself:
+    it is interrupted once (in a session of its own, which Ctrl-C does not reach too), and waited for."""
+    with subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            _, said = process.communicate(timeout=LONGEST_S)
+        except BaseException:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            raise
+    return process.returncode, (said.strip().splitlines() or ["it said nothing"])[-1]
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM does what Ctrl-C does."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _whole(half: Path) -> list[Path]:
+    return sorted(half.glob("*/run.jsonl"))
+
+
+def _counted(half: Path) -> Iterator[Told]:
+    for path in _whole(half):
+        try:
+            yield _told(store.read(path).run)
+        except AssayError as problem:
+            _say(f"{path}: {problem}")
+
+
+def _when(half: Path) -> str:
+    """By what, and from when to when."""
+    headers = [store.read(path).run.header for path in _whole(half)]
+    versions = ", ".join(sorted({one.environment.assay_version for one in headers}))
+    days = sorted({datetime.fromtimestamp(one.created_unix_ns / 1e9, UTC).date() for one in headers})
+    return f"by Assay {versions}, {days[0]}" + (f" to {days[-1]}" if days[1:] else "")
+
+
+def _told(run: Run) -> Told:
+    """By the rules of today, whatever the run itself was told."""
+    judged = judge(msgspec.structs.replace(run, judgement=None), 0)
+    rivals = {case.id for case in run.header.cases if case.role == "candidate"}
+    places = [row.tier for row in judged.ranking if row.case in rivals]
+    flagged = frozenset(one.code for one in judged.findings if one.severity != "note")
     return Told(bool(places) and all(place is not None for place in places), flagged)
+
+
+def _say(words: str) -> None:
+    sys.stderr.write(f"  {words}\n")
 
 
 @contextmanager
 def another_program() -> Iterator[None]:
     """A program that is busy for half of every second, on any core."""
-    with subprocess.Popen([sys.executable, "-c", _HALF_BUSY]) as process:
+    with subprocess.Popen([sys.executable, "-c", _HALF_BUSY], start_new_session=True) as process:
         try:
             yield
         finally:

@@ -37,6 +37,8 @@ import woven
 from model import Benchmark, Effort, Outcome
 from render import markdown, page
 
+from assay.errors import EXIT_INTERRUPTED
+
 FULL = Effort(rounds=5, share=1.0)
 SHORT = Effort(rounds=5, share=0.25)
 """A quarter: here the start and end of the process still weigh a few per cent."""
@@ -64,7 +66,11 @@ def main() -> int:
     outcomes: list[Outcome] = []
     for benchmark in chosen:
         sys.stderr.write(f"{benchmark.name}: {benchmark.title} ...\n")
-        outcomes.append(benchmark.run(effort))
+        try:
+            outcomes.append(benchmark.run(effort))
+        except KeyboardInterrupt:
+            sys.stderr.write("\ninterrupted\n")
+            return EXIT_INTERRUPTED
         if not arguments.json:
             sys.stdout.write(markdown(outcomes[-1]) + "\n")
             sys.stdout.flush()
