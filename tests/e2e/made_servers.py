@@ -42,6 +42,8 @@ def answer():
         ask_upstream()
     if mode == "slow":
         time.sleep(0.002)
+    if mode == "takes long":
+        time.sleep(0.05)
     if mode == "crawls":
         time.sleep(1)
     if mode == "never warms":

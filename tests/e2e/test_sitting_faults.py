@@ -85,3 +85,22 @@ def test_a_server_ten_thousand_times_slower_ends_no_sitting(tmp_path: Path) -> N
     assert right.lane is not None and crawls.lane is not None
     assert right.lane.cycles.keys() == crawls.lane.cycles.keys()
     assert all(rate > 0 for rate in right.lane.cycles.values())
+
+
+def test_a_warm_up_holds_some_service_times_of_a_slow_server_in_each_slice(tmp_path: Path) -> None:
+    """Answers of 50 ms: one to each connection in a slice of the length that the study gives."""
+    made_studies.write(
+        tmp_path,
+        ["right", "takes long"],
+        blocks=1,
+        woven=True,
+        measure_s=2.0,
+        warm_up_s=0.3,
+        warm_up_max_s=8.0,
+    )
+    found = trials_of(made_studies.run(tmp_path))
+    lane = found["takes-long"].lane
+    assert lane is not None
+    warming = [one.length_ns for one in lane.slices if one.phase == "warmup"]
+    assert warming[:3] == [50_000_000] * 3
+    assert max(warming) >= 200_000_000

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.adhoc.rivals import one_program
 from assay.design import Due, DueSitting, next_due, to_stand
-from assay.design.lengths import cycles_of, lengths_for, lengths_now, piloted, too_short, warming_ns
+from assay.design.lengths import cycles_of, lengths_for, lengths_now, longer_ns, piloted, warming_ns
 from assay.engine import AgreedTurns
 from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Open, Stage
@@ -349,10 +349,12 @@ def test_slices_within_a_service_time_are_seen_and_a_server_that_hangs_lengthens
     late = [replace(one, completed=0, late=4) for one in slices(1, 100)]
     hangs = [replace(one, completed=0) for one in slices(1, 100)]
     quick = slices(1, 1000)
-    assert too_short(100 * MS, 1000 * MS, {"x": quick, "y": late})
-    assert not too_short(100 * MS, 1000 * MS, {"x": quick, "y": late[:2]})
-    assert not too_short(200 * MS, 1000 * MS, {"x": quick, "y": late})  # they are longer by now
-    assert not too_short(100 * MS, 1000 * MS, {"x": quick, "y": hangs})
+    assert longer_ns(100 * MS, 1000 * MS, 0, {"x": quick, "y": late}) == 200 * MS
+    assert longer_ns(100 * MS, 150 * MS, 0, {"x": quick, "y": late}) == 150 * MS
+    assert longer_ns(100 * MS, 100 * MS, 0, {"x": quick, "y": late}) is None
+    assert longer_ns(100 * MS, 1000 * MS, 0, {"x": quick, "y": late[:2]}) is None
+    assert longer_ns(200 * MS, 1000 * MS, 0, {"x": quick, "y": late}) is None  # they are longer by now
+    assert longer_ns(100 * MS, 1000 * MS, 0, {"x": quick, "y": hangs}) is None
 
 
 def test_a_first_fifth_that_only_scatters_doubles_nothing() -> None:

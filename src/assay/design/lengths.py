@@ -6,6 +6,9 @@ than the other, so theirs are longer (`Weave.least_slice_ns`), and a pilot of tw
 is long enough. Builds of one program pay the same for a switch; where the machine moves their ratio from one
 slice of the usual length to the next, shorter ones lie nearer to each other. The settle time is that in which
 the slowest one's queue drains, and is doubled while the first fifth of slices differs from the rest.
+
+A warm-up's slices are short until they turn out to be less than four service times of a server: what it shows
+in so few is chance, and its ten windows would be over long before it is warm.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import NamedTuple
 
 from assay.quantities import share, time
 from assay.stats.special import student_t_quantile
+from assay.stats.steady import FEWEST_WINDOWS
 from assay.stats.woven import (
     FEWEST_CYCLES,
     beyond_chance,
@@ -42,8 +46,13 @@ STANDARD_ERRORS = 3
 WARMING_NS = 100_000_000
 _SHORTER = 6
 """A sixth of 25 service times is four of them."""
-_SILENT = 3
-"""Slices without an answer, after which longer ones are tried."""
+_SERVICE_TIMES_WARMING = 4
+"""As many does a slice of a warm-up hold where lengths are known. The ten windows that a warm-up is judged by
+are then forty: the level of a JVM seemed to hold after fifteen, and was a fourteenth of what it came to."""
+_LAST = 3
+"""Slices in a row that are too short, after which longer ones are tried: a cold server's first are slow."""
+_WATCHED_SLICES = 2 * FEWEST_WINDOWS
+"""That a warm-up which is watched to its bound has room for: of fewer none could be told to be steady."""
 _STEP_NS = 10_000_000
 _SHORT_STEP_NS = 5_000_000
 STILL = 0.06
@@ -132,15 +141,33 @@ def _mean_ns(slices: Sequence[Slice]) -> float:
     return sum(one.service_time_sum_ns for one in slices) / completed if completed else 0.0
 
 
-def too_short(length_ns: int, most_ns: int, slices: Mapping[str, Sequence[Slice]]) -> bool:
-    """Whether slices of that length are no more than a service time for somebody: all of its answers come
-    late, while others have their turns. One that answers nothing at all is not helped by longer ones."""
+def longer_ns(
+    length_ns: int, most_ns: int, watched_ns: int, slices: Mapping[str, Sequence[Slice]]
+) -> int | None:
+    """How long the slices of a warm-up should be instead of `length_ns`; None where they can stay.
+
+    They are too short for a server whose answers all come in others' turns, however long they get
+    (`most_ns`), and for one that answers so few in each of its last ones that their number is chance: that
+    looks steady while it still warms up. For the latter a warm-up that is watched for up to `watched_ns` has
+    to hold enough of them to be judged. One that answers nothing at all is not helped by longer ones.
+    """
+    enough_ns = min(most_ns, watched_ns // _WATCHED_SLICES)
+    bound_ns = length_ns
     for each in slices.values():
-        last = [one for one in each if one.length_ns >= length_ns][-_SILENT:]
-        silent = len(last) == _SILENT and not any(one.completed for one in last)
-        if silent and any(one.late for one in last):
-            return length_ns < most_ns
-    return False
+        last = [one for one in each if one.length_ns >= length_ns][-_LAST:]
+        if len(last) < _LAST or not any(one.completed or one.late for one in last):
+            continue
+        if not any(one.completed for one in last):
+            bound_ns = max(bound_ns, most_ns)
+        elif all(_few(one) for one in last):
+            bound_ns = max(bound_ns, enough_ns)
+    return min(2 * length_ns, bound_ns) if bound_ns > length_ns else None
+
+
+def _few(one: Slice) -> bool:
+    """Whether a slice is less than a few service times by Little's law: what is under way at its end takes as
+    long as that to be answered. Failures are answers, too, so that one that refuses is not taken for slow."""
+    return one.completed + one.failed < _SERVICE_TIMES_WARMING * one.carried
 
 
 def _median_ns(slices: Sequence[Slice]) -> float:

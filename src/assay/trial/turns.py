@@ -17,8 +17,8 @@ from assay.design.lengths import (
     PILOT_CYCLES,
     cycles_of,
     lengths_for,
+    longer_ns,
     piloted,
-    too_short,
     warming_ns,
 )
 from assay.design.sitting import DueSitting
@@ -88,7 +88,7 @@ class Turns:
         """The lengths that are known before the warm-up."""
         due = self.due
         self._use(due.lengths or lengths_for(due.weave, {}))
-        self._warming_ns = warming_ns(due.lengths)
+        self._warming_ns = min(warming_ns(due.lengths), self.lengths.slice_ns)  # as the run begins
         self._own = tuple(OwnTime() for _ in self.lanes)
         for place, lane in enumerate(self.lanes):
             if lane.warm_up.max_ns == 0:
@@ -138,13 +138,12 @@ class Turns:
         if snapshot is None or before < 0:
             return
         slices = {place: lane.slices for place, lane in enumerate(snapshot.lanes)}
-        most_ns = self.due.weave.most_slice_ns
         self.gone |= {place for place, lane in enumerate(snapshot.lanes) if lane.ended}
         if len(self.gone) == len(self.lanes):
             self.run.change(End())
-        elif self.lengths_unknown and too_short(self._warming_ns, most_ns, self._named(slices)):
-            self._warming_ns = min(2 * self._warming_ns, most_ns)
-            self._set(self._warming_ns)
+        elif (longer := self._longer_ns(slices)) is not None:
+            self._warming_ns = longer
+            self._set(longer)
         elif not self._warm(slices):
             return
         elif self._settled_lengths(slices, turn.cycle):
@@ -220,10 +219,15 @@ class Turns:
         self._set(self.lengths.slice_ns)
         return True
 
-    @property
-    def lengths_unknown(self) -> bool:
-        """Whether they are still to be found, by what the warm-up shows."""
-        return self.due.lengths is None and self._rejoins is None
+    def _longer_ns(self, slices: Mapping[int, Sequence[Slice]]) -> int | None:
+        """How long the warm-up's slices should be instead, as it shows; where those that follow it are known,
+        no longer than they are."""
+        if self._rejoins is not None:
+            return None
+        known, watched = self.due.lengths, [lane.warm_up for lane in self.lanes]
+        most_ns = known.slice_ns if known is not None else self.due.weave.most_slice_ns
+        watched_ns = max((one.max_ns for one in watched if one.min_ns < one.max_ns), default=0)
+        return longer_ns(self._warming_ns, most_ns, watched_ns, self._named(slices))
 
     @property
     def _needs_pilot(self) -> bool:
