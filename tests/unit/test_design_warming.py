@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made_runs import case, measurement, run, trial
 from msgspec.structs import replace
 
@@ -11,16 +13,21 @@ from assay.design.warming import warm_up_for
 from assay.values.design import ContestDesign, Design, StudyDesign, WarmUp
 from assay.values.run import Run
 from assay.values.sitting import Weave
-from assay.values.trial import Trial, WarmUpSeen
+from assay.values.trial import OfCapacity, Trial, WarmUpSeen
 
 WHOLE = WarmUp(min_ns=500_000_000, max_ns=10_000_000_000)
 NONE = WarmUp(min_ns=0, max_ns=0)
+PETCLINIC = WarmUp(min_ns=2_000_000_000, max_ns=40_000_000_000)
+"""What Spring had on the `owners` of that study: it served 327 a second behind a warm-up that was told to be
+steady too early, 1,912 behind the next, and 586 and 758 behind those that went by the shorter of the two."""
 CASES = [case("A"), case("A (again)", server="A"), case("B"), case("A busy", server="A", load="c64")]
 
 
-def warmed(case_id: str, block: int, *changes_ns: int, bound_ns: int = 10_000_000_000) -> Trial:
+def warmed(
+    case_id: str, block: int, *changes_ns: int, bound_ns: int = 10_000_000_000, per_s: float = 1000
+) -> Trial:
     seen = WarmUpSeen(steady=True, bound_ns=bound_ns, changes_ns=changes_ns)
-    return trial(case_id, block, measurement(1000), warm_up=seen)
+    return trial(case_id, block, measurement(per_s), warm_up=seen)
 
 
 def begun(*trials: Trial, whole: WarmUp = WHOLE, design: Design | None = None) -> Run:
@@ -52,6 +59,95 @@ def test_of_several_that_were_watched_the_shortest_counts() -> None:
     noisy, calm = warmed("A", 0, 6_000_000_000), warmed("A", 1, 2_000_000_000)
     assert warm_up_for(begun(noisy), "A", 2) == WHOLE
     assert warm_up_for(begun(noisy, calm), "A", 2).max_ns == 3_000_000_000
+
+
+def spring(
+    block: int, per_s: float, *changes_ms: int, bound_ns: int = PETCLINIC.max_ns, of: str = "A"
+) -> Trial:
+    changes_ns = [each * 1_000_000 for each in changes_ms]
+    return warmed(of, block, *changes_ns, bound_ns=bound_ns, per_s=per_s)
+
+
+def test_a_warm_up_that_left_its_server_cold_does_not_count() -> None:
+    cold, warm = spring(0, 327.1, 2400), spring(1, 1912.0, 30_000, 32_500)
+    assert warm_up_for(begun(cold, whole=PETCLINIC), "A", 1).max_ns == 3_600_000_000  # none was warmer yet
+    assert warm_up_for(begun(cold, warm, whole=PETCLINIC), "A", 2) == PETCLINIC  # watched once more
+    again = spring(2, 1850.0, 20_000)
+    assert warm_up_for(begun(cold, warm, again, whole=PETCLINIC), "A", 2).min_ns == 30_000_000_000
+    near = spring(2, 0.81 * 1912.0, 1000)
+    assert warm_up_for(begun(cold, warm, near, whole=PETCLINIC), "A", 2).max_ns == PETCLINIC.min_ns
+
+
+def test_no_more_than_twice_as_many_are_watched_however_restless_the_machine() -> None:
+    restless = [spring(block, per_s, 4000) for block, per_s in enumerate([1912.0, 1100, 1200, 1300])]
+    assert warm_up_for(begun(*restless[:3], whole=PETCLINIC), "A", 2) == PETCLINIC
+    assert warm_up_for(begun(*restless, whole=PETCLINIC), "A", 2).max_ns == 6_000_000_000
+    never = [spring(block, 1000.0, 4000) for block in range(2)]
+    later = spring(2, 1912.0, bound_ns=6_000_000_000)  # warmer than all that were watched
+    assert warm_up_for(begun(*never, later, whole=PETCLINIC), "A", 1) == WarmUp(
+        min_ns=PETCLINIC.max_ns, max_ns=PETCLINIC.max_ns
+    )
+
+
+def test_a_length_that_left_a_server_cold_is_too_short_from_then_on() -> None:
+    early, late = spring(0, 1900.0, 2400), spring(1, 1912.0, 12_000)
+    short = spring(2, 585.9, bound_ns=3_600_000_000)
+    assert warm_up_for(begun(early, late, whole=PETCLINIC), "A", 2).max_ns == 3_600_000_000
+    assert warm_up_for(begun(early, late, short, whole=PETCLINIC), "A", 2).max_ns == 18_000_000_000
+    assert warm_up_for(begun(early, short, whole=PETCLINIC), "A", 1) == PETCLINIC
+    disturbed = spring(3, 1900.0, bound_ns=3_600_000_000)  # it was the machine
+    assert warm_up_for(begun(early, late, short, disturbed, whole=PETCLINIC), "A", 2).max_ns == 3_600_000_000
+    twice = begun(early, short, spring(4, 1900.0, 2400), whole=PETCLINIC)
+    assert warm_up_for(twice, "A", 1).max_ns == 3_600_000_000  # no more is known; S2 sees it
+    died = replace(short, measurement=None)
+    assert warm_up_for(begun(early, late, died, whole=PETCLINIC), "A", 2).max_ns == 3_600_000_000
+
+
+def test_a_rate_that_was_offered_says_nothing_of_how_warm_a_server_is() -> None:
+    offered = case("A", rate=OfCapacity(share=0.5, load="l", cases=("A",)))
+    low, high = spring(0, 100.0, 2000), spring(1, 1000.0, 4000)
+    made = begun(low, high, whole=PETCLINIC)
+    made = replace(made, header=replace(made.header, cases=(offered,)))
+    assert warm_up_for(made, "A", 2).max_ns == 3_000_000_000
+
+
+def test_builds_that_warm_up_alike_are_each_held_to_their_own_level() -> None:
+    design = ContestDesign(seed=1, sought=0.02, budget_ns=1, weave=Weave(least_slice_ns=1, alike=True))
+    slow, quick = spring(0, 400.0, 2000, of="B"), spring(0, 1912.0, 6000)
+    assert warm_up_for(begun(slow, quick, whole=PETCLINIC, design=design), "A", 1).max_ns == 3_000_000_000
+    warmer = spring(1, 600.0, bound_ns=3_000_000_000, of="B")
+    made = begun(slow, quick, warmer, whole=PETCLINIC, design=design)
+    assert warm_up_for(made, "A", 1).max_ns == 9_000_000_000  # that of B was cold
+    assert warm_up_for(made, "B", 1) == PETCLINIC
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 9999), st.integers(0, 40_000), st.sampled_from([None, 2, 4, 9, 30])),
+        max_size=8,
+    ),
+    st.sampled_from([1, 2]),
+)
+def test_the_unit_of_rates_does_not_matter_and_few_are_watched(
+    shown: list[tuple[int, int, int | None]], watched: int
+) -> None:
+    def found(unit: int) -> WarmUp:
+        trials = [
+            spring(
+                block,
+                unit * rate,
+                changed_ms,
+                bound_ns=PETCLINIC.max_ns if went_by_s is None else went_by_s * 10**9,
+            )
+            for block, (rate, changed_ms, went_by_s) in enumerate(shown)
+        ]
+        return warm_up_for(begun(*trials, whole=PETCLINIC), "A", watched)
+
+    one = found(1)
+    assert one == found(8)
+    assert one == PETCLINIC or PETCLINIC.min_ns <= one.min_ns == one.max_ns <= PETCLINIC.max_ns
+    if sum(went_by_s is None for _, _, went_by_s in shown) >= 2 * watched:
+        assert one.min_ns == one.max_ns
 
 
 @pytest.mark.parametrize(("alike", "warmed_s"), [(True, 3), (False, 9)])

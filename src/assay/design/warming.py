@@ -5,41 +5,83 @@ watched until their throughput is steady. That leaves more of the time for what 
 little of it on a restless machine, where few looks are steady and a watched warm-up runs to its bound. Should
 a later one not be warm, rule S2 sees it in the measured windows.
 
+A level may seem to hold while a server is cold. So a watched warm-up counts only where what was measured
+behind it is near the best of its server under that load, and what it says is too short once a server that was
+warmed up for so long, or longer, was not near it.
+
 Builds of one program warm up alike, so what each was seen to need counts for all of them: a machine that
 moves the level of one late in its only watched warm-up would else keep every one that follows at its bound.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from assay.stats import rate_per_s
 from assay.values.design import WarmUp
 from assay.values.run import Run
+from assay.values.trial import Trial
 
 LEAST_NS = 300_000_000
 """Three slices of a warm-up in turns: a compiled server is at its level in the first."""
 _MARGIN = 1.5
 """The last change of level lay within the first third of what was watched; half as much again is safe."""
+_AT_LEVEL = 0.8
+"""Of the best rate: trials of a warm server were seen to differ by up to 17 % on two shared cores, and a JVM
+that was half cold came to a sixth, a third and two fifths of it."""
+_AGAIN = 2
+"""Times as many are watched at most, where some do not count: it may be the machine that is restless."""
 
 
 def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
     """The warm-up of the next trial of `case`, once `watched` trials of its server under its load were
-    watched until they were steady: a control's trials are its original's, too."""
+    watched until they were steady, and were warm: a control's trials are its original's, too."""
     whole = run.header.design.warm_ups[case]
     if whole.max_ns == 0:
         return whole
     cases = {one.id: one for one in run.header.cases}
     load, server = (cases[case].workload, cases[case].load), cases[case].server
-    shown = [
-        (cases[trial.case].server, trial.warm_up.changes_ns[-1] if trial.warm_up.changes_ns else 0)
-        for trial in run.trials
-        if (cases[trial.case].workload, cases[trial.case].load) == load
-        and trial.warm_up is not None
-        and trial.warm_up.bound_ns == whole.max_ns
-    ]
-    own = [last_ns for of, last_ns in shown if of == server]
-    if len(own) < watched:
-        return whole
+    by_server: dict[str, list[Trial]] = {}
+    for trial in run.trials:
+        if (cases[trial.case].workload, cases[trial.case].load) == load and trial.warm_up is not None:
+            by_server.setdefault(cases[trial.case].server, []).append(trial)
+    follows = cases[case].later
+    shown = {of: _Shown(trials, whole, follows=follows) for of, trials in by_server.items()}
+    own = shown.get(server, _Shown((), whole, follows=follows))
     weave = run.header.design.weave
-    alike = [last_ns for _, last_ns in shown] if weave is not None and weave.alike else own
-    # Of several that were watched the shortest: the machine's own noise only adds.
-    needed_ns = min(max(whole.min_ns, round(_MARGIN * min(alike))), whole.max_ns)
+    alike = shown.values() if weave is not None and weave.alike else (own,)
+    counted = [needed_ns for each in alike for needed_ns in each.counted]
+    long_enough = [needed_ns for needed_ns in counted if not own.too_short(needed_ns)]
+    if (len(own.counted) < watched or not long_enough) and own.watched < _AGAIN * watched:
+        return whole
+    # Of several that are long enough the shortest: the machine's own noise only adds.
+    needed_ns = min(long_enough) if long_enough else max(counted, default=whole.max_ns)
     return WarmUp(min_ns=needed_ns, max_ns=needed_ns)
+
+
+class _Shown:
+    """What the trials of a server under a load show: how many were `watched`, and for how long those that
+    count say that it has to be warmed up. A load that follows from others (`follows`) is offered at a rate,
+    so that what comes back tells nothing of how warm a server is: all of them count."""
+
+    def __init__(self, trials: Sequence[Trial], whole: WarmUp, *, follows: bool) -> None:
+        rates = [rate_per_s(trial.measurement) if trial.measurement else 0.0 for trial in trials]
+        least = 0.0 if follows else _AT_LEVEL * max(rates, default=0.0)
+        self.watched = 0
+        self.counted: list[int] = []
+        self._went_by: list[tuple[int, bool]] = []
+        for trial, rate in zip(trials, rates, strict=True):
+            seen = trial.warm_up
+            assert seen is not None  # they are what is shown here
+            if seen.bound_ns == whole.max_ns:
+                self.watched += 1
+            elif trial.measurement is not None:
+                self._went_by.append((seen.bound_ns, rate >= least))
+            if seen.bound_ns == whole.max_ns and rate >= least:
+                changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
+                self.counted.append(min(max(whole.min_ns, round(_MARGIN * changed_ns)), whole.max_ns))
+
+    def too_short(self, needed_ns: int) -> bool:
+        """Whether the server was cold after as long or longer, and never warm after as long or less."""
+        cold = any(bound_ns >= needed_ns and not at_level for bound_ns, at_level in self._went_by)
+        return cold and not any(bound_ns <= needed_ns and at_level for bound_ns, at_level in self._went_by)
