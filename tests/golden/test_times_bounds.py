@@ -16,7 +16,7 @@ from test_run_output import rendered
 from test_run_page import named
 
 from assay.compare import compare
-from assay.report import comparison, load, load_json, terminal
+from assay.report import comparison, html, load, load_json, terminal
 from assay.report import format as fmt
 from assay.report.exports import benchmarks, table
 from assay.report.model import latency, rows
@@ -263,3 +263,11 @@ def test_a_table_of_open_loops_that_is_folded_says_each_load_again() -> None:
     text = rendered(terminal.summary(rated()), 60)
     head = text[text.index("Response time") :]
     assert len(re.findall(r"^ *server +load", head, re.MULTILINE)) > 1
+
+
+def test_on_the_page_the_reach_of_a_wide_time_stands_below_it_so_that_the_table_fits() -> None:
+    run = scattered(3.3, 896.0, 3.3, 850.0, 3.4)
+    page = html.render(run)
+    figure, reach = told_of_go(run)["p99"].split(" (", 1)
+    assert f'<span>{figure} <span class="under">({reach}</span></span>' in page
+    assert ".under { display: block; }" in page
