@@ -164,7 +164,11 @@ fn parts_count_from_the_agreed_instant_however_late_they_begin() {
     }
     let (early, late) = (finish(&early), finish(&late));
     assert_eq!(early.started_at_unix_ns, late.started_at_unix_ns);
-    assert!(late.started_late_ns >= 1_000 * MS, "{}", late.started_late_ns);
+    assert!(
+        late.started_late_ns >= 1_000 * MS,
+        "{}",
+        late.started_late_ns
+    );
     assert!(early.started_late_ns < late.started_late_ns);
     assert!(
         late.started_at_monotonic_ns
