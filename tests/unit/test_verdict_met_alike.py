@@ -1,4 +1,4 @@
-"""What meets cases alike bounds their figures and leaves their order: rules H1 and H2, judged."""
+"""What meets cases alike bounds their figures and leaves their order: H1, H2, between builds G1, M7."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 from judged import windowed
-from made_runs import case, measurement, plan, run, steady_run, trial, with_trials
+from made_runs import case, measurement, plan, run, server, steady_run, trial, with_trials
+from msgspec.structs import replace
 
+from assay.values.measurement import Measurement
 from assay.values.run import Judgement
+from assay.values.sitting import ALIKE_NS, Weave
 from assay.values.trial import HostSeen
 from assay.verdict import judge
 
@@ -56,3 +59,60 @@ def test_what_met_all_alike_takes_no_place_from_a_case_that_is_known_from_above(
     assert {row.case: row.tier for row in judged.ranking} == {"b": 1, "a": 2}
     alone = judge(run([case("a")], trials[:6]), 0)
     assert "limits in both directions leave nothing known" in alone.ranking[0].reason
+
+
+CLIENT_FULL = HostSeen(load_average_1m=1.0, steal_share=0.0, client_cpus_idle_share=0.16)
+
+
+def two_builds(*, alike: bool, slow: dict[str, Any] | None = None) -> Judgement:
+    """Two servers 5 % apart, whose cores were 81 % busy while the client had no time to spare."""
+    held = {"host": CLIENT_FULL, "server": server(cpu_share=0.81, cpu_ns=8_100_000_000)}
+    made = with_trials(steady_run({"lean": 10_500, "heavy": 10_000}), {"lean": held, "heavy": slow or held})
+    weave = Weave(least_slice_ns=ALIKE_NS, alike=alike)
+    design = replace(made.header.design, weave=weave)
+    return judge(replace(made, header=replace(made.header, design=design)), 0)
+
+
+def test_builds_of_one_program_before_one_client_without_time_keep_their_order() -> None:
+    """Beside another program neither the client's core nor the servers' have the time that they need; what
+    that costs an answer, it costs both."""
+    judged = two_builds(alike=True)
+    assert {"G1", "M7"} <= {finding.code for finding in judged.findings}
+    (pair,) = judged.comparisons
+    assert pair.ratio is not None and pair.known is not None
+    assert (pair.a, pair.shown) == ("lean", True)
+    # The truth is as far apart as that, or farther.
+    assert (pair.known.low, pair.known.high) == (pair.ratio.low, None)
+    assert {limit.code for limit in pair.known.limits} == {"G1", "M7"}
+
+
+def test_answers_of_unlike_servers_may_cost_the_client_unlike_time() -> None:
+    (pair,) = two_builds(alike=False).comparisons
+    assert pair.known is not None and pair.known.low is not None
+    assert not pair.shown and pair.known.low < 1
+
+
+def test_what_held_back_one_build_alone_bounds_that_one() -> None:
+    """A lock that idles the cores of one of two builds did not meet both."""
+    (pair,) = two_builds(alike=True, slow={"server": server(cpu_share=0.99)}).comparisons
+    assert pair.known is not None and pair.ratio is not None
+    assert pair.known.high is not None and pair.ratio.high is not None
+    assert pair.known.high > pair.ratio.high * 1.5  # lean may do more; that it is faster is known
+    assert pair.shown
+
+
+def stalled(seen: Measurement | None) -> Measurement:
+    assert seen is not None
+    return replace(seen, workers=tuple(replace(one, largest_stall_ns=300_000_000) for one in seen.workers))
+
+
+def test_a_generator_that_stood_still_did_not_meet_two_builds_alike() -> None:
+    """It stands still in the turn of one of them."""
+    busy = {"server": server(cpu_share=0.81, cpu_ns=8_100_000_000)}
+    rates = {"lean": 10_500, "heavy": 10_000}
+    made = with_trials(steady_run(rates), dict.fromkeys(rates, busy))
+    trials = tuple(replace(one, measurement=stalled(one.measurement)) for one in made.trials)
+    design = replace(made.header.design, weave=Weave(least_slice_ns=ALIKE_NS, alike=True))
+    judged = judge(replace(made, trials=trials, header=replace(made.header, design=design)), 0)
+    assert "G2" in {finding.code for finding in judged.findings}
+    assert not judged.comparisons[0].shown

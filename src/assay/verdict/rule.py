@@ -90,7 +90,8 @@ class Rule:
     `exempt` are the roles of cases that the rule has nothing to say about. A `shared` rule
     speaks of a cause that the cases have in common: when it meets all of them, it says so once.
     A `passing` rule speaks of disturbances that come and go: one odd trial among many is a note.
-    One that is asked `last` looks at what the others made void.
+    One that is asked `last` looks at what the others made void. One that `met_alike` bounds what met builds
+    of one program that took turns alike: their answers cost the client the same.
     """
 
     code: str
@@ -106,6 +107,7 @@ class Rule:
     shared: bool = False
     passing: bool = False
     last: bool = False
+    met_alike: bool = False
 
     @property
     def effect_words(self) -> str:

@@ -150,5 +150,6 @@ M7 = CaseRule(
         "pool."
     ),
     exempt=frozenset({"ceiling"}),
+    met_alike=True,
     check=not_server_bound,
 )
