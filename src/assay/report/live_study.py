@@ -117,14 +117,14 @@ def _means(seen: Seen) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for justify in ("left", "right", "left"):
         table.add_column(justify=justify, no_wrap=True)
-    run = seen.run
+    run, blocks = seen.run, blocks_of(seen.run)
     shown = [case for case in run.header.cases if any(trial.case == case.id for trial in run.trials)]
     for case in shown[:MOST_CASES]:
         rates = [rate_per_s(t.measurement) for t in run.trials if t.case == case.id and t.measurement]
         # The rates of a search are asked, not found: the last says where it stands, their mean nothing.
         shown_per_s = rates[-1:] if case.search else rates
         mean = fmt.rate(sum(shown_per_s) / len(shown_per_s)) if rates else "failed"
-        done = f"{len(rates)} of {case.trials(blocks_of(run))}"
+        done = f"{len(rates)} of {case.trials(blocks)}"
         table.add_row(seen.name(case.id, 40), mean, Text(done, FAINT))
     if len(shown) > MOST_CASES:
         table.add_row(Text(f"and {len(shown) - MOST_CASES} more", FAINT))
