@@ -23,7 +23,17 @@ from assay.verdict.effects import noise_floor, withheld
 from assay.verdict.load import Load, Machine
 from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, RunThresholds
-from assay.verdict.rule import CaseRule, Hit, LoadRule, PairRule, Rule, RunRule, Thresholds, TrialsRule
+from assay.verdict.rule import (
+    BETWEEN_BUILDS,
+    CaseRule,
+    Hit,
+    LoadRule,
+    PairRule,
+    Rule,
+    RunRule,
+    Thresholds,
+    TrialsRule,
+)
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -155,7 +165,12 @@ def _between_builds(rule: Rule, finding: Finding, run: RunSeen) -> Finding:
     place of the server added the same to each answer of both, which brings their ratio nearer to 1 and does
     not turn it."""
     weave = run.header.design.weave
-    if weave is None or not weave.alike or not rule.met_alike or finding.on_throughput != "at least":
+    if (
+        weave is None
+        or not weave.alike
+        or BETWEEN_BUILDS not in rule.effects
+        or finding.on_throughput != "at least"
+    ):
         return finding
     return msgspec.structs.replace(finding, on_comparison="at least")
 

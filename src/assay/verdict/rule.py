@@ -63,6 +63,8 @@ class Effects:
 NONE = Effects()
 VOID = Effects("void", "void")
 TIMES_VOID = Effects(times="void")
+BETWEEN_BUILDS = Effects(comparison="at least", when="of both of two builds of one program that took turns")
+"""What such a finding does beside its other effects: their answers cost the client the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +92,7 @@ class Rule:
     `exempt` are the roles of cases that the rule has nothing to say about. A `shared` rule
     speaks of a cause that the cases have in common: when it meets all of them, it says so once.
     A `passing` rule speaks of disturbances that come and go: one odd trial among many is a note.
-    One that is asked `last` looks at what the others made void. One that `met_alike` bounds what met builds
-    of one program that took turns alike: their answers cost the client the same.
+    One that is asked `last` looks at what the others made void.
     """
 
     code: str
@@ -107,7 +108,6 @@ class Rule:
     shared: bool = False
     passing: bool = False
     last: bool = False
-    met_alike: bool = False
 
     @property
     def effect_words(self) -> str:

@@ -10,7 +10,16 @@ from assay.values.finding import Subject
 from assay.values.trial import Carried
 from assay.verdict.load import Load
 from assay.verdict.pace import paced_by_server, why_unbounded
-from assay.verdict.rule import CaseRule, Effects, Hit, LoadRule, RunRule, Threshold, Thresholds
+from assay.verdict.rule import (
+    BETWEEN_BUILDS,
+    CaseRule,
+    Effects,
+    Hit,
+    LoadRule,
+    RunRule,
+    Threshold,
+    Thresholds,
+)
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, duration, exact_duration, exact_percent, percent, rate
 
@@ -104,7 +113,7 @@ G1 = LoadRule(
     code="G1",
     title="the generator was saturated",
     severities=("withheld",),
-    effects=(_GENERATOR_FULL, _SERVER_SET_THE_PACE, _SENT_LATE),
+    effects=(_GENERATOR_FULL, _SERVER_SET_THE_PACE, _SENT_LATE, BETWEEN_BUILDS),
     thresholds=(
         Threshold("idle", 0.20, "share", "idle share that each generator core must keep"),
         Threshold("send_lag", 1e6, "ns", "p99 of send lag that a spinning pacer may have"),
@@ -125,7 +134,6 @@ G1 = LoadRule(
     ),
     exempt=frozenset({"ceiling"}),
     by_generator=True,
-    met_alike=True,
     check=generator_saturated,
 )
 
@@ -211,7 +219,7 @@ G5 = CaseRule(
     code="G5",
     title="close to the generator's ceiling",
     severities=("flagged", "withheld"),
-    effects=(_NEAR, _BELOW, _NEAR_ITS_OWN, _BELOW_ITS_OWN),
+    effects=(_NEAR, _BELOW, _NEAR_ITS_OWN, _BELOW_ITS_OWN, BETWEEN_BUILDS),
     thresholds=(
         Threshold(
             "flagged", 0.70, "share", "share of the null server's throughput above which a case is flagged"
@@ -227,7 +235,6 @@ G5 = CaseRule(
     source="MLPerf's null system under test; percentages ours",
     example="A Go server at 180,000/s where the null server reaches 235,000/s (77 %): flagged.",
     exempt=frozenset({"ceiling"}),
-    met_alike=True,
     check=near_ceiling,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.load import Load
-from assay.verdict.rule import CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
+from assay.verdict.rule import BETWEEN_BUILDS, CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen, intended_between
 from assay.verdict.words import counted, duration, percent
 
@@ -132,7 +132,10 @@ M7 = CaseRule(
     code="M7",
     title="not server-bound",
     severities=("flagged",),
-    effects=(Effects("at least", because="something else than the server set the pace", held_back=True),),
+    effects=(
+        Effects("at least", because="something else than the server set the pace", held_back=True),
+        BETWEEN_BUILDS,
+    ),
     thresholds=(
         Threshold("busy", 0.90, "share", "busy share of the server's cores from which it set the pace"),
     ),
@@ -150,6 +153,5 @@ M7 = CaseRule(
         "pool."
     ),
     exempt=frozenset({"ceiling"}),
-    met_alike=True,
     check=not_server_bound,
 )
