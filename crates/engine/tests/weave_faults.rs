@@ -76,7 +76,10 @@ fn an_answer_that_comes_while_the_lane_rests_counts_for_nobody() {
     assert_eq!(slow.measurement.failed, 0);
     assert!(slow.late > 0);
     assert_eq!(slow.measurement.books.completed, slow.late);
-    assert!(slow.slices.iter().all(|slice| slice.carried > 0));
+    // What a slice begins is under way at its end; the machine may have had no time for one of them at all.
+    let slices = &slow.slices;
+    assert!(slices.iter().all(|slice| slice.carried >= slice.started));
+    assert!(slices.iter().any(|slice| slice.started > 0));
     assert!(measured.lanes[1].measurement.completed > 0);
 }
 
