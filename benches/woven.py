@@ -3,8 +3,9 @@
 Two servers stand, the same engine loads them, and each block gives both the same time: at one go, one after
 the other, or in turns of some length; all layouts meet the machine in the same minutes. A block comes to one
 log ratio. The same program twice says how much a layout scatters where there is nothing to see; unlike
-programs whether the mean moves with the length of a turn; builds whose CPU time a request is known, by their
-own clocks, whether it is right.
+programs whether the mean moves with the length of a turn, and how far the product is off with the length that
+it begins with for them, slices with and without their first fifths (which it leaves out where they differ:
+rule T2); builds whose CPU time a request is known, by their own clocks, whether it is right.
 """
 
 from __future__ import annotations
@@ -26,19 +27,25 @@ from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import Cores, Unavailable, serving_nginx, serving_null_process
 
 from assay import engine
+from assay.design.lengths import lengths_for
 from assay.errors import AssayError
 from assay.settings import Settings
 from assay.stats.woven import ratio_by_cycle
 from assay.sut import find_server, prepare, read_contract
 from assay.sut.server import start
 from assay.values.plan import Closed, LoadPlan, Request, StopAfter
-from assay.values.weave import LaneMeasurement, WovenPlan
+from assay.values.sitting import UNLIKE_NS, Weave
+from assay.values.weave import LaneMeasurement, Slice, WovenPlan
 
 SETTLE_NS = 5_000_000
 LAYOUTS_MS = (0, 1000, 500, 250, 100, 50)
 """Length of a turn; 0 is one after the other."""
+_AGREES = 1.0
+"""By how much (%) the product's ratio of unlike programs may be off that of trials one after the other."""
 BLOCK_S = 2.0
 BLOCKS = 12
+_WARM_BLOCKS = 6
+"""Of unlike programs, before any counts: one may compile itself while it runs."""
 MINUTES = 14.0
 """For how long blocks go on at most, all pairs together."""
 _COST_NS = 10_000
@@ -112,22 +119,50 @@ def _pairs() -> tuple[Pair, ...]:
 
 def _compared(pair: Pair, blocks: int, until: float) -> Iterator[Figure]:
     """The log ratios of each layout's blocks, told."""
-    logs: dict[int, list[float]] = {layout: [] for layout in LAYOUTS_MS}
     clocks: list[float] = []
+    later: list[float] = []
     order = random.Random(1)
     with pair.a() as a, pair.b() as b:
-        _block((a, b), 250)  # warm
+        unlike = not pair.same and not pair.clocked
+        for _ in range(_WARM_BLOCKS if unlike else 1):
+            warm = _block((a, b), 250)
+        chosen = _chosen_ms(warm) if unlike else None
+        layouts = sorted({*LAYOUTS_MS, *([chosen] if chosen else [])})
+        logs: dict[int, list[float]] = {layout: [] for layout in layouts}
         for block in range(blocks):
             if block >= 3 and time.monotonic() > until:
                 break
-            for layout in order.sample(LAYOUTS_MS, len(LAYOUTS_MS)):
+            for layout in order.sample(layouts, len(layouts)):
                 before = [one.cpu_s() for one in (a, b)]
                 lanes = _block((a, b), layout)
                 used = [one.cpu_s() - began for one, began in zip((a, b), before, strict=True)]
-                logs[layout].append(_log_ratio(lanes))
+                logs[layout].append(_log_ratio(lanes, _whole))
+                if layout == chosen:
+                    later.append(_log_ratio(lanes, _later))
                 clocks.append(math.log(used[1] / used[0] * _answers(lanes[0]) / _answers(lanes[1])))
     sys.stderr.write(f"  {pair.name}: {len(logs[0])} blocks\n")
     yield from _told(pair, logs, clocks)
+    if chosen:
+        yield from _told_of_product(pair, chosen, logs[chosen], later, logs[0])
+
+
+def _chosen_ms(lanes: Sequence[LaneMeasurement]) -> int:
+    """The length that the product begins with for unlike servers whose slices were these."""
+    seen = {str(number): lane.slices for number, lane in enumerate(lanes)}
+    return lengths_for(Weave(least_slice_ns=UNLIKE_NS), seen).slice_ns // 1_000_000
+
+
+def _told_of_product(
+    pair: Pair, chosen: int, whole: Sequence[float], later: Sequence[float], one_go: Sequence[float]
+) -> Iterator[Figure]:
+    """How far it is off at its own length, with whole slices and without their first fifths."""
+    parts = {"": whole, ", without their first fifths": later}
+    for part, logs in parts.items():
+        off = abs(statistics.fmean(logs) - statistics.fmean(one_go))
+        error = math.hypot(*(statistics.stdev(each) / math.sqrt(len(each)) for each in (logs, one_go)))
+        spread = Spread(*(100 * math.expm1(max(0.0, log)) for log in (off, off - error, off + error)))
+        words = f"{pair.name}, in turns of {chosen} ms, as the product begins{part}"
+        yield Figure(f"{words}: off one after the other by (± standard error)", spread, "%", _AGREES)
 
 
 def _told(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[float]) -> Iterator[Figure]:
@@ -171,11 +206,17 @@ def _block(servers: Sequence[Standing], slice_ms: int) -> tuple[LaneMeasurement,
     return measured
 
 
-def _log_ratio(lanes: Sequence[LaneMeasurement]) -> float:
-    a, b = (
-        {one.cycle: one.completed / one.length_ns for one in lane.slices if one.phase == "measured"}
-        for lane in lanes
-    )
+def _whole(one: Slice) -> float:
+    return one.completed / one.length_ns
+
+
+def _later(one: Slice) -> float:
+    """The rate of the last four fifths."""
+    return (one.completed - one.early_completed) / (0.8 * one.length_ns)
+
+
+def _log_ratio(lanes: Sequence[LaneMeasurement], rate: Callable[[Slice], float]) -> float:
+    a, b = ({one.cycle: rate(one) for one in lane.slices if one.phase == "measured"} for lane in lanes)
     return statistics.fmean(ratio_by_cycle(a, b))
 
 
