@@ -39,6 +39,8 @@ MINUTES = 14.0
 _OURS = 0.75
 """The share of the minutes that turns have, which come first: what is required is required of them."""
 LONGEST_S = 600.0
+_QUICK_S = 30
+"""A question that allows more load than this is a long one."""
 WRK_S = 10
 """How long people let wrk run."""
 _ROW = 3
@@ -114,8 +116,8 @@ class Cell:
 
 
 def run(effort: Effort) -> Outcome:
-    """Calibrate; then each way by itself, a try of each question in turn, until the tries or the minutes that
-    it has are over: three quarters of them for turns."""
+    """Calibrate; then each way by itself, a try of each question in turn, the quick questions first, until
+    the tries or the minutes that it has are over: three quarters of them for turns."""
     tries = effort.tries or max(1, round(TRIES * effort.share))
     deadline = time.monotonic() + 60 * (effort.minutes or MINUTES)
     made: dict[Cell, list[Try]] = {
@@ -137,7 +139,7 @@ def run(effort: Effort) -> Outcome:
         part = _OURS if left == len(WAYS) else 1 / left
         until = time.monotonic() + (deadline - time.monotonic()) * part
         cells = [cell for cell in made if cell.way == way]
-        for seed, cell in itertools.product(range(tries), cells):
+        for seed, cell in _in_order(cells, tries):
             if time.monotonic() < until and way not in missing:
                 try:
                     made[cell].append(_tried(cell, heavy[cell.question.apart], seed))
@@ -150,6 +152,14 @@ def run(effort: Effort) -> Outcome:
     )
     gaps = tuple(f"{way}: {why}" for way, why in missing.items())
     return Outcome(BENCHMARK.name, BENCHMARK.title, how, figures=tuple(figures), missing=gaps)
+
+
+def _in_order(cells: Sequence[Cell], tries: int) -> Iterator[tuple[int, Cell]]:
+    """A try of each in turn; questions that take minutes come last, so that the others have all of theirs."""
+    long = [cell for cell in cells if cell.question.alone_s > _QUICK_S]
+    quick = [cell for cell in cells if cell not in long]
+    for each in (quick, long):
+        yield from itertools.product(range(tries), each)
 
 
 def _tried(cell: Cell, heavy_ns: int, seed: int) -> Try:
