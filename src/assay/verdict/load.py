@@ -219,6 +219,8 @@ class Load:
     """The shortest settle time between those pieces; None where it took no turns."""
     beside: tuple[float, ...] = ()
     """For each window what the other servers of its sitting did in that cycle, as a share of their mean."""
+    resting_cores: float = 0.0
+    """How many cores those kept busy in its slices, though it was not their turn."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""

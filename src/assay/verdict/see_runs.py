@@ -34,8 +34,10 @@ def see_run(run: Run) -> RunSeen:
     capacities = {case: found.capacity for case, found in answers_of(run).items() if found}
     kin = {case.id: case.control_of or case.id for case in run.header.cases}
     beside: dict[int, tuple[float, ...]] = {}
+    resting: dict[int, float] = {}
     for sitting in run.sittings:
         beside |= _beside(sitting, kin)
+        resting |= _resting(sitting)
     cases = []
     for case in run.header.cases:
         trials = tuple(trial for trial in run.trials if trial.case == case.id)
@@ -54,7 +56,13 @@ def see_run(run: Run) -> RunSeen:
         )
         follows = case.load == AS_GIVEN
         told = tuple(
-            replace(load, of_run=of_run, follows=follows, beside=beside.get(trial.number, ()))
+            replace(
+                load,
+                of_run=of_run,
+                follows=follows,
+                beside=beside.get(trial.number, ()),
+                resting_cores=resting.get(trial.number, 0.0),
+            )
             for trial, load in zip(seen.measured, loads, strict=True)
         )
         cases.append(replace(seen, loads=told))
@@ -87,6 +95,19 @@ def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, 
         courses = [[rate / level for rate in each] for each in others if (level := sum(each) / len(each)) > 0]
         if courses:
             found[number] = tuple(map(statistics.fmean, zip(*courses, strict=True)))
+    return found
+
+
+def _resting(sitting: Sitting) -> dict[int, float]:
+    """By the number of each trial, how many cores the other servers kept busy in its slices; those that could
+    not be looked at are left out."""
+    found: dict[int, float] = {}
+    for place, trial in enumerate(sitting.trials):
+        own = [seen for seen in sitting.turns if seen.lane == place]
+        length_ns = sum(seen.length_ns for seen in own)
+        if length_ns:
+            rested = (used for seen in own for lane, used in enumerate(seen.cpu_ns) if lane != place)
+            found[trial.number] = sum(filter(None, rested)) / length_ns
     return found
 
 

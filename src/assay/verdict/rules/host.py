@@ -80,14 +80,24 @@ def machine_disturbed(load: Load, thresholds: Thresholds) -> Hit | None:
         return Hit("flagged", evidence, figures | {"throttled_share": throttled}, gravity=1)
     others = _others(load)
     if others is not None and others > thresholds["others"]:
-        evidence = f"other programs kept {others:.1f} cores busy"
-        return Hit("flagged", evidence, figures | {"others_cores": others}, gravity=others)
+        figures |= {"others_cores": others, "resting_cores": load.resting_cores}
+        return Hit("flagged", _who_was_busy(others, load.resting_cores), figures, gravity=others)
     fastest = load.of_run.fastest_mhz if load.of_run else None
     if host.mhz and fastest and host.mhz < fastest * (1 - thresholds["frequency"]):
         # A reading of an instant, not a mean over the trial: worth a word, no more.
         evidence = f"the clock read {host.mhz:,.0f} MHz, in another trial {fastest:,.0f}"
         return Hit("note", evidence, figures | {"mhz": host.mhz, "fastest_mhz": fastest})
     return None
+
+
+def _who_was_busy(others: float, resting: float) -> str:
+    """Of so many cores what servers kept busy whose turn it was not: they are ours, and no other program."""
+    if round(resting, 1) == 0:
+        return f"other programs kept {others:.1f} cores busy"
+    rested = min(resting, others)
+    told = f"servers of its sitting that rested kept {rested:.1f} cores busy (T1 says whose)"
+    left = round(others - resting, 1)
+    return f"{told}, other programs {left:.1f}" if left > 0 else told
 
 
 def _others(load: Load) -> float | None:
