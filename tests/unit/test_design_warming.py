@@ -49,6 +49,15 @@ def test_the_first_trial_shows_how_long_the_others_are_warmed_up() -> None:
     assert warm_up_for(begun(first, whole=NONE), "A", 1) == NONE
 
 
+def test_a_server_that_climbed_to_the_end_of_its_warm_up_needs_all_of_it() -> None:
+    # A JVM beside others, whose level rose by 63 % from half to half and never in a step, was given 2 s.
+    seen = WarmUpSeen(steady=False, bound_ns=WHOLE.max_ns, reason="its halves differ by 63 %", rising=True)
+    climbed = trial("A", 0, measurement(1000), warm_up=seen)
+    assert warm_up_for(begun(climbed), "A", 1) == WarmUp(min_ns=WHOLE.max_ns, max_ns=WHOLE.max_ns)
+    stepped = warmed("A (again)", 0, 4_000_000_000)
+    assert warm_up_for(begun(climbed, stepped), "A", 1).max_ns == 6_000_000_000
+
+
 @pytest.mark.parametrize("other", ["B", "A busy"])
 def test_the_warm_up_of_another_server_or_under_another_load_shows_nothing(other: str) -> None:
     first = warmed("A", 0, 2_000_000_000)

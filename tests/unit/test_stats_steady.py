@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from assay.stats.partition import partition
-from assay.stats.steady import SteadyState, steady_state
+from assay.stats.steady import SteadyState, steady_state, warm_up_state
 from assay.values.measurement import Window
 
 WIDTH = 100_000_000
@@ -210,3 +210,16 @@ def test_no_cut_is_better_than_the_partition(values: list[float], penalty: float
 )
 def test_windows_that_are_too_few_are_counted(count: int, said: str) -> None:
     assert steady_state(windows([100.0] * count)).reason == said
+
+
+def test_a_climb_without_a_step_is_told_from_a_level() -> None:
+    """Twenty slices of a JVM that warms up beside others: too restless for a change of level to be found."""
+    drawn = np.random.default_rng(3)
+    climbs, levels = 0, 0
+    for _ in range(40):
+        noise = drawn.uniform(0.5, 1.5, 20)
+        climb = warm_up_state(windows((400 + 40 * np.arange(20)) * noise, 750_000_000))
+        fall = warm_up_state(windows((1200 - 40 * np.arange(20)) * noise, 750_000_000))
+        climbs += climb.rising or bool(climb.changes_ns)
+        levels += warm_up_state(windows(1000 * noise, 750_000_000)).rising or fall.rising
+    assert climbs >= 30 and levels == 0

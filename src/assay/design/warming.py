@@ -5,9 +5,10 @@ watched until their throughput is steady. That leaves more of the time for what 
 little of it on a restless machine, where few looks are steady and a watched warm-up runs to its bound. Should
 a later one not be warm, rule S2 sees it in the measured windows.
 
-A level may seem to hold while a server is cold. So a watched warm-up counts only where what was measured
-behind it is near the best of its server under that load, and what it says is too short once a server that was
-warmed up for so long, or longer, was not near it.
+A server that climbed without a step to the end of its warm-up needs all of it: no step is no sign that it was
+warm from the first request on. A level may seem to hold while a server is cold. So a watched warm-up counts
+only where what was measured behind it is near the best of its server under that load, and what it says is too
+short once a server that was warmed up for so long, or longer, was not near it.
 
 Builds of one program warm up alike, so what each was seen to need counts for all of them: a machine that
 moves the level of one late in its only watched warm-up would else keep every one that follows at its bound.
@@ -20,7 +21,7 @@ from collections.abc import Sequence
 from assay.stats import rate_per_s
 from assay.values.design import WarmUp
 from assay.values.run import Run
-from assay.values.trial import Trial
+from assay.values.trial import Trial, WarmUpSeen
 
 LEAST_NS = 300_000_000
 """Three slices of a warm-up in turns: a compiled server is at its level in the first."""
@@ -59,6 +60,13 @@ def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
     return WarmUp(min_ns=needed_ns, max_ns=needed_ns)
 
 
+def _needed_ns(seen: WarmUpSeen, whole: WarmUp) -> int:
+    """What a watched warm-up says that its server needs: all of it where the server was still getting faster
+    at its end, without a step at which that ended."""
+    changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
+    return whole.max_ns if seen.rising else min(max(whole.min_ns, round(_MARGIN * changed_ns)), whole.max_ns)
+
+
 class _Shown:
     """What the trials of a server under a load show: how many were `watched`, and for how long those that
     count say that it has to be warmed up. A load that follows from others (`follows`) is offered at a rate,
@@ -78,8 +86,7 @@ class _Shown:
             elif trial.measurement is not None:
                 self._went_by.append((seen.bound_ns, rate >= least))
             if seen.bound_ns == whole.max_ns and rate >= least:
-                changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
-                self.counted.append(min(max(whole.min_ns, round(_MARGIN * changed_ns)), whole.max_ns))
+                self.counted.append(_needed_ns(seen, whole))
 
     def too_short(self, needed_ns: int) -> bool:
         """Whether the server was cold after as long or longer, and never warm after as long or less."""

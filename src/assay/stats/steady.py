@@ -49,7 +49,8 @@ class SteadyState(NamedTuple):
     """Whether, and from when on, a series was steady. Times count as the windows' own do.
 
     `reason` says why not where `steady` is False. `changes_ns` are all changes of level that
-    count. `window_ns` is the width at which the series was judged.
+    count. `window_ns` is the width at which the series was judged. `rising`: behind the last of them the
+    second half served more than the first, by more than that of a steady series may.
     """
 
     steady: bool
@@ -59,6 +60,7 @@ class SteadyState(NamedTuple):
     window_ns: int
     level_per_s: float
     halves_difference: float
+    rising: bool = False
 
 
 class _Segment(NamedTuple):
@@ -119,6 +121,8 @@ def _judge_series(
         window_ns=window_ns,
         level_per_s=fmean(settled),
         halves_difference=drift.halves,
+        rising=drift.halves > max(HALVES_DIFFER, drift.halves_noise * STANDARD_ERRORS / errors)
+        and _rises(settled),
     )
 
 
@@ -281,6 +285,10 @@ def _drift(series: Series, errors: float) -> _Drift:
     error = math.hypot(_deviation(first), _deviation(second)) / math.sqrt(len(first)) / level
     noise = errors * error * math.sqrt((1 + r) / (1 - r))
     return _Drift(halves, noise, quartiles / level, 1.36 * noise)
+
+
+def _rises(series: Series) -> bool:
+    return fmean(series[len(series) // 2 :]) > fmean(series[: len(series) // 2])
 
 
 def _tenths_deviation(series: Series) -> float:

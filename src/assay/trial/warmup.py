@@ -36,6 +36,7 @@ def warmed_up(windows: Sequence[Window], rule: WarmUp) -> WarmUpSeen | None:
         reason=reason,
         changes_ns=state.changes_ns,
         took_ns=elapsed_ns,
+        rising=state.rising,
     )
 
 

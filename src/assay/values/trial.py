@@ -194,13 +194,15 @@ class WarmUpSeen(Value, frozen=True, kw_only=True):
     """How a warm-up ended: with steady throughput, or at its bound (0: there was none), and `reason` says
     what was not steady. `changes_ns` are the changes of level within it, from the first request on. `took_ns`
     is for how long load was offered until then, what others had in their turns left out (not known of older
-    records)."""
+    records). `rising`: the server was still getting faster at its end, without a step at which that ended
+    (not known of older records, where it is False)."""
 
     steady: bool
     bound_ns: int
     reason: str = ""
     changes_ns: tuple[int, ...] = ()
     took_ns: int | None = None
+    rising: bool = False
 
 
 class Carried(Value, frozen=True, kw_only=True):
