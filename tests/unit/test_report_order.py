@@ -159,3 +159,17 @@ def test_the_answer_stands_first_in_markdown_and_in_json(
     told = json.loads(capsys.readouterr().out)
     assert next(iter(told)) == "answer" and told["answer"][0].startswith("java is fastest: 1.60 times")
     assert told["judgement"]["comparisons"][0]["shown"] is True
+
+
+def test_a_tie_that_all_pairs_together_make_tells_the_pair_that_is_apart_by_itself() -> None:
+    made = steady_run({name: 10_000 for name in "abcdefg"})
+    scattered = iter([2_000, 9_000, 4_000, 8_000, 3_000, 8_500])
+    trials = tuple(
+        msgspec.structs.replace(one, measurement=measurement(next(scattered))) if one.case == "g" else one
+        for one in made.trials
+    )
+    first, *_ = said(msgspec.structs.replace(made, trials=trials))
+    assert " and g share the first place: no difference between them was shown " in first
+    assert " for all pairs together (Holm), though by itself " in first
+    assert first.endswith("though by itself d is 2.03 times (1.05 to 3.94) g.")
+    assert "by itself" not in said(steady_run({"a": 10_000, "b": 10_000}))[0]

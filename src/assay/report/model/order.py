@@ -4,12 +4,13 @@ no more can be said."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.model.rows import Row, Section
 from assay.report.model.values import Answer
+from assay.stats.ratios import NOISE_FLOOR
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.run import Run
 
@@ -46,14 +47,31 @@ def _tie(run: Run, rows: Sequence[Row]) -> str:
     pairs = [(a, b, compared(run, a, b) or compared(run, b, a)) for a, b in combinations(rows, 2)]
     void = {(a.name, b.name): found.void for a, b, found in pairs if found and found.void}
     if not void:
-        return f"no difference between them was shown{_why(run, rows)}"
+        return _not_shown(run, rows)
     if len(void) == len(pairs) and len(set(void.values())) == 1:
         [codes, *_] = void.values()
         return f"they may not be compared ({', '.join(codes)})"
     told = [f"{a} and {b} may not be compared ({', '.join(codes)})" for (a, b), codes in void.items()]
     if len(void) < len(pairs):
-        told.append(f"else no difference between them was shown{_why(run, rows)}")
+        told.append(f"else {_not_shown(run, rows)}")
     return ", ".join(told)
+
+
+def _not_shown(run: Run, rows: Sequence[Row]) -> str:
+    """That no difference was shown, and why; and the largest that is one by its own interval, where it takes
+    all pairs of the group together, of which some differ by chance, to leave it open."""
+    said = f"no difference between them was shown{_why(run, rows)}"
+    apart = [
+        (found.ratio.value, faster, slower)
+        for faster, slower in permutations(rows, 2)
+        if (found := compared(run, faster, slower)) and found.ratio and not found.void and not found.shown
+        if found.known and found.known.low and found.known.low > 1 + NOISE_FLOOR
+    ]
+    if not apart:
+        return said
+    _, faster, slower = max(apart, key=lambda one: one[0])
+    pair = f"{faster.name} is {_ratio(run, faster, slower)} {slower.name}"
+    return f"{said} for all pairs together (Holm), though by itself {pair}"
 
 
 def _why(run: Run, rows: Sequence[Row]) -> str:
