@@ -162,7 +162,7 @@ def test_the_answer_stands_first_in_markdown_and_in_json(
 
 
 def test_a_tie_that_all_pairs_together_make_tells_the_pair_that_is_apart_by_itself() -> None:
-    made = steady_run({name: 10_000 for name in "abcdefg"})
+    made = steady_run(dict.fromkeys("abcdefg", 10_000))
     scattered = iter([2_000, 9_000, 4_000, 8_000, 3_000, 8_500])
     trials = tuple(
         msgspec.structs.replace(one, measurement=measurement(next(scattered))) if one.case == "g" else one

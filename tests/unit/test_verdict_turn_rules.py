@@ -391,8 +391,8 @@ def test_a_restless_machine_alone_is_no_reason() -> None:
     ("resting", "told"),
     [
         (0.0, "other programs kept 0.6 cores busy"),
-        (0.6, "servers of its sitting that rested kept 0.6 cores busy (T1 says whose)"),
-        (0.4, "servers of its sitting that rested kept 0.4 cores busy (T1 says whose), other programs 0.2"),
+        (0.6, "servers of its sitting that rested kept 0.6 cores busy"),
+        (0.4, "servers of its sitting that rested kept 0.4 cores busy, other programs 0.2"),
     ],
 )
 def test_what_resting_servers_used_is_not_blamed_on_other_programs(resting: float, told: str) -> None:

@@ -95,7 +95,7 @@ def _who_was_busy(others: float, resting: float) -> str:
     if round(resting, 1) == 0:
         return f"other programs kept {others:.1f} cores busy"
     rested = min(resting, others)
-    told = f"servers of its sitting that rested kept {rested:.1f} cores busy (T1 says whose)"
+    told = f"servers of its sitting that rested kept {rested:.1f} cores busy"
     left = round(others - resting, 1)
     return f"{told}, other programs {left:.1f}" if left > 0 else told
 
