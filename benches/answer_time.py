@@ -4,7 +4,7 @@ Two null servers that differ by a known share of the CPU time of a request, set 
 and checked by their own CPU clocks, are compared by `assay versus` in turns, by `assay versus` with trials
 one after the other, and by wrk: runs in turns until a paired t test has said p < 0.05 three times in a row.
 So is one build with itself (A/A). All of it on the machine as it is, and beside a program that is busy for
-half of every second. A try is right when the leaner build is called faster, within the load that the question
+half of the time. A try is right when the leaner build is called faster, within the load that the question
 allows; all of which goes to the two, without an A/A control, as wrk has none.
 """
 

@@ -2,8 +2,8 @@
 
 The kept records are those below the folder that ASSAY_RECORDS names (`results` otherwise): of each group
 of two or more candidates under a fair profile, whether it has a ranking. A fresh run is `assay run
-franklin`; it counts where all of its servers have a place. The other program is busy for half of every
-second on any core.
+franklin`; it counts where all of its servers have a place. The other program is busy for half of the
+time, on any core.
 
 Fresh runs take hours. Each that came to its end is kept below `results/answers/alone` or
 `results/answers/beside`, and the next start goes on behind those, judging them again; one that was broken
@@ -39,10 +39,17 @@ _RANKED = 0.9
 _ANSWERED = 0.95
 DRIFTS = "S2"
 """The rule that spoke in sixteen of twenty clean runs when it judged each trial by itself."""
-_HALF_BUSY = (
-    "import time\nwhile True:\n    end = time.monotonic() + 0.5\n"
-    "    while time.monotonic() < end:\n        pass\n    time.sleep(0.5)\n"
-)
+_HALF_BUSY = """
+import random, time
+lengths = random.Random(1)
+while True:
+    end = time.monotonic() + lengths.uniform(0.05, 0.95)
+    while time.monotonic() < end:
+        pass
+    time.sleep(lengths.uniform(0.05, 0.95))
+"""
+"""Busy for half of the time, in pieces like a build's. In pieces of exactly half a second it would keep step
+with blocks of whole seconds, which all meet as much of it: one after the other they would look calm."""
 
 
 HALVES = {"alone": "fresh runs", "beside": "beside another program"}
@@ -223,7 +230,7 @@ def _say(words: str) -> None:
 
 @contextmanager
 def another_program() -> Iterator[None]:
-    """A program that is busy for half of every second, on any core."""
+    """A program that is busy for half of the time, on any core."""
     with subprocess.Popen([sys.executable, "-c", _HALF_BUSY], start_new_session=True) as process:
         try:
             yield

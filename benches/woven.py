@@ -34,12 +34,14 @@ from assay.stats.woven import ratio_by_cycle
 from assay.sut import find_server, prepare, read_contract
 from assay.sut.server import start
 from assay.values.plan import Closed, LoadPlan, Request, StopAfter
-from assay.values.sitting import UNLIKE_NS, Weave
+from assay.values.sitting import UNLIKE_NS, Lengths, Weave
 from assay.values.weave import LaneMeasurement, Slice, WovenPlan
 
 SETTLE_NS = 5_000_000
 LAYOUTS_MS = (0, 1000, 500, 250, 100, 50)
 """Length of a turn; 0 is one after the other."""
+_PRODUCT = -1
+"""Turns and settle times as the product begins with for a pair."""
 _AGREES = 1.0
 """By how much (%) the product's ratio of unlike programs may be off that of trials one after the other."""
 BLOCK_S = 2.0
@@ -126,34 +128,34 @@ def _compared(pair: Pair, blocks: int, until: float) -> Iterator[Figure]:
         unlike = not pair.same and not pair.clocked
         for _ in range(_WARM_BLOCKS if unlike else 1):
             warm = _block((a, b), 250)
-        chosen = _chosen_ms(warm) if unlike else None
-        layouts = sorted({*LAYOUTS_MS, *([chosen] if chosen else [])})
+        lengths = _of_product(warm) if unlike else None
+        layouts = (*LAYOUTS_MS, _PRODUCT) if lengths else LAYOUTS_MS
         logs: dict[int, list[float]] = {layout: [] for layout in layouts}
         for block in range(blocks):
             if block >= 3 and time.monotonic() > until:
                 break
             for layout in order.sample(layouts, len(layouts)):
                 before = [one.cpu_s() for one in (a, b)]
-                lanes = _block((a, b), layout)
+                lanes = _block((a, b), layout, lengths)
                 used = [one.cpu_s() - began for one, began in zip((a, b), before, strict=True)]
                 logs[layout].append(_log_ratio(lanes, _whole))
-                if layout == chosen:
+                if layout == _PRODUCT:
                     later.append(_log_ratio(lanes, _later))
                 clocks.append(math.log(used[1] / used[0] * _answers(lanes[0]) / _answers(lanes[1])))
     sys.stderr.write(f"  {pair.name}: {len(logs[0])} blocks\n")
     yield from _told(pair, logs, clocks)
-    if chosen:
-        yield from _told_of_product(pair, chosen, logs[chosen], later, logs[0])
+    if lengths:
+        yield from _told_of_product(pair, lengths, logs[_PRODUCT], later, logs[0])
 
 
-def _chosen_ms(lanes: Sequence[LaneMeasurement]) -> int:
-    """The length that the product begins with for unlike servers whose slices were these."""
+def _of_product(lanes: Sequence[LaneMeasurement]) -> Lengths:
+    """What the product begins with for unlike servers whose slices were these."""
     seen = {str(number): lane.slices for number, lane in enumerate(lanes)}
-    return lengths_for(Weave(least_slice_ns=UNLIKE_NS), seen).slice_ns // 1_000_000
+    return lengths_for(Weave(least_slice_ns=UNLIKE_NS), seen)
 
 
 def _told_of_product(
-    pair: Pair, chosen: int, whole: Sequence[float], later: Sequence[float], one_go: Sequence[float]
+    pair: Pair, lengths: Lengths, whole: Sequence[float], later: Sequence[float], one_go: Sequence[float]
 ) -> Iterator[Figure]:
     """How far it is off at its own length, with whole slices and without their first fifths."""
     parts = {"": whole, ", without their first fifths": later}
@@ -161,13 +163,15 @@ def _told_of_product(
         off = abs(statistics.fmean(logs) - statistics.fmean(one_go))
         error = math.hypot(*(statistics.stdev(each) / math.sqrt(len(each)) for each in (logs, one_go)))
         spread = Spread(*(100 * math.expm1(max(0.0, log)) for log in (off, off - error, off + error)))
-        words = f"{pair.name}, in turns of {chosen} ms, as the product begins{part}"
+        turns = f"turns of {lengths.slice_ns / 1e6:.0f} ms behind {lengths.settle_ns / 1e6:.0f} ms to settle"
+        words = f"{pair.name}, in {turns}, as the product begins{part}"
         yield Figure(f"{words}: off one after the other by (± standard error)", spread, "%", _AGREES)
 
 
 def _told(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[float]) -> Iterator[Figure]:
     one_go = statistics.stdev(logs[0])
-    for layout, each in logs.items():
+    for layout in LAYOUTS_MS:
+        each = logs[layout]
         words = f"{pair.name}, {'one after the other' if not layout else f'in turns of {layout} ms'}"
         centre, error = statistics.fmean(each), statistics.stdev(each) / math.sqrt(len(each))
         more = Spread(*(100 * math.expm1(log) for log in (centre, centre - error, centre + error)))
@@ -184,10 +188,14 @@ def _told(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[floa
         yield Figure(f"{pair.name}, in turns of 100 ms: off the true ratio by", Spread.of([off]), "%", 0.5)
 
 
-def _block(servers: Sequence[Standing], slice_ms: int) -> tuple[LaneMeasurement, ...]:
-    """One block: each server for the same time, in turns of that length or at one go."""
+def _block(
+    servers: Sequence[Standing], layout: int, lengths: Lengths | None = None
+) -> tuple[LaneMeasurement, ...]:
+    """One block: each server for the same time, in turns of that length or at one go; or as `lengths` say."""
     cores = Cores.apart()
-    slice_ns = slice_ms * 1_000_000 or round(BLOCK_S * 1e9)
+    slice_ns, settle_ns = layout * 1_000_000 or round(BLOCK_S * 1e9), SETTLE_NS
+    if layout == _PRODUCT and lengths:
+        slice_ns, settle_ns = lengths.slice_ns, lengths.settle_ns
     plans = tuple(
         LoadPlan(
             url=one.url,
@@ -198,7 +206,7 @@ def _block(servers: Sequence[Standing], slice_ms: int) -> tuple[LaneMeasurement,
         )
         for one in servers
     )
-    plan = WovenPlan(lanes=plans, slice_ns=slice_ns, settle_ns=SETTLE_NS, seed=random.randrange(2**31))
+    plan = WovenPlan(lanes=plans, slice_ns=slice_ns, settle_ns=settle_ns, seed=random.randrange(2**31))
     measured = engine.start_woven(plan).result().lanes
     for one, lane in zip(servers, measured, strict=True):
         if lane.measurement.failed or not lane.measurement.completed:
