@@ -385,29 +385,3 @@ def test_a_restless_machine_alone_is_no_reason() -> None:
     made = run([case(name) for name in "abcd"], (), 6)
     flagged = [number for number in range(40) if {"T2", "T6"} & about_turns(restless(number, made)).keys()]
     assert len(flagged) <= 1  # each rule in at most one run of 370 by chance
-
-
-@pytest.mark.parametrize(
-    ("resting", "told"),
-    [
-        (0.0, "other programs kept 0.6 cores busy"),
-        (0.6, "servers of its sitting that rested kept 0.6 cores busy"),
-        (0.4, "servers of its sitting that rested kept 0.4 cores busy, other programs 0.2"),
-    ],
-)
-def test_what_resting_servers_used_is_not_blamed_on_other_programs(resting: float, told: str) -> None:
-    def busy(sitting: Sitting) -> Sitting:
-        def of(trial: Trial) -> Trial:
-            assert trial.host is not None and trial.server is not None and trial.measurement is not None
-            if trial.case != "a":
-                return trial
-            used = [one.cpu_ns / one.wall_ns for one in trial.measurement.workers]
-            ours = sum(used) + trial.server.cpu_ns / trial.measurement.measured_ns
-            host = replace(trial.host, busy_cores=ours + 0.6, own_cpu_ns=None, server_cpus_idle_share=None)
-            return replace(trial, host=host)
-
-        looked_at = seen(sitting, {(1, 0): resting / 4, (2, 0): 3 * resting / 4})
-        return replace(looked_at, trials=tuple(map(of, looked_at.trials)))
-
-    [finding] = [one for one in judge(sat(busy), 0).findings if one.code == "H2"]
-    assert finding.subject.case == "a" and finding.evidence.startswith(told)
