@@ -186,8 +186,9 @@ def _apart(plant: Planted, folder: Path) -> Run:
     """In a process of its own, which may be stopped, or given few descriptors."""
     from planting import plants
 
-    number = plants.ALL.index(plant)
-    words = [sys.executable, "-m", "planting", str(number), str(folder)]
+    # It is one of these, but for its blocks: how much bounds hold is asked of three at least.
+    number = [replace(one, blocks=plant.blocks) for one in plants.ALL].index(plant)
+    words = [sys.executable, "-m", "planting", str(number), str(plant.blocks), str(folder)]
     path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     with subprocess.Popen(words, env={**os.environ, "PYTHONPATH": path}, start_new_session=True) as process:
         try:

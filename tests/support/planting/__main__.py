@@ -1,15 +1,17 @@
-"""Run one planted study in this process: python -m planting NUMBER FOLDER."""
+"""Run one planted study in this process: python -m planting NUMBER BLOCKS FOLDER."""
 
 from __future__ import annotations
 
 import resource
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from planting import plants, run_here
 
 if __name__ == "__main__":
-    plant, folder = plants.ALL[int(sys.argv[1])], Path(sys.argv[2])
+    number, blocks, folder = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    plant = replace(plants.ALL[number], blocks=blocks)
     if plant.descriptors:
         resource.setrlimit(resource.RLIMIT_NOFILE, (plant.descriptors, plant.descriptors))
     run_here(plant, folder)
