@@ -188,8 +188,9 @@ def _sequential_table(runs: int) -> str:
         "median blocks",
     )
     note = (
-        "Looked at after every block, up to 40, until settled. An ordinary t interval looked at as often "
-        f"calls identical\nservers different in {naive_false_alarms(20 * runs):.0%} of runs."
+        "Looked at after every block until settled; the budget holds 40, and the last look is at them. An "
+        "ordinary\nt interval looked at as often calls identical servers different in "
+        f"{naive_false_alarms(20 * runs):.0%} of runs."
     )
     return _table("Stopping when settled", note, columns, rows)
 

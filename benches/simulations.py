@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
-from assay.stats.pairing import PairedRatio, Side, pair, paired_logs, settled
+from assay.stats.pairing import Manner, PairedRatio, Side, pair, paired_logs, settled
 from assay.stats.power import more_for_precision
 from assay.stats.steady import steady_state
 from assay.trial.warmup import warmed_up
@@ -220,7 +220,8 @@ def sequential_answers(
         answer = None
         for n in range(1, 41):
             ratios = dict(enumerate(np.exp(logs[:n]).tolist()))
-            met = pair(Side(ratios), Side(dict.fromkeys(ratios, 1.0)), manner="looked at")
+            manner: Manner = "last look" if n == 40 else "looked at"
+            met = pair(Side(ratios), Side(dict.fromkeys(ratios, 1.0)), manner=manner)
             answer = settled(met, 0.02, 0.01)
             if answer:
                 break

@@ -19,7 +19,8 @@ from assay.values.plan import Open
 from assay.values.run import Run
 from assay.values.trial import Case, Failure, Trial
 from assay.verdict import judge
-from assay.versus.answer import answer, load_ns
+from assay.verdict.budget import load_ns
+from assay.versus.answer import answer
 
 DOWN = Failure(stage="start", reason="down")
 DIED = Failure(stage="load", reason="it died")

@@ -114,7 +114,7 @@ def test_the_turns_of_many_loads_are_told_in_a_sentence_and_each_where_all_is_to
 
 
 def test_what_would_narrow_the_ratio_is_told_until_it_is_narrow() -> None:
-    [_, few] = told(sat("contest", sittings=4))
+    [_, few] = told(sat("contest", sittings=5))
     assert few.startswith("The ratio that scatters most (Go / Node) deviates by ")
     assert " more sitting" in few and "would probably bring it to ± 2.0 %" in few
     [_, many] = told(sat("contest", sittings=12))

@@ -14,11 +14,22 @@ from scipy import integrate
 from scipy import stats as scipy_stats
 
 from assay.stats import sequential, shown_faster
-from assay.stats.pairing import PairedRatio, Side, pair
+from assay.stats.pairing import Manner, PairedRatio, Side, pair, reach
 from assay.stats.pairing import settled as settled_pair
-from assay.stats.sequential import always_valid_ratio, blocks_to_settle, detectable_by_now, per_pair
+from assay.stats.sequential import blocks_to_settle, detectable_by_now, per_pair, ratio_within
+from assay.values.estimate import Estimate
 
 MOST_BLOCKS = 40
+
+
+def always_valid_ratio(logs: list[float]) -> Estimate | None:
+    """With an interval that errs in one run of twenty, however often it is looked at."""
+    return ratio_within(logs, sequential.reach(len(logs), 0.05), "always valid")
+
+
+def looking(n: int) -> float | None:
+    """The half-width of n blocks while more may come."""
+    return reach("looked at", n)
 
 
 def ever_excludes(logs: NDArray[np.float64], truth: float) -> bool:
@@ -70,14 +81,42 @@ def test_the_likelihood_ratio_is_the_integral_it_claims_to_be() -> None:
     assert mixture / scipy_stats.t.pdf(t, n - 1) == pytest.approx(20, rel=1e-4)
 
 
-def looked_at(logs: list[float], alpha: float = 0.05) -> PairedRatio | None:
-    """These log ratios as a comparison that is looked at after every block."""
+def looked_at(logs: list[float], alpha: float = 0.05, most: int = MOST_BLOCKS) -> PairedRatio | None:
+    """These log ratios as a comparison that is looked at after every block, of which there are so many."""
     values = {block: math.exp(value) for block, value in enumerate(logs)}
-    return pair(Side(values), Side(dict.fromkeys(values, 1.0)), manner="looked at", alpha=alpha)
+    manner: Manner = "last look" if len(logs) == most else "looked at"
+    return pair(Side(values), Side(dict.fromkeys(values, 1.0)), manner=manner, alpha=alpha)
 
 
-def settled(logs: list[float], sought: float, noise_floor: float = 0.01) -> str | None:
-    return settled_pair(looked_at(logs), sought, noise_floor)
+def settled(
+    logs: list[float], sought: float, noise_floor: float = 0.01, most: int = MOST_BLOCKS
+) -> str | None:
+    return settled_pair(looked_at(logs, most=most), sought, noise_floor)
+
+
+@pytest.mark.parametrize("most", [4, 8, MOST_BLOCKS])
+def test_all_looks_with_the_last_one_exclude_the_truth_in_at_most_one_run_of_twenty(most: int) -> None:
+    rng, runs, wrong = np.random.default_rng(3), 1000, 0
+    for logs in rng.normal(0.01, 0.02, (runs, most)).tolist():
+        seen = [looked_at(logs[:n], most=most) for n in range(2, most + 1)]
+        ends = [(one.low, one.high) for one in seen if one and one.low and one.high]
+        wrong += any(not low <= math.exp(0.01) <= high for low, high in ends)
+    assert wrong / runs <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / runs)
+    assert wrong / runs >= 0.01  # it is not bought by an interval that is never wrong
+
+
+def test_the_last_look_shows_what_looks_on_the_way_could_not() -> None:
+    rng = np.random.default_rng(4)
+    runs = rng.normal(math.log(1.05), 0.046, (300, 11)).tolist()
+    on_the_way, with_last = (
+        sum(settled(logs, 0.0, most=most) == "different" for logs in runs) for most in (12, 11)
+    )
+    assert with_last > 210 > 150 > on_the_way
+
+
+def test_of_so_few_blocks_that_nothing_is_settled_there_is_no_last_look() -> None:
+    known = looked_at([0.05, 0.051, 0.052], most=3)
+    assert known is not None and known.low is None and known.high is None
 
 
 def run_until_settled(rng: np.random.Generator, effect: float, deviation: float) -> tuple[str | None, int]:
@@ -127,7 +166,7 @@ def test_what_a_run_would_have_seen_is_seen_four_times_of_five() -> None:
     rng = np.random.default_rng(8)
     n, deviation, seen, told = 10, 0.02, 0, []
     for _ in range(400):
-        found = detectable_by_now(list(rng.normal(0, deviation, n)), noise_floor=0.0)
+        found = detectable_by_now(list(rng.normal(0, deviation, n)), looking(n), noise_floor=0.0)
         assert found is not None
         told.append(math.log(found))
     effect = float(np.median(told))
@@ -139,11 +178,11 @@ def test_what_a_run_would_have_seen_is_seen_four_times_of_five() -> None:
 def test_blocks_to_settle_is_what_it_takes() -> None:
     rng = np.random.default_rng(9)
     effect, deviation = math.log(1.03), 0.02
-    told = blocks_to_settle(list(rng.normal(effect, deviation, 400)), sought=0.02)
+    told = blocks_to_settle(list(rng.normal(effect, deviation, 400)), 0.02, looking)
     assert told is not None
     taken = [run_until_settled(rng, effect, deviation)[1] for _ in range(200)]
     assert np.median(taken) == pytest.approx(told, rel=0.4)
-    assert blocks_to_settle([0.1], sought=0.02) is None
+    assert blocks_to_settle([0.1], 0.02, looking) is None
 
 
 def shown_faster_by_now(cases: dict[str, dict[int, float]]) -> set[tuple[str, str]]:
@@ -181,7 +220,7 @@ def with_control(rng: np.random.Generator, effect: float, deviation: float, bloc
         far = 0.01  # the control's far end, where its interval excludes 1
         if n > 2 and control.low and control.high and not control.low <= 1 <= control.high:
             far = max(far, max(control.high, 1 / control.low) - 1)
-        answer = settled(list(a[:n] - b[:n]), 0.02, far)
+        answer = settled(list(a[:n] - b[:n]), 0.02, far, most=blocks)
         if answer:
             return answer
     return None

@@ -11,11 +11,11 @@ from assay.quantities import times
 from assay.report.charts import charts
 from assay.report.model import contest
 from assay.report.model.answer import standing
-from assay.stats.sequential import always_valid_ratio
 from assay.values.measurement import Measurement, Outcome
 from assay.values.run import Run
 from assay.values.trial import ContractSeen, Failure
 from assay.verdict import judge
+from assay.verdict.budget import load_ns
 from assay.versus.answer import answer
 
 
@@ -58,7 +58,7 @@ def test_a_clear_difference_is_a_sentence_to_quote() -> None:
     assert [pair.settled for pair in found.pairs] == ["different"]
     assert made.judgement is not None and made.judgement.hallmark
     told = contest.told(made)
-    assert told.said == ("A serves 1.315 times (95 % 1.305-1.325) the requests of B.",)
+    assert told.said == ("A serves 1.315 times (95 % 1.303-1.326) the requests of B.",)
     assert told.sure[0].startswith("How sure: 95 % intervals of ratios, paired over 8 blocks;")
     assert standing(made).startswith("hallmark: ") and not told.surer
 
@@ -74,27 +74,47 @@ def test_the_interval_is_the_one_that_allows_for_looking() -> None:
     assert [place.tier for place in made.judgement.ranking] == [1, 2]
 
 
+def with_budget(made: Run, budget_ns: int) -> Run:
+    """The same trials of a contest with this budget, judged."""
+    design = msgspec.structs.replace(made.header.design, budget_ns=budget_ns)
+    made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, design=design))
+    return msgspec.structs.replace(made, judgement=judge(made, 0))
+
+
+def test_the_last_look_has_an_error_of_its_own_and_is_the_budgets_end() -> None:
+    made = compared({"A": 10_600, "B": 10_000}, noise=5, judged=False)
+    room, ended = with_budget(made, 2 * load_ns(made)), with_budget(made, load_ns(made))
+    [on_the_way], [last] = answer(room).pairs, answer(ended).pairs
+    assert on_the_way.settled is None and last.settled == "different"
+    assert last.ratio is not None and last.ratio.method.startswith("t interval at the end of the budget")
+    assert ended.judgement is not None
+    assert [place.tier for place in ended.judgement.ranking] == [1, 2]
+    looks = [one for one in charts(ended) if one.name == "course"][0].rows
+    assert looks[:-1] == [one for one in charts(room) if one.name == "course"][0].rows[:-1]
+    assert looks[-1] != looks[-2]
+
+
 def test_alike_says_what_was_excluded_and_what_would_have_been_seen() -> None:
     made = compared({"A": 10_010, "B": 10_000}, blocks=10)
     found = answer(made)
     assert found.settled and found.pairs[0].settled == "alike"
     [said] = contest.told(made).said
     assert said.startswith(
-        "no difference between B and A shown: they are alike to within 2.0 % (95 % 0.997-1"
+        "no difference between B and A shown: they are alike to within 2.0 % (95 % 0.996-1"
     )
     assert "this run would have seen" in said
 
 
 def test_too_noisy_to_settle_says_what_would() -> None:
-    made = compared({"A": 10_200, "B": 10_000}, blocks=4, noise=5)
+    made = compared({"A": 10_200, "B": 10_000}, blocks=5, noise=5)
     found = answer(made)
     assert not found.settled
     told = contest.told(made)
     [first], [second] = told.said, told.surer
-    assert first.startswith("no difference between B and A shown (95 % 0.87-1.15)")
+    assert first.startswith("no difference between B and A shown (95 % 0.93-1.08)")
     assert second.startswith("Not settled: about ") and "--budget" in second
     more = int(second.split()[3])
-    assert found.pairs[0].blocks_needed == 4 + more
+    assert found.pairs[0].blocks_needed == 5 + more
 
 
 def test_the_a_a_control_raises_the_floor() -> None:
@@ -195,7 +215,7 @@ def spoilt(case: str, per_s: int, **changes: object) -> Run:
 
 def test_a_full_generator_in_front_of_a_full_server_takes_nothing_from_the_answer() -> None:
     made = spoilt("B", 10_000)
-    assert contest.told(made).said == ("A serves 1.201 times (95 % 1.191-1.212) the requests of B.",)
+    assert contest.told(made).said == ("A serves 1.201 times (95 % 1.189-1.213) the requests of B.",)
     assert standing(made).startswith("no hallmark: G1 withheld")
 
 
@@ -251,7 +271,6 @@ def test_a_record_without_a_trial_has_an_answer_too() -> None:
     made = run([case("A"), case("B")], [], 0, {"kind": "versus"})
     assert answer(made).best is None
     assert not judge(made, 0).complete
-    assert always_valid_ratio([]) is None
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 3])

@@ -17,7 +17,8 @@ from assay.values.design import ContestDesign, WarmUp
 from assay.values.run import Run
 from assay.values.trial import Failure
 from assay.verdict import judge
-from assay.versus.answer import answer, load_ns
+from assay.verdict.budget import load_ns
+from assay.versus.answer import answer
 
 
 def gated(head_per_s: float, *, noise: float = 1.0, blocks: int = 10, control_per_s: float = 0.0) -> Run:
@@ -47,10 +48,10 @@ def gated(head_per_s: float, *, noise: float = 1.0, blocks: int = 10, control_pe
 @pytest.mark.parametrize(
     ("head_per_s", "noise", "code", "said"),
     [
-        (9_000, 1, 3, "head is slower than base by at least 9.0 %, and could be up to 10 %: "),
-        (9_850, 1, 0, "head is slower than base by at least 0.42 %, and could be up to 1.7 %: "),
-        (10_000, 1, 0, "head is not shown slower than base; could be up to 0.25 % slower: "),
-        (9_800, 3, 0, "head is not shown slower than base; could be up to 2.7 % slower: "),
+        (9_000, 1, 3, "head is slower than base by at least 8.9 %, and could be up to 10 %: "),
+        (9_850, 1, 0, "head is slower than base by at least 0.34 %, and could be up to 1.8 %: "),
+        (10_000, 1, 0, "head is not shown slower than base; could be up to 0.33 % slower: "),
+        (9_800, 3, 0, "head is not shown slower than base; could be up to 3.0 % slower: "),
         (12_000, 1, 0, "head is not slower than base: it serves at least 20 % more: "),
     ],
 )

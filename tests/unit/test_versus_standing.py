@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from assay.report.charts import charts
 from assay.report.model import contest
 from assay.report.model.woven import told
+from assay.stats.pairing import reach
 from assay.stats.sequential import blocks_to_settle
 from assay.stats.woven import FEWEST_BATCHES
 from assay.values.design import ContestDesign, WarmUp
@@ -22,6 +23,11 @@ from assay.verdict.pairs import pair_of
 from assay.versus.answer import answer
 
 CYCLES = 30
+
+
+def looking(n: int) -> float | None:
+    """The half-width of n values in deviations while more may come."""
+    return reach("looked at", n)
 
 
 def stood(sittings: int, apart: float, noise: float, allowed: float | None = None) -> Run:
@@ -69,7 +75,7 @@ def test_what_would_settle_it_is_told_in_sittings() -> None:
     assert pair.settled is None and pair.batches is not None and pair.batches > 3
     a, b = see_run(made).cases
     known = pair_of(see_run(made), (), a, b).pair
-    values = blocks_to_settle(known.logs if known else (), 0.001)
+    values = blocks_to_settle(known.logs if known else (), 0.001, looking)
     assert values is not None and pair.blocks_needed == math.ceil(values * 3 / pair.batches)
     [surer] = contest.told(made).surer
     assert surer.startswith(f"Not settled: about {pair.blocks_needed - 3} more sitting")
@@ -81,7 +87,7 @@ def test_what_would_decide_a_limit_is_told_in_sittings() -> None:
     go, node = see_run(made).cases
     known = pair_of(see_run(made), (), node, go).pair
     assert gate is not None and gate.blocks_needed is not None and known is not None
-    values = blocks_to_settle([log - math.log(0.98) for log in known.logs], 0.0)
+    values = blocks_to_settle([log - math.log(0.98) for log in known.logs], 0.0, looking)
     assert values is not None and gate.blocks_needed == math.ceil(values * 3 / len(known.logs))
     told = re.match(r"Not decided: about ([\d,]+) more sitting", contest.told(made).surer[0])
     assert told and int(told[1].replace(",", "")) == max(1, gate.blocks_needed - 3)

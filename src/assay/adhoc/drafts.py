@@ -32,8 +32,8 @@ _MEASURE_NS = 2_000_000_000
 _ALIKE_MEASURE_NS = 600_000_000
 _LEAST_ALIKE_NS = FEWEST_CYCLES * ALIKE_NS
 _SITTINGS = 8
-"""Of builds of one program, where the budget has room for them: at one deviation the always-valid interval of
-eight is half as wide as that of five and a quarter of that of four."""
+"""Of builds of one program, where the budget has room for them: on the way the interval of eight is less than
+half as wide as that of five and that of four infinite, and at the last look half as wide as that of four."""
 _WATCHED_NS = 10 * WARMING_NS
 """A warm-up of fewer slices shows no level: so long a first one is worth more than another sitting."""
 _S5 = "the interval that is used holds from four blocks on"

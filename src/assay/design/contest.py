@@ -10,10 +10,10 @@ import msgspec
 from assay.design.due import Due, bounded, given_up
 from assay.design.schedule import Slot
 from assay.design.warming import warm_up_for
-from assay.values.design import ContestDesign
 from assay.values.run import Run
 from assay.values.trial import Case, Trial
-from assay.versus.answer import answer, load_ns
+from assay.verdict.budget import spent
+from assay.versus.answer import answer
 
 WATCHED = 1
 """Warm-ups of a rival that are watched: its budget is short."""
@@ -82,22 +82,7 @@ def _goes_on(run: Run, entries: Sequence[Case]) -> bool:
         return True
     # What moves the ends of ratios is asked of the trials so far. What else a judgement adds (a full
     # generator, say) more blocks would not change, and a run that has ended has ended, judged or not.
-    now = answer(msgspec.structs.replace(run, judgement=None))
-    if now.settled:
-        return False
-    assert isinstance(run.header.design, ContestDesign)  # it is what is asked of here
-    return load_ns(run) + _next_ns(run) <= run.header.design.budget_ns
-
-
-def _next_ns(run: Run) -> int:
-    """The load of another block: that of the last one, without the pilot, which only the first has."""
-    last = max(trial.block for trial in run.trials)
-    spent_ns = sum(trial.load_ns for trial in run.trials if trial.block == last)
-    for sitting in run.sittings:
-        if sitting.block == last and sitting.pilot is not None:
-            lanes = sum(1 for trial in sitting.trials if trial.lane and trial.measurement)
-            spent_ns -= lanes * sitting.pilot.cycles * (sitting.pilot.shorter_ns + sitting.pilot.longer_ns)
-    return spent_ns
+    return not spent(run) and not answer(msgspec.structs.replace(run, judgement=None)).settled
 
 
 def _due(run: Run, slot: Slot) -> Due:

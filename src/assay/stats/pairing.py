@@ -21,7 +21,7 @@ import msgspec
 
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
 from assay.stats.ratios import NOISE_FLOOR, Blocks
-from assay.stats.sequential import FEWEST_BLOCKS, always_valid_ratio
+from assay.stats.sequential import FEWEST_BLOCKS, OF_EACH, ratio_within, reach_last
 from assay.stats.sequential import reach as always_valid_reach
 from assay.stats.special import student_t_cdf
 from assay.stats.unpaired import unpaired_ratio
@@ -32,9 +32,11 @@ ALPHA = 1 - CONFIDENCE
 LEAST_BLOCKS = 3
 """Common blocks that a comparison needs: with two, the noise is guessed from a single difference."""
 
-Manner = Literal["paired", "looked at", "unpaired"]
-"""*paired* by block; *looked at* after every block, with the interval that allows for it; *unpaired*: of
-runs made at different times."""
+Manner = Literal["paired", "looked at", "last look", "unpaired"]
+"""*paired* by block; *looked at* after every block, with the interval that allows for it; the *last look* of
+such a run, when its budget has ended it; *unpaired*: of runs made at different times."""
+
+LOOKING: tuple[Manner, ...] = ("looked at", "last look")
 
 
 class Slack(NamedTuple):
@@ -142,7 +144,7 @@ def pair(
         above = _p_value(logs, math.log(slack.down) if slack.down else -math.inf)
         below = _p_value([-log for log in logs], -math.log(slack.up))
     else:
-        enough = manner != "looked at" or ratio.n >= FEWEST_BLOCKS
+        enough = manner not in LOOKING or ratio.n >= FEWEST_BLOCKS
         left = None if ratio.low is None else ratio.low * slack.down
         right = None if ratio.high is None else ratio.high * slack.up
         above = 0.0 if enough and left is not None and left > 1 else 1.0
@@ -171,10 +173,10 @@ def settled(
 def _ratio(a: Side, b: Side, logs: Sequence[float], manner: Manner, alpha: float) -> Estimate | None:
     if a.found is not None and b.found is not None:
         return _of_ends(a.found, b.found)
-    if manner == "looked at":
-        found = always_valid_ratio(logs, alpha)
-        method = f"always-valid interval on log ratios, {_paired_by(a, b)}"
-        return found and msgspec.structs.replace(found, method=method)
+    if manner in LOOKING:
+        name = "always-valid interval" if manner == "looked at" else "t interval at the end of the budget"
+        method = f"{name} on log ratios, {_paired_by(a, b)}"
+        return ratio_within(logs, reach(manner, len(logs), alpha), method)
     if manner == "unpaired":
         return unpaired_ratio(list(a.values.values()), list(b.values.values()))
     paired = mean(logs, "ratio")
@@ -241,7 +243,9 @@ def _paired_by(a: Side, b: Side) -> str:
 def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:
     """The half-width of the interval of n log ratios in units of their deviation; None where infinite."""
     if manner == "looked at":
-        return always_valid_reach(n, alpha)
+        return always_valid_reach(n, OF_EACH * alpha)
+    if manner == "last look":
+        return reach_last(n, OF_EACH * alpha)
     return t_quantile(n - 1, 1 - alpha) / math.sqrt(n) if n >= 2 else None
 
 
@@ -255,10 +259,12 @@ def course(
     extra: Slack = EXACT,
 ) -> tuple[Estimate, ...]:
     """How the ratio a/b and its interval went as blocks came in: after the first, the second, and so on; the
-    interval wider by `bias` at both ends, and by `extra`."""
+    interval wider by `bias` at both ends, and by `extra`. Before the last look there were others."""
     logs, by = paired_logs(a, b), _widening(a, b)
     slack = Slack(extra.down / (1 + bias), extra.up * (1 + bias))
-    made = (_ratio(a, b, _spread(logs[: n + 1], by), manner, alpha) for n in range(len(logs)))
+    on_the_way: Manner = "looked at" if manner == "last look" else manner
+    manners = (manner if n == len(logs) else on_the_way for n in range(1, len(logs) + 1))
+    made = (_ratio(a, b, _spread(logs[:n], by), manner, alpha) for n, manner in enumerate(manners, start=1))
     return tuple(_widened(one, slack) for one in made if one is not None)
 
 

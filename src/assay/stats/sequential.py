@@ -4,6 +4,10 @@ A t interval that is looked at after every block until it excludes 1 is wrong fa
 the time. This interval holds at all numbers of blocks at once: the chance that it *ever* excludes
 the true ratio is at most 5 %, so a run may stop whenever it likes.
 
+A run that never settles ends with its budget, at a number of blocks that its ratios did not choose. There
+an ordinary t interval is as good as ever, and much narrower; so half of the error is kept for that one
+*last look*, and the looks on the way have the other half (Bonferroni).
+
 It inverts the mixture t test: with n log ratios, t their t statistic against a supposed log ratio,
 and a normal prior of variance g on the effect in deviations, the mixture likelihood ratio
 
@@ -18,9 +22,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from assay.stats.estimates import CONFIDENCE
+from assay.stats.estimates import CONFIDENCE, t_quantile
 from assay.stats.ratios import NOISE_FLOOR
 from assay.values.estimate import Estimate
 
@@ -37,25 +41,26 @@ _UPPER_FIFTH = 0.8416
 """Standard normal quantile of 0.8: what must be added to be seen in four of five runs."""
 
 ALPHA = 1 - CONFIDENCE
+OF_EACH = 0.5
+"""The share of the error that the looks on the way have all together, and the last look has alone."""
 
 
-def always_valid_ratio(logs: Sequence[float], alpha: float = ALPHA) -> Estimate | None:
-    """The ratio with an interval that may be looked at after every block; None without a block.
+def ratio_within(logs: Sequence[float], factor: float | None, method: str) -> Estimate | None:
+    """The ratio with an interval of so many deviations to each side; None without a block.
 
-    Where there are too few blocks for a finite interval, `low` and `high` are None.
+    Where the interval is infinite (`factor` is None), `low` and `high` are None.
     """
-    n = len(logs)
-    if n == 0:
+    if not logs:
         return None
     centre = statistics.fmean(logs)
-    half = _half_width(logs, alpha)
+    half = _half_width(logs, factor)
     return Estimate(
         value=math.exp(centre),
         low=None if half is None else math.exp(centre - half),
         high=None if half is None else math.exp(centre + half),
-        n=n,
+        n=len(logs),
         unit="ratio",
-        method="always-valid interval on log ratios, paired by block",
+        method=method,
     )
 
 
@@ -65,15 +70,15 @@ def per_pair(cases: int) -> float:
 
 
 def detectable_by_now(
-    logs: Sequence[float], noise_floor: float = NOISE_FLOOR, alpha: float = ALPHA, bias: float = 0.0
+    logs: Sequence[float], factor: float | None, noise_floor: float = NOISE_FLOOR, bias: float = 0.0
 ) -> float | None:
     """The ratio above 1 that a run of this length and noise would have shown four times of five.
 
-    A true ratio r is shown when its estimate, less the `bias`, is beyond both the interval's half-width and
-    the noise floor; the estimate scatters by the deviation over the root of n. None where no length of this
-    noise gives a finite interval yet.
+    `factor` is the half-width of its interval in deviations, None where that is infinite. A true ratio r is
+    shown when its estimate, less the `bias`, is beyond both the interval's half-width and the noise floor;
+    the estimate scatters by the deviation over the root of n. None where the interval is not finite yet.
     """
-    half = _half_width(logs, alpha)
+    half = _half_width(logs, factor)
     if half is None:
         return None
     scatter = _UPPER_FIFTH * statistics.stdev(logs) / math.sqrt(len(logs))
@@ -81,12 +86,13 @@ def detectable_by_now(
 
 
 def blocks_to_settle(
-    logs: Sequence[float], sought: float, alpha: float = ALPHA, bias: float = 0.0
+    logs: Sequence[float], sought: float, factor: Callable[[int], float | None], bias: float = 0.0
 ) -> int | None:
     """How many blocks of this noise would probably settle the question; None where it cannot be told.
 
-    Settled when the half-width is below the effect as seen, or small enough to exclude a difference
-    of `sought`: whichever comes first. No number of blocks narrows the `bias` that stands between.
+    `factor` gives the half-width of the interval of n blocks in deviations, None where it is infinite.
+    Settled when the half-width is below the effect as seen, or small enough to exclude a difference of
+    `sought`: whichever comes first. No number of blocks narrows the `bias` that stands between.
     """
     if len(logs) < 2:
         return None
@@ -95,15 +101,20 @@ def blocks_to_settle(
     if wanted < 0:
         return None
     for n in range(FEWEST_BLOCKS, MOST_BLOCKS):
-        factor = reach(n, alpha)
-        if factor is not None and factor * deviation <= wanted:
+        half = factor(n)
+        if half is not None and half * deviation <= wanted:
             return n
     return None
 
 
-def _half_width(logs: Sequence[float], alpha: float) -> float | None:
-    factor = reach(len(logs), alpha)
+def _half_width(logs: Sequence[float], factor: float | None) -> float | None:
     return None if factor is None else factor * statistics.stdev(logs)
+
+
+def reach_last(n: int, alpha: float) -> float | None:
+    """The half-width of n blocks in deviations where they are looked at once: of the t interval. None of so
+    few that nothing is settled."""
+    return t_quantile(n - 1, 1 - alpha) / math.sqrt(n) if n >= FEWEST_BLOCKS else None
 
 
 def reach(n: int, alpha: float) -> float | None:

@@ -11,6 +11,7 @@ from assay.values.claim import Claim
 from assay.values.run import Header, Run
 from assay.values.sitting import Sitting
 from assay.values.trial import AS_GIVEN
+from assay.verdict.budget import spent
 from assay.verdict.load import OfRun
 from assay.verdict.search import answers_of
 from assay.verdict.see import see_trial
@@ -66,7 +67,7 @@ def see_run(run: Run) -> RunSeen:
             for trial, load in zip(seen.measured, loads, strict=True)
         )
         cases.append(replace(seen, loads=told))
-    return RunSeen(run.header, tuple(cases), run.damage, run.sittings)
+    return RunSeen(run.header, tuple(cases), run.damage, run.sittings, spent(run))
 
 
 def see_rates(run: Run) -> RunSeen:
@@ -74,7 +75,7 @@ def see_rates(run: Run) -> RunSeen:
     cases = run.header.cases
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
     seen = tuple(CaseSeen(case, trials[case.id], ()) for case in cases)
-    return RunSeen(run.header, seen, sittings=run.sittings)
+    return RunSeen(run.header, seen, sittings=run.sittings, spent=spent(run))
 
 
 def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:

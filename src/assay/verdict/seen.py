@@ -91,12 +91,14 @@ class CaseSeen:
 @dataclass(frozen=True)
 class RunSeen:
     """A run, its trials sorted by case in the header's order, and its sittings. `damage` says what its record
-    has lost. `void` are the cases whose throughput is no result, for the rules that are asked last."""
+    has lost. `spent`: it is a contest whose budget has ended it. `void` are the cases whose throughput is no
+    result, for the rules that are asked last."""
 
     header: Header
     cases: tuple[CaseSeen, ...]
     damage: tuple[str, ...] = ()
     sittings: tuple[Sitting, ...] = ()
+    spent: bool = False
     void: frozenset[str] = frozenset()
 
     @property
@@ -110,7 +112,9 @@ class RunSeen:
     @property
     def manner(self) -> Manner:
         """How its cases are paired: with the interval that allows for looking, if the run ended by it."""
-        return "looked at" if self.header.blocks is None else "paired"
+        if self.header.blocks is not None:
+            return "paired"
+        return "last look" if self.spent else "looked at"
 
     @cached_property
     def blocks(self) -> int:

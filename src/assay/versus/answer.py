@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.stats.pairing import settled
+from assay.stats.pairing import reach, settled
 from assay.stats.sequential import detectable_by_now
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate, Limit
 from assay.values.finding import Finding, Subject
 from assay.values.run import Run
 from assay.values.trial import Case
+from assay.verdict.budget import load_ns
 from assay.verdict.effects import void_by, widest
 from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import RunThresholds
@@ -99,11 +100,6 @@ def answer(run: Run) -> ContestAnswer:
     )
 
 
-def load_ns(run: Run) -> int:
-    """For how long load was offered, warm-ups included."""
-    return sum(trial.load_ns for trial in run.trials)
-
-
 def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
     """What is found so far of that which moves the ends of ratios: it would reopen at the end what had seemed
     settled, with budget left to settle it."""
@@ -131,7 +127,7 @@ def _pair(seen: RunSeen, other: Case, found: Between, sought: float, wider: floa
         other=other,
         ratio=found.bounded,
         settled=settled(found.pair, sought),
-        detectable=detectable_by_now(logs, alpha=seen.alpha, bias=wider),
+        detectable=detectable_by_now(logs, reach(seen.manner, len(logs), seen.alpha), bias=wider),
         blocks_needed=blocks_needed(seen, found, sought, wider),
         batches=len(logs) if found.pair and found.pair.batches else None,
         limits=found.limits,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from assay.stats.pairing import reach
 from assay.stats.sequential import blocks_to_settle
 from assay.verdict.pairs import Between
 from assay.verdict.seen import RunSeen
@@ -18,7 +19,7 @@ def blocks_needed(seen: RunSeen, found: Between, sought: float, bias: float, edg
     if found.pair is None:
         return None
     logs = [log - math.log(edge) for log in found.pair.logs]
-    values = blocks_to_settle(logs, sought, seen.alpha, bias)
+    values = blocks_to_settle(logs, sought, lambda n: reach(seen.manner, n, seen.alpha), bias)
     if values is None or not found.pair.batches:
         return values
     return math.ceil(values * seen.blocks / len(logs))

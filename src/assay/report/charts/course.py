@@ -14,7 +14,7 @@ from assay.report.charts.placed import slug
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model import woven
 from assay.report.model.rows import Section, short_name
-from assay.stats.pairing import EXACT, course, paired_logs
+from assay.stats.pairing import EXACT, LOOKING, course, paired_logs
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Run
@@ -82,7 +82,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     return Chart(
         name="course" if alone else f"course-{slug(other.case.id)}",
         title=f"How sure it became: {fmt.safe(names[0], 40)} against {fmt.safe(names[1], 40)}",
-        note=_note(unit, looked_at=seen.manner == "looked at"),
+        note=_note(unit, looked_at=seen.manner in LOOKING),
         draw=lambda width: plot(drawn, _frame(drawn, len(logs), units), width),
         heads=(units, "ratio", "low", "high"),
         rows=as_rows(

@@ -13,7 +13,8 @@ from assay.report.model.values import Answer
 from assay.values.estimate import Estimate
 from assay.values.run import Run
 from assay.values.trial import Case
-from assay.versus.answer import ContestAnswer, RivalRatio, answer, load_ns
+from assay.verdict.budget import load_ns
+from assay.versus.answer import ContestAnswer, RivalRatio, answer
 
 _NARROW = 1.03
 
@@ -87,7 +88,8 @@ def _why(run: Run, case: Case) -> str:
 
 
 def _sure(run: Run, found: ContestAnswer) -> str:
-    """Where the intervals come from: they are looked at after every block, and allow for it."""
+    """Where the intervals come from: they are looked at after every block, and allow for it. That holds with
+    the last look, too."""
     over = fmt.counted(found.blocks, woven.unit(run))
     batches = [pair.batches for pair in found.pairs if pair.batches]
     if batches:

@@ -1,0 +1,34 @@
+"""What a contest has used of its budget, and whether it has room for another block."""
+
+from __future__ import annotations
+
+from assay.values.design import ContestDesign
+from assay.values.run import Run
+
+
+def load_ns(run: Run) -> int:
+    """For how long load was offered, warm-ups included."""
+    return sum(trial.load_ns for trial in run.trials)
+
+
+def spent(run: Run) -> bool:
+    """Whether the budget of a contest has no room for another block; never of another run.
+
+    It depends on lengths of time alone, not on what the ratios came to: so it is no choice among looks. A
+    budget of 0 is one that the record does not know (format 1).
+    """
+    design = run.header.design
+    if not isinstance(design, ContestDesign) or not design.budget_ns or not run.trials:
+        return False
+    return load_ns(run) + _next_ns(run) > design.budget_ns
+
+
+def _next_ns(run: Run) -> int:
+    """The load of another block: that of the last one, without the pilot, which only the first has."""
+    last = max(trial.block for trial in run.trials)
+    spent_ns = sum(trial.load_ns for trial in run.trials if trial.block == last)
+    for sitting in run.sittings:
+        if sitting.block == last and sitting.pilot is not None:
+            lanes = sum(1 for trial in sitting.trials if trial.lane and trial.measurement)
+            spent_ns -= lanes * sitting.pilot.cycles * (sitting.pilot.shorter_ns + sitting.pilot.longer_ns)
+    return spent_ns
