@@ -87,6 +87,17 @@ def test_a_warm_up_that_left_its_server_cold_does_not_count() -> None:
     assert warm_up_for(begun(cold, warm, near, whole=PETCLINIC), "A", 2).max_ns == PETCLINIC.min_ns
 
 
+def test_a_warm_up_without_a_change_of_level_counts_where_the_least_was_enough() -> None:
+    """Beside a program that is busy now and then: 27 k/s behind the watched one, 36 k/s behind the next."""
+    slow = warmed("A", 0, per_s=27_000)
+    quick = warmed("A", 1, bound_ns=WHOLE.min_ns, per_s=36_000)
+    assert warm_up_for(begun(slow, quick), "A", 1).max_ns == WHOLE.min_ns
+    longer = warmed("A", 1, bound_ns=2 * WHOLE.min_ns, per_s=36_000)
+    assert warm_up_for(begun(slow, longer), "A", 1) == WHOLE  # that was more than the least
+    stepped = warmed("A", 0, 2_000_000_000, per_s=27_000)
+    assert warm_up_for(begun(stepped, quick), "A", 1) == WHOLE  # it changed, and may have been cold
+
+
 def test_no_more_than_twice_as_many_are_watched_however_restless_the_machine() -> None:
     restless = [spring(block, per_s, 4000) for block, per_s in enumerate([1912.0, 1100, 1200, 1300])]
     assert warm_up_for(begun(*restless[:3], whole=PETCLINIC), "A", 2) == PETCLINIC

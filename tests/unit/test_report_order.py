@@ -97,6 +97,24 @@ def test_a_pair_that_may_not_be_compared_is_no_tie() -> None:
     )
 
 
+def test_rows_of_one_server_that_share_a_tier_are_counted() -> None:
+    pools = ("", ", pool of 10", ", pool of 3")
+    per_s = {"Go, pgx": 90_000.0, "Gin, Bun": 40_000.0, "Spring": 20_000.0}
+    names = {f"{name}{pool}": name for name in ("Go, pgx", "Gin, Bun") for pool in pools}
+    made = steady_run({**{name: per_s[server] for name, server in names.items()}, "Spring": 20_000})
+    cases = tuple(
+        msgspec.structs.replace(one, server=names.get(one.id, one.server)) for one in made.header.cases
+    )
+    made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+    first, *_ = said(made)
+    assert first.startswith(
+        "3 rows of Go, pgx share the first place: no difference between them was shown; Go, pgx"
+    )
+    assert " (its tier shared by Gin, Bun" in first  # two more names are told in full
+    two = [name for name in pools if f"Gin, Bun{name}" in first]
+    assert len(two) == 3 and first.count("rows of") == 1
+
+
 def test_a_tie_that_a_biased_run_makes_says_so() -> None:
     made = steady_run({"a": 10_000, "b": 10_300, "a again": 10_600})
     control = msgspec.structs.replace(case("a again"), role="control", control_of="a")

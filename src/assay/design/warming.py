@@ -7,8 +7,9 @@ a later one not be warm, rule S2 sees it in the measured windows.
 
 A server that climbed without a step to the end of its warm-up needs all of it: no step is no sign that it was
 warm from the first request on. A level may seem to hold while a server is cold. So a watched warm-up counts
-only where what was measured behind it is near the best of its server under that load, and what it says is too
-short once a server that was warmed up for so long, or longer, was not near it.
+only where what was measured behind it is near the best of its server under that load; one that showed no
+change of level also where another trial came there after the least: then it was the machine that was slow.
+What it says is too short once a server that was warmed up for so long, or longer, was not near the best.
 
 Builds of one program warm up alike, so what each was seen to need counts for all of them: a machine that
 moves the level of one late in its only watched warm-up would else keep every one that follows at its bound.
@@ -75,20 +76,26 @@ class _Shown:
     def __init__(self, trials: Sequence[Trial], whole: WarmUp, *, follows: bool) -> None:
         rates = [rate_per_s(trial.measurement) if trial.measurement else 0.0 for trial in trials]
         least = 0.0 if follows else _AT_LEVEL * max(rates, default=0.0)
-        self.watched = 0
-        self.counted: list[int] = []
+        told: list[tuple[int, bool]] = []
         self._went_by: list[tuple[int, bool]] = []
         for trial, rate in zip(trials, rates, strict=True):
             seen = trial.warm_up
             assert seen is not None  # they are what is shown here
             if seen.bound_ns == whole.max_ns:
-                self.watched += 1
+                told.append((_needed_ns(seen, whole), rate >= least))
             elif trial.measurement is not None:
                 self._went_by.append((seen.bound_ns, rate >= least))
-            if seen.bound_ns == whole.max_ns and rate >= least:
-                self.counted.append(_needed_ns(seen, whole))
+        self.watched = len(told)
+        quick = self._was_enough(whole.min_ns)
+        self.counted = [
+            needed_ns for needed_ns, at_level in told if at_level or (quick and needed_ns == whole.min_ns)
+        ]
 
     def too_short(self, needed_ns: int) -> bool:
         """Whether the server was cold after as long or longer, and never warm after as long or less."""
         cold = any(bound_ns >= needed_ns and not at_level for bound_ns, at_level in self._went_by)
-        return cold and not any(bound_ns <= needed_ns and at_level for bound_ns, at_level in self._went_by)
+        return cold and not self._was_enough(needed_ns)
+
+    def _was_enough(self, needed_ns: int) -> bool:
+        """Whether the server was warm after as long or less."""
+        return any(bound_ns <= needed_ns and at_level for bound_ns, at_level in self._went_by)

@@ -14,6 +14,8 @@ from assay.stats.ratios import NOISE_FLOOR
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.run import Run
 
+_MANY_ROWS = 3
+"""Rows of one server from which a sentence counts them: the table names them."""
 _MOST_TIERS = 5
 """How many tiers a sentence follows before it counts the rest."""
 
@@ -36,7 +38,7 @@ def _ranking(run: Run, section: Section, placed: Sequence[Row]) -> str:
         said = f"{first[0].name} is fastest"
         said += f": {_chain(run, tiers)}" if len(tiers) > 1 else f", with {_rate(first[0])}"
     else:
-        said = f"{_all(first)} share the first place: {_tie(run, first)}"
+        said = f"{_all(run, first)} share the first place: {_tie(run, first)}"
         said += f"; {_chain(run, tiers, named=True)}" if len(tiers) > 1 else ""
     left_out = _left_out(section)
     return f"Of those that can be ranked, {said}.{left_out}" if left_out else f"{said}."
@@ -90,7 +92,7 @@ def _chain(run: Run, tiers: Sequence[Sequence[Row]], *, named: bool = False) -> 
         faster, slower = _link(run, above, below)
         told = f"{_ratio(run, faster, slower)} {slower.name}"
         others = [row for row in below if row is not slower]
-        told += f" (its tier shared by {_all(others)})" if others else ""
+        told += f" (its tier shared by {_all(run, others)})" if others else ""
         if last is None:
             said = f"{faster.name} is {told}" if named else told
         else:
@@ -161,9 +163,27 @@ def _rate(row: Row) -> str:
     return f"{bare} {fmt.plus_minus(row.throughput)}".strip()
 
 
-def _all(rows: Sequence[Row]) -> str:
-    names = [row.name for row in rows]
+def _all(run: Run, rows: Sequence[Row]) -> str:
+    """Their names; of a server that has many rows here, as where one setting is swept, how many it has."""
+    of_server: dict[str, list[Row]] = {}
+    for row in rows:
+        of_server.setdefault(_base(run, row), []).append(row)
+    names = [
+        name
+        for base, each in of_server.items()
+        for name in (
+            [f"{len(each)} rows of {base}"] if len(each) >= _MANY_ROWS else [row.name for row in each]
+        )
+    ]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _base(run: Run, row: Row) -> str:
+    """The name that all rows of its server begin with, where one is called just that; else its own."""
+    cases = [case for case in run.header.cases if case.server == row.case.server]
+    kin = [case.label or case.server_name for case in cases]
+    shortest = min(kin, key=len, default=row.name)
+    return shortest if row.name.startswith(shortest) else row.name
 
 
 def _left_out(section: Section, without: Row | None = None) -> str:
