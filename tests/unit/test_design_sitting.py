@@ -235,8 +235,10 @@ def test_slices_of_builds_are_shorter_where_the_machine_moves_their_ratio(
 
 def test_short_slices_are_long_beside_what_they_hold_and_beside_the_settle_time() -> None:
     wild = swinging(0.5, service_ms=1.6)
-    assert lengths_for(SHORT, wild).slice_ns == 40 * MS
-    assert "25 service times" in lengths_for(SHORT, wild).why
+    assert lengths_for(SHORT, wild).slice_ns == 25 * MS
+    slower = swinging(0.5, service_ms=4)
+    assert lengths_for(SHORT, slower).slice_ns == 60 * MS  # ten times what its queue takes to drain
+    assert lengths_for(ALIKE, slower).slice_ns == 100 * MS
     assert lengths_for(SHORT, swinging(0.5), least_settle_ns=6 * MS).slice_ns == 60 * MS
     assert lengths_for(SHORT, swinging(0.5), least_settle_ns=20 * MS).slice_ns == 100 * MS
     few = lengths_for(SHORT, swinging(0.5, per_s=2_500))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_runs import case, measurement, run, trial
+from made_runs import case, measurement, run, trial, woven
 from msgspec.structs import replace
 
 from assay.design import next_trial
@@ -96,6 +96,21 @@ def test_a_warm_up_without_a_change_of_level_counts_where_the_least_was_enough()
     assert warm_up_for(begun(slow, longer), "A", 1) == WHOLE  # that was more than the least
     stepped = warmed("A", 0, 2_000_000_000, per_s=27_000)
     assert warm_up_for(begun(stepped, quick), "A", 1) == WHOLE  # it changed, and may have been cold
+
+
+def test_in_turns_a_server_was_warm_when_it_first_served_nearly_as_many_as_ever() -> None:
+    """Beside a program that comes and goes, its level changes to the end of the warm-up."""
+    disturbed = woven(
+        {"A": [19e3, 52e3, 48e3, 25e3, 56e3, 22e3, 20e3, 31e3], "B": [2e3, 5e3, 20e3, 55e3] * 2}
+    )
+    late = WarmUpSeen(steady=False, bound_ns=WHOLE.max_ns, changes_ns=(600_000_000,))
+    a, b = (replace(one, warm_up=late) for one in disturbed.trials)
+    whole = WarmUp(min_ns=100_000_000, max_ns=WHOLE.max_ns)
+    assert warm_up_for(begun(a, whole=whole), "A", 1).max_ns == 300_000_000  # the second slice
+    assert warm_up_for(begun(b, whole=whole), "B", 1).max_ns == 600_000_000
+    assert warm_up_for(begun(replace(a, lane=None), whole=whole), "A", 1).max_ns == 900_000_000
+    rose = replace(late, rising=True)
+    assert warm_up_for(begun(replace(a, warm_up=rose), whole=whole), "A", 1).max_ns == WHOLE.max_ns
 
 
 def test_no_more_than_twice_as_many_are_watched_however_restless_the_machine() -> None:

@@ -77,13 +77,15 @@ def lengths_for(
     that a reader knows the cases by."""
     drains_ns = max(least_settle_ns, round(SETTLES_IN * max(map(_mean_ns, slices.values()), default=0.0)))
     least_ns, why = _shortest(weave, slices, drains_ns)
+    # Ten settle times are 15 service times: enough for builds that lose the same at either end.
+    shortened = weave.given_slice_ns is None and least_ns < weave.usual_slice_ns
     for case, each in slices.items():
         name = names.get(case, case)
         seen = [one for one in each if one.completed > 0]
         if not seen:
             continue
         needed_ns = SERVICE_TIMES * max(_mean_ns(seen), _median_ns(seen))
-        if needed_ns > least_ns:
+        if needed_ns > least_ns and not shortened:
             least_ns, why = needed_ns, f"{SERVICE_TIMES} service times of {name}"
             if weave.given_slice_ns is not None:
                 why += f", as {time(weave.given_slice_ns)} would be too short"

@@ -6,7 +6,8 @@ little of it on a restless machine, where few looks are steady and a watched war
 a later one not be warm, rule S2 sees it in the measured windows.
 
 A server that climbed without a step to the end of its warm-up needs all of it: no step is no sign that it was
-warm from the first request on. A level may seem to hold while a server is cold. So a watched warm-up counts
+warm from the first request on. In turns it was warm when it first served nearly as many as ever in one slice,
+whatever its level did after that: that was the machine. A level may seem to hold while a server is cold. So a watched warm-up counts
 only where what was measured behind it is near the best of its server under that load; one that showed no
 change of level also where another trial came there after the least: then it was the machine that was slow.
 What it says is too short once a server that was warmed up for so long, or longer, was not near the best.
@@ -22,7 +23,7 @@ from collections.abc import Sequence
 from assay.stats import rate_per_s
 from assay.values.design import WarmUp
 from assay.values.run import Run
-from assay.values.trial import Trial, WarmUpSeen
+from assay.values.trial import Lane, Trial, WarmUpSeen
 
 LEAST_NS = 300_000_000
 """Three slices of a warm-up in turns: a compiled server is at its level in the first."""
@@ -31,6 +32,9 @@ _MARGIN = 1.5
 _AT_LEVEL = 0.8
 """Of the best rate: trials of a warm server were seen to differ by up to 17 % on two shared cores, and a JVM
 that was half cold came to a sixth, a third and two fifths of it."""
+_NEAR_BEST = 0.9
+"""Of the best slice: beside a program that is busy half of the time, slices of a warm server were seen
+between 18 and 56 k/s, and the first near the best among the first three."""
 _AGAIN = 2
 """Times as many are watched at most, where some do not count: it may be the machine that is restless."""
 
@@ -61,11 +65,28 @@ def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
     return WarmUp(min_ns=needed_ns, max_ns=needed_ns)
 
 
-def _needed_ns(seen: WarmUpSeen, whole: WarmUp) -> int:
+def _needed_ns(trial: Trial, seen: WarmUpSeen, whole: WarmUp) -> int:
     """What a watched warm-up says that its server needs: all of it where the server was still getting faster
     at its end, without a step at which that ended."""
+    if seen.rising:
+        return whole.max_ns
     changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
-    return whole.max_ns if seen.rising else min(max(whole.min_ns, round(_MARGIN * changed_ns)), whole.max_ns)
+    reached_ns = _near_best_ns(trial.lane) if trial.lane else None
+    warm_ns = changed_ns if reached_ns is None else min(changed_ns, reached_ns)
+    return min(max(whole.min_ns, round(_MARGIN * warm_ns)), whole.max_ns)
+
+
+def _near_best_ns(lane: Lane) -> int | None:
+    """After how long, in its own slices, the server first served nearly as many as it ever did in one; None
+    where it served nothing. Other programs only take from a server, so at that moment it was warm, and what
+    changed later was the machine."""
+    rates = [one.completed / one.length_ns if one.length_ns else 0.0 for one in lane.slices]
+    best, own_ns = max(rates, default=0.0), 0
+    for one, rate in zip(lane.slices, rates, strict=True):
+        own_ns += one.length_ns
+        if rate > 0 and rate >= _NEAR_BEST * best:
+            return own_ns
+    return None
 
 
 class _Shown:
@@ -82,7 +103,7 @@ class _Shown:
             seen = trial.warm_up
             assert seen is not None  # they are what is shown here
             if seen.bound_ns == whole.max_ns:
-                told.append((_needed_ns(seen, whole), rate >= least))
+                told.append((_needed_ns(trial, seen, whole), rate >= least))
             elif trial.measurement is not None:
                 self._went_by.append((seen.bound_ns, rate >= least))
         self.watched = len(told)
