@@ -40,16 +40,17 @@ _ANSWERED = 0.95
 DRIFTS = "S2"
 """The rule that spoke in sixteen of twenty clean runs when it judged each trial by itself."""
 _HALF_BUSY = """
-import random, time
-lengths = random.Random(1)
-while True:
+import os, random, time
+lengths, parent = random.Random(1), os.getppid()
+while os.getppid() == parent:
     end = time.monotonic() + lengths.uniform(0.05, 0.95)
     while time.monotonic() < end:
         pass
     time.sleep(lengths.uniform(0.05, 0.95))
 """
 """Busy for half of the time, in pieces like a build's. In pieces of exactly half a second it would keep step
-with blocks of whole seconds, which all meet as much of it: one after the other they would look calm."""
+with blocks of whole seconds, which all meet as much of it: one after the other they would look calm. It ends
+with the benchmark, also with one that was killed: left behind it would sit beside all that is measured."""
 
 
 HALVES = {"alone": "fresh runs", "beside": "beside another program"}
