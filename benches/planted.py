@@ -1,12 +1,13 @@
 """Is every planted flaw found, and is a clean run left alone? Writes docs/planted-flaws.md.
 
-python benches/planted.py [--clean 20] [--only G1 W3] [--bounds 5] [--out docs/planted-flaws.md]
+python benches/planted.py [--clean 20] [--only G1 W3] [--times 1] [--bounds 5] [--out docs/planted-flaws.md]
 
 Takes about two minutes for the flaws and half of one for each clean run. The runs are real: processes,
 sockets, loads. A busy machine makes the rules about noise speak in clean runs: those are counted apart.
 
 With --only just those flaws are planted, and no clean runs made unless --clean asks for some. What the page
-holds already of others stays. The page is written anew after each step, so that Ctrl-C loses nothing.
+holds already of others stays. The page is written anew after each step, so that Ctrl-C loses nothing. With
+--times each is planted so often, and the page says in how many of them it was found.
 
 With --bounds each flaw that lies outside of the servers (a busy machine, shared cores, a stopped
 generator) is run so often with and without it: what the flawed run says to know must hold what the
@@ -48,7 +49,7 @@ def main() -> int:
     chosen = [plant for plant in plants.EVERY if not arguments.only or plant.code in arguments.only]
     clean = arguments.clean if arguments.clean is not None else 0 if arguments.only else CLEAN
     try:
-        fine = looks.at_flaws(chosen)
+        fine = looks.at_flaws(chosen, arguments.times)
         fine &= looks.at_clean_runs(clean)
         if arguments.bounds:
             looks.at_bounds([plant for plant in chosen if _outside(plant)], arguments.bounds)
@@ -71,23 +72,22 @@ class Looks:
         self._found = found
         self._keep = keep
 
-    def at_flaws(self, chosen: Sequence[planting.Planted]) -> bool:
-        """Whether each is found. One that cannot be planted here is told, and is not found."""
+    def at_flaws(self, chosen: Sequence[planting.Planted], times: int) -> bool:
+        """Whether each is found, every time. One that cannot be planted here is told, and is not found."""
         fine = True
         for step, plant in enumerate(chosen, start=1):
-            began_s = time.monotonic()
-            _tell(f"[{step}/{len(chosen)}] {plant.name}: {plant.flaw}: ")
-            try:
-                seen = planting.outcome(plant, _judged(plant))
-            except Interrupted:
-                raise
-            except AssayError as problem:
-                seen = ""
-                _tell(f"not run: {problem}; ")
-            _tell(f"{seen or 'nothing is known'}, {time.monotonic() - began_s:.0f} s\n")
+            seen: list[str] = []
+            for _ in range(times):
+                began_s = time.monotonic()
+                _tell(f"[{step}/{len(chosen)}] {plant.name}: {plant.flaw}: ")
+                outcome = _outcome(plant)
+                _tell(f"{outcome or 'nothing is known'}, {time.monotonic() - began_s:.0f} s\n")
+                seen += [outcome] if outcome else []
+            found = [outcome for outcome in seen if outcome != "missed"]
             if seen:
-                self._found.caught[plant.name] = seen
-            fine &= seen not in ("", "missed")
+                often = f", {len(found)} of {len(seen)}" if times > 1 else ""
+                self._found.caught[plant.name] = (found or seen)[-1] + often
+            fine &= len(found) == times
             self._keep()
         return fine
 
@@ -117,6 +117,17 @@ class Looks:
 def _tell(words: str) -> None:
     sys.stderr.write(words)
     sys.stderr.flush()
+
+
+def _outcome(plant: planting.Planted) -> str:
+    """How the flaw was found; empty where it cannot be planted here, which is told."""
+    try:
+        return planting.outcome(plant, _judged(plant))
+    except Interrupted:
+        raise
+    except AssayError as problem:
+        _tell(f"not run: {problem}; ")
+        return ""
 
 
 def _judged(plant: planting.Planted) -> Judgement:
@@ -169,6 +180,7 @@ def _arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--clean", type=int, metavar="N", help=f"clean runs [{CLEAN}; with --only none]")
+    parser.add_argument("--times", type=int, default=1, metavar="N", help="how often each is planted [1]")
     parser.add_argument("--bounds", type=int, default=0, metavar="N", help="pairs of runs for the bounds [0]")
     codes = [plant.code for plant in plants.ALL]
     parser.add_argument("--only", nargs="+", metavar="CODE", choices=codes, help="these rules alone")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,18 @@ def test_a_part_of_the_flaws_leaves_the_other_rows(
     assert "[1/2] D4: " in told.err and "[2/2] T2: " in told.err
     assert "not run: there is no such server; nothing is known" in told.err
     assert told.out == out.read_text()
+
+
+def test_a_flaw_that_is_planted_often_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, runs = tmp_path / "page.md", itertools.count()
+
+    def found(plant: Planted) -> Judgement:
+        return judged(("S5" if next(runs) == 1 else plant.code, plant.least))
+
+    assert looks(monkeypatch, found, "--only", "D4", "--times", "3", "--out", str(out)) == 1
+    assert kept(out.read_text()).caught == {"D4": "note, 2 of 3"}
+    assert looks(monkeypatch, found, "--only", "D4", "--times", "2", "--out", str(out)) == 0
+    assert kept(out.read_text()).caught == {"D4": "note, 2 of 2"}
 
 
 def test_a_look_that_is_cut_off_keeps_what_it_saw(
