@@ -4,10 +4,6 @@ A t interval that is looked at after every block until it excludes 1 is wrong fa
 the time. This interval holds at all numbers of blocks at once: the chance that it *ever* excludes
 the true ratio is at most 5 %, so a run may stop whenever it likes.
 
-A run that never settles ends with its budget, at a number of blocks that its ratios did not choose. There
-an ordinary t interval is as good as ever, and much narrower; so half of the error is kept for that one
-*last look*, and the looks on the way have the other half (Bonferroni).
-
 It inverts the mixture t test: with n log ratios, t their t statistic against a supposed log ratio,
 and a normal prior of variance g on the effect in deviations, the mixture likelihood ratio
 
@@ -16,6 +12,10 @@ and a normal prior of variance g on the effect in deviations, the mixture likeli
 is a martingale when the supposed value is true, whatever the deviation is; by Ville's inequality it
 reaches 1/alpha with probability at most alpha. The interval is all values with B_n < 1/alpha.
 (Lai 1976; Rouder et al. 2009 for the form of B_n; Wang & Ramdas, Anytime-valid t-tests.)
+
+A run that settles nothing ends with its budget, at a number of blocks that its ratios did not choose. There
+an ordinary t interval is as good as ever, and much narrower; so half of the error is kept for that one
+*last look*, and all looks on the way share the other half (Bonferroni).
 """
 
 from __future__ import annotations

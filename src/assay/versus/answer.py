@@ -1,8 +1,9 @@
 """What a comparison has come to: from the run's record alone, at any time while it runs and after.
 
 The best is the rival with the highest geometric mean of throughput, of those whose throughput is a result.
-Each other is paired with it by block, and each ratio has an interval that may be looked at after every block
-(`assay.stats.sequential`), at the error per pair that keeps 5 % over all pairs.
+Each other is paired with it by block, and each ratio has an interval that may be looked at after every block,
+or that of the last look where the budget has ended the run (`assay.stats.sequential`), at the error per pair
+that keeps 5 % over all pairs.
 """
 
 from __future__ import annotations
