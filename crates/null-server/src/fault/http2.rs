@@ -20,6 +20,9 @@ const BAD_FRAME_SIZE: &[u8] = b"\0\0\x06\x04\0\0\0\0\0\0\x05\0\0\0\x01";
 const ANSWER: &[u8] = b"\0\0\x01\x01\x05\0\0\0\x01\x88";
 /// `:status: 103`, as a literal that enters no table.
 const INTERIM: &[u8] = b"\0\0\x05\x01\x04\0\0\0\x01\x08\x03103";
+/// SETTINGS, and a GOAWAY whose last stream is the first: at once, for a client that read the one before the other could
+/// open more streams between them, and those would be unprocessed.
+const LAST_IS_FIRST: &[u8] = b"\0\0\0\x04\0\0\0\0\0\0\0\x08\x07\0\0\0\0\0\0\0\0\x01\0\0\0\0";
 const PING: &[u8] = b"\0\0\x08\x06\0\0\0\0\0\0\0\0\0\0\0\0\0";
 const OPEN_HEAD: &[u8] = b"\0\0\x01\x01\0\0\0\0\x01\x88";
 const NO_CONTINUATION: &[u8] = b"\0\0\0\x09\0\0\0\0\x01";
@@ -148,11 +151,7 @@ pub(super) const FAULTS: &[Fault] = &[
     At::Http2.fault(
         "h2-goaway-unanswered",
         "goes away after the first stream, and closes without answering it",
-        &[
-            Send(SETTINGS),
-            Send(b"\0\0\x08\x07\0\0\0\0\0\0\0\0\x01\0\0\0\0"),
-            HalfClose,
-        ],
+        &[Send(LAST_IS_FIRST), HalfClose],
         CLOSED_EARLY,
     ),
     At::Http2.fault(
