@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import fake_ray
 import hello_server
@@ -145,13 +146,20 @@ def test_a_change_that_one_hears_of_too_late_spoils_the_sitting(
         turns.change(Measure())
 
 
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until that holds. Between two looks others have the interpreter: a thread that has to look into
+    slices of 20 ms would come too late for each of them."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_lane_ends_where_no_generator_finds_anybody(ray: FakeRay, urls: tuple[str, str]) -> None:
     with hello_server.standing() as gone:
         pass
     with taking_turns((urls[0], gone), slice_ns=20 * MS) as turns:
-        deadline = time.monotonic() + PATIENCE_S
-        while turns.snapshot().lanes[1].ended is None:
-            assert time.monotonic() < deadline
+        until(lambda: turns.snapshot().lanes[1].ended is not None)
         turns.change(End())
         measured = finished(turns)
     assert [one.ended for one in measured.lanes] == [None, "unreachable"]
@@ -261,9 +269,13 @@ def test_a_node_looks_at_slices_by_its_own_clock(ray: FakeRay, urls: tuple[str, 
     )
     assert agent.follow(plan, time.time_ns(), (None, None), CoreSplit((), (), 1))[0] == "ok"
     assert agent.change(msgspec.json.encode(GiveTurns(lanes=(1,))), 2) == ("ok", 2)
-    deadline = time.monotonic() + PATIENCE_S
-    while (seen := msgspec.json.decode(agent.slices_seen(0)[1][0])) == [] or seen[-1]["turn"] < 9:
-        assert time.monotonic() < deadline
+
+    def seen_so_far() -> list[Any]:
+        found: list[Any] = msgspec.json.decode(agent.slices_seen(0)[1][0])
+        return found
+
+    until(lambda: any(one["turn"] >= 9 for one in seen_so_far()))
+    seen = seen_so_far()
     assert {tuple(one["cpu_ns"]) for one in seen} == {(None, None)}
     assert [one["turn"] for one in seen] == sorted({one["turn"] for one in seen})
     assert seen[-1]["lane"] == 1  # it heard of the change
