@@ -4,8 +4,8 @@ Two servers stand, the same engine loads them, and each block gives both the sam
 the other, or in turns of some length; all layouts meet the machine in the same minutes. A block comes to one
 log ratio. The same program twice says how much a layout scatters where there is nothing to see; unlike
 programs whether the mean moves with the length of a turn, and how far the product is off with the length that
-it begins with for them, slices with and without their first fifths (which it leaves out where they differ:
-rule T2); builds whose CPU time a request is known, by their own clocks, whether it is right.
+it begins with for them, without the first fifths of slices, as it takes such ratios, and with them; builds
+whose CPU time a request is known, by their own clocks, whether it is right.
 """
 
 from __future__ import annotations
@@ -157,15 +157,15 @@ def _of_product(lanes: Sequence[LaneMeasurement]) -> Lengths:
 def _told_of_product(
     pair: Pair, lengths: Lengths, whole: Sequence[float], later: Sequence[float], one_go: Sequence[float]
 ) -> Iterator[Figure]:
-    """How far it is off at its own length, with whole slices and without their first fifths."""
-    parts = {"": whole, ", without their first fifths": later}
-    for part, logs in parts.items():
+    """How far it is off at its own length, without the first fifths of slices and with them."""
+    parts = (("", later, _AGREES), (", had it taken whole slices", whole, None))
+    for part, logs, required in parts:
         off = abs(statistics.fmean(logs) - statistics.fmean(one_go))
         error = math.hypot(*(statistics.stdev(each) / math.sqrt(len(each)) for each in (logs, one_go)))
         spread = Spread(*(100 * math.expm1(max(0.0, log)) for log in (off, off - error, off + error)))
         turns = f"turns of {lengths.slice_ns / 1e6:.0f} ms behind {lengths.settle_ns / 1e6:.0f} ms to settle"
         words = f"{pair.name}, in {turns}, as the product begins{part}"
-        yield Figure(f"{words}: off one after the other by (± standard error)", spread, "%", _AGREES)
+        yield Figure(f"{words}: off one after the other by (± standard error)", spread, "%", required)
 
 
 def _told(pair: Pair, logs: Mapping[int, Sequence[float]], clocks: Sequence[float]) -> Iterator[Figure]:

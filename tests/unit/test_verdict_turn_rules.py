@@ -14,7 +14,7 @@ from assay.values.claim import Metric
 from assay.values.estimate import Known
 from assay.values.finding import Finding
 from assay.values.run import Run
-from assay.values.sitting import Sitting, TurnSeen
+from assay.values.sitting import UNLIKE_NS, Sitting, TurnSeen, Weave
 from assay.values.trial import Trial
 from assay.values.weave import Slice
 from assay.verdict import judge, see_run
@@ -168,6 +168,18 @@ def test_a_cold_begin_is_left_out_and_what_is_known_holds_what_an_uninterrupted_
     assert one.ratio is not None and one.ratio.method.endswith("without their first fifths")
     whole = sum(left(fifth) for fifth in range(5)) / 5
     assert 2 * whole < one.ratio.value  # nearer to the truth than whole slices
+
+
+def test_begins_of_unlike_programs_are_left_out_also_where_no_rule_tells_them_from_chance() -> None:
+    made = sat(lambda sitting: slices(sitting, "b", lambda one: cold(one, 0.992)))
+    assert "T2" not in about_turns(made)
+    values = []
+    for alike in (False, True):
+        design = replace(made.header.design, weave=Weave(least_slice_ns=UNLIKE_NS, alike=alike))
+        found = judge(replace(made, header=replace(made.header, design=design)), 0).comparisons[0].ratio
+        assert found is not None and found.method.endswith("without their first fifths") is not alike
+        values.append(found.value)
+    assert values[0] / values[1] == pytest.approx(1.0016, abs=4e-4)  # b / a; b lost a fifth of 0.8 %
 
 
 def test_what_is_cold_may_be_faster_than_it_showed_and_no_slower() -> None:

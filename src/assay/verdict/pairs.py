@@ -90,7 +90,8 @@ def pair_of(
 def sides(
     findings: Sequence[Finding], a: CaseSeen, b: CaseSeen, of_a: Slack = EXACT, of_b: Slack = EXACT
 ) -> tuple[Side, Side]:
-    """The two as they are compared, each with its slack: by whole slices, or without their first fifths."""
+    """The two as they are compared, each with its slack: by whole slices, or without their first fifths, as
+    all unlike programs are and builds of one where one of the two begins colder."""
     later = moved(findings, a.case.id, b.case.id) is not None
     return a.side(of_a, later=later), b.side(of_b, later=later)
 

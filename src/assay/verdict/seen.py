@@ -20,13 +20,15 @@ from assay.verdict.load import Load
 class CaseSeen:
     """A case with its trials that were measured (`loads`, in the same order) and all that were tried.
 
-    Of a search they are the trials in which its objective held, and `capacity` is what it found.
+    Of a search they are the trials in which its objective held, and `capacity` is what it found. `unlike`: it
+    took turns with other programs, whose begins after a switch cost more or less than its own.
     """
 
     case: Case
     trials: tuple[Trial, ...]
     loads: tuple[Load, ...]
     capacity: Estimate | None = None
+    unlike: bool = False
 
     @property
     def name(self) -> str:
@@ -55,7 +57,8 @@ class CaseSeen:
 
     def side(self, slack: Slack = EXACT, *, later: bool = False) -> Side:
         """Its throughput as one side of a pair: block by block, and slice by slice where it took turns, or by
-        the `later` four fifths of its slices."""
+        the `later` four fifths of its slices, as it always is among unlike programs."""
+        later = later or self.unlike
         lanes = {trial.block: trial.lane for trial in self.measured if trial.lane}
         cycles = {block: lane.later_cycles if later else lane.cycles for block, lane in lanes.items()}
         return Side(
