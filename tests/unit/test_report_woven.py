@@ -18,7 +18,7 @@ from assay.report.model.circumstances import circumstances
 from assay.report.model.woven import told
 from assay.values.design import ContestDesign, WarmUp
 from assay.values.run import Run
-from assay.values.sitting import Lengths
+from assay.values.sitting import UNLIKE_NS, Lengths, Weave
 from assay.verdict import judge
 from assay.versus.answer import answer
 
@@ -83,6 +83,15 @@ def test_what_settled_the_lengths_is_told_with_the_names_of_servers() -> None:
     assert (
         "(25 service times of Go; a pilot told another ratio of Go and Node, go+node's unlike them)" in turns
     )
+
+
+def test_that_ratios_of_unlike_programs_leave_out_what_a_switch_costs_is_told() -> None:
+    made = sat("study")
+    assert "first fifth" not in next(told(made))
+    design = replace(made.header.design, weave=Weave(least_slice_ns=UNLIKE_NS))
+    unlike = replace(made, header=replace(made.header, design=design))
+    [turns, _] = told(unlike)
+    assert turns.endswith("; ratios leave out the first fifth of each slice, which pays for the switch.")
 
 
 def with_load(made: Run, load: str, slice_ns: int) -> Run:

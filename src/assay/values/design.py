@@ -58,6 +58,11 @@ class AnyDesign(Value, frozen=True, kw_only=True):
     weave: Weave | None = None
     unwoven: str = ""
 
+    @property
+    def unlike(self) -> bool:
+        """Whether its servers take turns and are no builds of one program: a switch costs each its own."""
+        return self.weave is not None and not self.weave.alike
+
 
 # --- a study ------------------------------------------------------------------------------
 

@@ -48,7 +48,7 @@ def see_run(run: Run) -> RunSeen:
             for trial in trials
             if trial.measurement is not None
         )
-        seen = CaseSeen(case, trials, loads, capacities.get(case.id), _unlike(run))
+        seen = CaseSeen(case, trials, loads, capacities.get(case.id), run.header.design.unlike)
         of_run = OfRun(
             fastest_mhz=fastest,
             busy_share=seen.server_busy_share,
@@ -74,14 +74,8 @@ def see_rates(run: Run) -> RunSeen:
     """The cases with their trials and sittings, for those who compare them and look at no load."""
     cases = run.header.cases
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
-    seen = tuple(CaseSeen(case, trials[case.id], (), unlike=_unlike(run)) for case in cases)
+    seen = tuple(CaseSeen(case, trials[case.id], (), unlike=run.header.design.unlike) for case in cases)
     return RunSeen(run.header, seen, sittings=run.sittings, spent=spent(run))
-
-
-def _unlike(run: Run) -> bool:
-    """Whether its servers are no builds of one program, and take turns."""
-    weave = run.header.design.weave
-    return weave is not None and not weave.alike
 
 
 def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:

@@ -97,10 +97,12 @@ def _turns(run: Run, sittings: Sequence[Sitting], of_load: str) -> str:
     lengths = {sitting.lengths.slice_ns for sitting in sittings}
     earlier = f" (earlier ones in turns of {fmt.time(min(lengths))})" if min(lengths) < max(lengths) else ""
     why = f" ({with_names(run, last.lengths.why)})" if last.lengths.why else ""
+    begins = "; ratios leave out the first fifth of each slice, which pays for the switch"
     return (
         f"Woven{of_load}: {fmt.counted(len(sittings), 'sitting')} of {fmt.counted(alive, 'server')} at once, "
         f"loaded in turns of {_exact(last.lengths.slice_ns)}{why}, {_exact(last.lengths.settle_ns)} to "
-        f"settle before each; {fmt.span(_sitting_s(last))} of slices for each in a sitting{earlier}."
+        f"settle before each; {fmt.span(_sitting_s(last))} of slices for each in a sitting{earlier}"
+        f"{begins if run.header.design.unlike else ''}."
     )
 
 
