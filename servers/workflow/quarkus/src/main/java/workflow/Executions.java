@@ -9,14 +9,11 @@ import static workflow.ExecutionAnswer.Status.TIMEOUT;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
@@ -24,7 +21,13 @@ import org.jboss.logging.Logger;
 import workflow.ExecutionAnswer.Data;
 import workflow.ExecutionAnswer.SceneResult;
 
-/** Runs workflows on a fixed number of threads, with a bounded queue before them. */
+/**
+ * Runs workflows on a fixed number of threads, with a bounded queue before them.
+ *
+ * <p>The places, of threads and queue together, are counted here and not by a bounded queue: a thread of the JDK's
+ * pool hands over a result before it takes the next execution, so that a caller back at once could find the
+ * queue still full. Here the place is free before the result can be seen.
+ */
 @ApplicationScoped
 class Executions {
   private static final Logger LOG = Logger.getLogger(Executions.class);
@@ -32,6 +35,7 @@ class Executions {
   private final WorkflowRepository workflows;
   private final ScriptRunner scripts;
   private final ExecutorService executor;
+  private final Semaphore places;
 
   Executions(
       WorkflowRepository workflows,
@@ -40,25 +44,24 @@ class Executions {
       @ConfigProperty(name = "workflow.executor.queue") int queue) {
     this.workflows = workflows;
     this.scripts = scripts;
-    // A queue of none hands over directly: what finds no idle thread is rejected.
-    BlockingQueue<Runnable> waiting =
-        queue == 0 ? new SynchronousQueue<>() : new ArrayBlockingQueue<>(queue);
-    this.executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, waiting);
+    this.executor = Executors.newFixedThreadPool(threads);
+    this.places = new Semaphore(threads + queue);
   }
 
   ExecutionAnswer execute(ExecutionRequest request) {
     var id = request.requestId();
-    Future<List<SceneResult>> future = null;
+    var future = new CompletableFuture<List<SceneResult>>();
     try {
       var workflow = workflows.find(request.scenesCodes());
       if (workflow.isEmpty()) {
         return ExecutionAnswer.of(NOT_FOUND, id, "no such workflow", null);
       }
-      future = executor.submit(() -> scripts.run(workflow.get(), request));
+      if (!places.tryAcquire()) {
+        return ExecutionAnswer.of(REJECTED, id, "too many executions wait already", null);
+      }
+      executor.execute(() -> run(workflow.get(), request, future));
       var results = future.get(request.timeout(), TimeUnit.MILLISECONDS);
       return answer(request, workflow.get(), results);
-    } catch (RejectedExecutionException e) {
-      return ExecutionAnswer.of(REJECTED, id, "too many executions wait already", null);
     } catch (TimeoutException e) {
       // One that still waits is never run; one that runs ends by itself, its answer unread.
       future.cancel(false);
@@ -73,6 +76,26 @@ class Executions {
       // The cache: unreachable, too slow, or its pool exhausted.
       LOG.errorf(e, "workflow of execution %s not found", id);
       return ExecutionAnswer.of(FAILED, id, "the workflow could not be looked up", null);
+    }
+  }
+
+  /** Frees the execution's place before anybody learns how it ended; one cancelled while it waited is not run. */
+  private void run(
+      Workflow workflow, ExecutionRequest request, CompletableFuture<List<SceneResult>> future) {
+    List<SceneResult> results = null;
+    Throwable failure = null;
+    try {
+      if (!future.isDone()) {
+        results = scripts.run(workflow, request);
+      }
+    } catch (Throwable e) {
+      failure = e;
+    }
+    places.release();
+    if (failure == null) {
+      future.complete(results);
+    } else {
+      future.completeExceptionally(failure);
     }
   }
 
