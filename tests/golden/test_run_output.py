@@ -90,7 +90,7 @@ def test_who_is_left_out_of_the_ranking_is_named_beside_who_leads_it() -> None:
     text = rendered(terminal.summary(sample_run.with_wrong_answers("quotes/java-vertx")))
     said = " ".join(text.split())
     assert "Of those that can be ranked, quotes/go is fastest" in said
-    assert "Not ranked: quotes/java-vertx (void: W1)." in said
+    assert "quotes/java-vertx is not ranked: its throughput is void (W1: wrong answers)." in said
 
 
 def hostile_run() -> Run:

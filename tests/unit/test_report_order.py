@@ -19,6 +19,7 @@ from assay.values.run import Run, TrialDone
 from assay.values.trial import ContractSeen
 from assay.verdict import judge
 
+W6 = "W6: unequal cores, workers or pools"
 WRONG = ContractSeen(before=5, before_wrong=1, during=1000, during_wrong=0, after=5, after_wrong=0)
 
 
@@ -38,6 +39,26 @@ def busy(made: Run, per_s: dict[str, float], share: float | None) -> Run:
         for one in made.trials
     )
     return msgspec.structs.replace(made, trials=trials)
+
+
+def unequal(made: Run, workers: dict[str, int]) -> Run:
+    """The run with servers that have so many workers, which their cases say."""
+    cases = tuple(
+        msgspec.structs.replace(one, facts={"workers": workers[one.id]} if one.id in workers else {})
+        for one in made.header.cases
+    )
+    return msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
+
+
+def at_a_load(made: Run) -> Run:
+    """The run as one of a study of several loads, whose cases bear the load's name."""
+    cases = tuple(
+        msgspec.structs.replace(one, id=f"{one.id}@c500", entry=one.id, where=("c500",))
+        for one in made.header.cases
+    )
+    trials = tuple(msgspec.structs.replace(one, case=f"{one.case}@c500") for one in made.trials)
+    header = msgspec.structs.replace(made.header, cases=cases)
+    return msgspec.structs.replace(made, header=header, trials=trials)
 
 
 def test_the_order_is_told_from_the_first_to_the_last_with_both_ends() -> None:
@@ -80,21 +101,95 @@ def test_a_slower_server_that_might_be_faster_shares_the_first_place_with_the_re
 
 
 def test_a_pair_that_may_not_be_compared_is_no_tie() -> None:
-    facts = {"a": {"workers": 1}, "b": {"workers": 4}, "c": {}, "d": {}}
+    workers = {"a": 1, "b": 4}
 
     def told(rates: dict[str, float]) -> str:
-        made = steady_run(rates)
-        cases = tuple(msgspec.structs.replace(one, facts=facts[one.id]) for one in made.header.cases)
-        header = msgspec.structs.replace(made.header, cases=cases)
-        return said(msgspec.structs.replace(made, header=header))[0]
+        return said(unequal(steady_run(rates), workers))[0]
 
     assert told({"a": 90_000, "b": 30_000, "c": 9_000}) == (
-        "a and b share the first place: they may not be compared (W6); b is 3.35 times (3.33 to 3.37) c."
+        f"a and b share the first place: they may not be compared ({W6}); b is 3.35 times (3.33 to 3.37) c."
     )
     assert told({"a": 90_000, "b": 89_950, "d": 90_020, "c": 9_000}).startswith(
-        "b, a and d share the first place: b and a may not be compared (W6), "
+        f"b, a and d share the first place: b and a may not be compared ({W6}), "
         "else no difference between them was shown; "
     )
+
+
+def test_servers_that_the_same_rule_keeps_from_all_others_are_told_once_by_their_names() -> None:
+    rates = {"Vert.x": 90_000, "Netty": 80_000, "Spring MVC, Undertow": 11_000, "Armeria": 12_000}
+    workers = {"Vert.x": 20, "Netty": 10, "Spring MVC, Undertow": 64, "Armeria": 8, "Armeria on Netty": 8}
+    made = at_a_load(unequal(steady_run({**rates, "Armeria on Netty": 6_000}), workers))
+    first, *_ = said(made)
+    assert first.startswith("Of those that can be ranked, Armeria is fastest: 2.0")
+    assert first.endswith(
+        " times (2.01 to 2.03) Armeria on Netty. Vert.x, Netty and “Spring MVC, Undertow” are not ranked: "
+        f"they may be compared with none of the others ({W6})."
+    )
+    reasons = {row.case: row.reason for row in judge(made, 0).ranking}
+    assert reasons["Vert.x@c500"] == "may be compared with none of the others: W6"
+
+
+def test_where_nobody_may_be_compared_that_is_the_whole_answer() -> None:
+    rates = {"a": 10_000.0, "b, c": 9_000.0, "d": 8_000.0}
+    workers = {"a": 1, "b, c": 2, "d": 3}
+    assert said(unequal(steady_run(rates), workers)) == (
+        f"No ranking: none may be compared with another ({W6}).",
+    )
+    two = steady_run({"a": 10_000, "b, c": 9_000})
+    assert said(unequal(two, workers)) == (
+        f"No ranking: a and “b, c” may not be compared with each other ({W6}).",
+    )
+    wrong = with_trials(unequal(steady_run(rates), workers), {"d": {"contract": WRONG}})
+    assert said(wrong) == (
+        f"No ranking: a and “b, c” may not be compared with each other ({W6}); "
+        "the throughput of d is void (W1: wrong answers).",
+    )
+
+
+def test_who_may_be_compared_with_some_is_told_with_whom_not_and_briefly() -> None:
+    """Of a run that was cut off, whatever may be compared has too few blocks in common."""
+    rates = {name: 10_000.0 - 500 * place for place, name in enumerate("abcdef")}
+    workers = {"a": 1, "b": 1, "c": 2, "d": 2, "e": 2}
+    assert said(unequal(steady_run(rates, blocks=2), workers)) == (
+        f"No ranking: a and b may not be compared with c, d or e ({W6}) and share too few blocks with the "
+        f"rest; c, d and e may not be compared with a or b ({W6}) and share too few blocks with the rest; "
+        "f: 2 blocks shared with another; an order needs 3.",
+    )
+    alike = steady_run(dict.fromkeys("abcd", 10_000.0))
+    assert said(unequal(alike, {"a": 1, "b": 1, "c": 2, "d": 2}))[0] == (
+        f"d, b, a and c share the first place: d and c may not be compared with b or a ({W6}), else no "
+        "difference between them was shown."
+    )
+    assert said(unequal(alike, {"a": 1, "b": 3, "c": 2, "d": 2}))[0] == (
+        "Of those that can be ranked, d and c share the first place: no difference between them was shown. "
+        f"b and a are not ranked: they may be compared with none of the others ({W6})."
+    )
+    alike = steady_run(dict.fromkeys("abcdefg", 10_000.0))
+    groups = unequal(alike, {"a": 1, "b": 3, "c": 2, "d": 2, "e": 1, "f": 3})
+    assert said(groups)[0] == (
+        "d, b, f, g, a, c and e share the first place: no server of one of these groups may be compared with "
+        f"one of another: d and c / b and f / a and e ({W6}), else no difference between them was shown."
+    )
+
+
+def test_no_list_of_names_is_cut_however_many_there_are() -> None:
+    names = [f"server {number}, pool of {number}" for number in range(20)]
+    rates = dict.fromkeys(names, 10_000.0)
+    workers = {name: number for number, name in enumerate(names)}
+    alike = {"x": 9_000.0, "y": 9_000.0}
+    first, *_ = said(unequal(steady_run({**rates, **alike}), {**workers, "x": 99, "y": 99}))
+    assert " … " not in first and len(first) < 600
+    assert f" and 13 others are not ranked: they may be compared with none of the others ({W6})." in first
+
+
+def test_what_limits_every_server_is_told_without_their_names() -> None:
+    def limits(names: str) -> str:
+        rates = {name: 9_000.0 - 700 * place for place, name in enumerate(names)}
+        made = busy(steady_run(rates), {name: rates[name] for name in names[:4]}, None)
+        return next(one for one in said(made) if one.startswith("What limits it"))
+
+    assert limits("abcd") == "What limits it: its generator was full (G1: all servers)."
+    assert limits("abcde") == "What limits it: its generator was full (G1: a, b, c, d)."
 
 
 def test_rows_of_one_server_that_share_a_tier_are_counted() -> None:
@@ -108,10 +203,10 @@ def test_rows_of_one_server_that_share_a_tier_are_counted() -> None:
     made = msgspec.structs.replace(made, header=msgspec.structs.replace(made.header, cases=cases))
     first, *_ = said(made)
     assert first.startswith(
-        "3 rows of Go, pgx share the first place: no difference between them was shown; Go, pgx"
+        "3 rows of “Go, pgx” share the first place: no difference between them was shown; “Go, pgx"
     )
-    assert " (its tier shared by Gin, Bun" in first  # two more names are told in full
-    two = [name for name in pools if f"Gin, Bun{name}" in first]
+    assert " (its tier shared by “Gin, Bun" in first  # two more names are told in full
+    two = [name for name in pools if f"“Gin, Bun{name}”" in first]
     assert len(two) == 3 and first.count("rows of") == 1
 
 
@@ -141,7 +236,7 @@ def test_limits_in_both_directions_leave_nothing_and_say_so_in_one_sentence() ->
 def test_no_ranking_only_where_every_figure_is_void_and_then_with_what_to_do() -> None:
     made = steady_run({"a": 84_000, "b": 80_000})
     wrong = with_trials(made, {"a": {"contract": WRONG}, "b": {"contract": WRONG}})
-    assert said(wrong) == ("No ranking: void: W1.",)
+    assert said(wrong) == ("No ranking: the throughputs of a and b are void (W1: wrong answers).",)
     judged = msgspec.structs.replace(wrong, judgement=judge(wrong, 0))
     assert answer.answer(judged, sections(judged)).surer == (
         "To be surer: make the server meet its contract, or correct the contract, then measure again (W1).",
@@ -158,7 +253,7 @@ def test_where_one_figure_alone_is_a_result_it_is_told_and_so_is_why_the_others_
     wrong = with_trials(made, {"a": {"contract": WRONG}, "c": {"contract": WRONG}})
     (first, *_) = said(wrong)
     assert first.startswith("b serves 80.3 k/s ± 0.39 %; nothing is left to compare it with. ")
-    assert first.endswith(" Not ranked: a (void: W1), c (void: W1).")
+    assert first.endswith(" a and c are not ranked: their throughputs are void (W1: wrong answers).")
 
 
 def test_the_answer_stands_first_in_markdown_and_in_json(

@@ -12,7 +12,7 @@ from assay.values.finding import Finding
 from assay.verdict.effects import bounded, known, void_by, withheld, words_of
 from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of
 from assay.verdict.seen import CaseSeen, RunSeen
-from assay.verdict.words import counted
+from assay.verdict.words import counted, listed
 
 Pairs = Mapping[tuple[str, str], Between]
 
@@ -117,20 +117,24 @@ class _Group:
             }
             if any(self._enough(one) for one in found.values()):
                 continue
-            forbidden = [self._name(other) for other, one in found.items() if one.void]
+            forbidden = sorted(self._name(other) for other, one in found.items() if one.void)
             if not found:
                 yield seen.case.id, "nothing left to compare it with"
             elif forbidden:
                 codes = dict.fromkeys(code for one in found.values() for code in one.void)
-                names = ", ".join(sorted(forbidden))
-                yield seen.case.id, f"may not be compared with {names}: {', '.join(codes)}"
+                whom = f"not be compared with {listed(forbidden, 'or')}"
+                if len(forbidden) == len(found) > 1:
+                    whom = "be compared with none of the others"
+                yield seen.case.id, f"may {whom}: {', '.join(codes)}"
             else:
                 blocks = max(one.pair.ratio.n if one.pair else 0 for one in found.values())
                 shared = f"{counted(blocks, 'block')} shared with another"
                 yield seen.case.id, f"{shared}; an order needs {least}"
 
     def _name(self, case: str) -> str:
-        return next(seen.name for seen in self._group if seen.case.id == case)
+        """Without the workload and load, which the whole group shares."""
+        found = next(seen.case for seen in self._group if seen.case.id == case)
+        return found.label or found.server_name
 
     def _best(self) -> CaseSeen | None:
         """The fastest candidate whose throughput was found, not offered, and is a result."""

@@ -10,6 +10,7 @@ from assay.report.model import contest, order, search, woven
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import remarks
 from assay.report.model.rows import Section, limits_words, ordered_findings
+from assay.report.model.unranked import measured
 from assay.report.model.values import Answer
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign
 from assay.values.finding import Finding, Severity
@@ -22,6 +23,8 @@ SENTENCES: dict[type[AnyDesign], Callable[[Run], Answer]] = {
 """The answer of a kind of run that has one of its own."""
 
 _MOST_REMEDIES = 2
+_LONGEST_SENTENCE = 4000
+"""No sentence of ours gets there: lists of names end before."""
 
 
 def answer(run: Run, found: Sequence[Section]) -> Answer:
@@ -41,7 +44,7 @@ def answer(run: Run, found: Sequence[Section]) -> Answer:
 
 
 def _safe(said: Sequence[str]) -> tuple[str, ...]:
-    return tuple(fmt.safe(sentence, 1000) for sentence in said)
+    return tuple(fmt.safe(sentence, _LONGEST_SENTENCE) for sentence in said)
 
 
 def standing(run: Run) -> str:
@@ -107,6 +110,7 @@ def _sureness(run: Run, shown: Sequence[Section]) -> Iterator[str]:
 
 def _limits(shown: Sequence[Section]) -> Iterator[str]:
     """What limits the answers."""
-    said = limits_words(one for section in shown for one in order.limits_of(section))
+    rows = sum(measured(row) for section in shown for row in section.candidates)
+    said = limits_words((one for section in shown for one in order.limits_of(section)), rows)
     if said:
         yield f"What limits it: {said}."

@@ -8,11 +8,14 @@ from itertools import combinations, permutations
 
 from assay import verdict
 from assay.report import format as fmt
+from assay.report.model.forbidden import Forbidden
 from assay.report.model.rows import Row, Section
+from assay.report.model.unranked import left_out, measured, nobody
 from assay.report.model.values import Answer
 from assay.stats.ratios import NOISE_FLOOR
 from assay.values.estimate import Compared, Estimate, Known, Limit
 from assay.values.run import Run
+from assay.verdict.words import called, joined, shortened
 
 _MANY_ROWS = 3
 """Rows of one server from which a sentence counts them: the table names them."""
@@ -25,7 +28,7 @@ def told(run: Run, section: Section) -> Answer:
     if len(section.rows) == 1 and section.candidates:
         return Answer(said=(_only(section.candidates[0]),))
     placed = [row for row in section.candidates if row.tier is not None]
-    return Answer(said=(_ranking(run, section, placed),)) if placed else _no_ranking(section)
+    return Answer(said=(_ranking(run, section, placed),)) if placed else _no_ranking(run, section)
 
 
 def _ranking(run: Run, section: Section, placed: Sequence[Row]) -> str:
@@ -35,26 +38,22 @@ def _ranking(run: Run, section: Section, placed: Sequence[Row]) -> str:
     ]
     first = tiers[0]
     if len(first) == 1:
-        said = f"{first[0].name} is fastest"
+        said = f"{called(first[0].name)} is fastest"
         said += f": {_chain(run, tiers)}" if len(tiers) > 1 else f", with {_rate(first[0])}"
     else:
         said = f"{_all(run, first)} share the first place: {_tie(run, first)}"
         said += f"; {_chain(run, tiers, named=True)}" if len(tiers) > 1 else ""
-    left_out = _left_out(section)
-    return f"Of those that can be ranked, {said}.{left_out}" if left_out else f"{said}."
+    others = left_out(run, section)
+    return f"Of those that can be ranked, {said}.{others}" if others else f"{said}."
 
 
 def _tie(run: Run, rows: Sequence[Row]) -> str:
     """Why none of these is ahead of another: they may not be compared, or no difference was shown."""
-    pairs = [(a, b, compared(run, a, b) or compared(run, b, a)) for a, b in combinations(rows, 2)]
-    void = {(a.name, b.name): found.void for a, b, found in pairs if found and found.void}
-    if not void:
+    forbidden = Forbidden(run, rows)
+    told = list(forbidden.clauses())
+    if not told:
         return _not_shown(run, rows)
-    if len(void) == len(pairs) and len(set(void.values())) == 1:
-        [codes, *_] = void.values()
-        return f"they may not be compared ({', '.join(codes)})"
-    told = [f"{a} and {b} may not be compared ({', '.join(codes)})" for (a, b), codes in void.items()]
-    if len(void) < len(pairs):
+    if any(len(forbidden.with_whom(row)) < len(rows) - 1 for row in rows):
         told.append(f"else {_not_shown(run, rows)}")
     return ", ".join(told)
 
@@ -72,7 +71,7 @@ def _not_shown(run: Run, rows: Sequence[Row]) -> str:
     if not apart:
         return said
     _, faster, slower = max(apart, key=lambda one: one[0])
-    pair = f"{faster.name} is {_ratio(run, faster, slower)} {slower.name}"
+    pair = f"{called(faster.name)} is {_ratio(run, faster, slower)} {called(slower.name)}"
     return f"{said} for all pairs together (Holm), though by itself {pair}"
 
 
@@ -90,13 +89,13 @@ def _chain(run: Run, tiers: Sequence[Sequence[Row]], *, named: bool = False) -> 
     said, last = "", None
     for above, below in zip(tiers, tiers[1:_MOST_TIERS], strict=False):
         faster, slower = _link(run, above, below)
-        told = f"{_ratio(run, faster, slower)} {slower.name}"
+        told = f"{_ratio(run, faster, slower)} {called(slower.name)}"
         others = [row for row in below if row is not slower]
         told += f" (its tier shared by {_all(run, others)})" if others else ""
         if last is None:
-            said = f"{faster.name} is {told}" if named else told
+            said = f"{called(faster.name)} is {told}" if named else told
         else:
-            said += f", which is {told}" if faster is last else f"; {faster.name} is {told}"
+            said += f", which is {told}" if faster is last else f"; {called(faster.name)} is {told}"
         last = slower
     rest = len(tiers) - _MOST_TIERS
     return said + (f"; {fmt.counted(rest, 'more tier')} behind" if rest > 0 else "")
@@ -168,14 +167,11 @@ def _all(run: Run, rows: Sequence[Row]) -> str:
     of_server: dict[str, list[Row]] = {}
     for row in rows:
         of_server.setdefault(_base(run, row), []).append(row)
-    names = [
-        name
-        for base, each in of_server.items()
-        for name in (
-            [f"{len(each)} rows of {base}"] if len(each) >= _MANY_ROWS else [row.name for row in each]
-        )
-    ]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    told: list[str] = []
+    for base, each in of_server.items():
+        many = len(each) >= _MANY_ROWS
+        told += [f"{len(each)} rows of {called(base)}"] if many else [called(row.name) for row in each]
+    return joined(shortened(told))
 
 
 def _base(run: Run, row: Row) -> str:
@@ -186,39 +182,29 @@ def _base(run: Run, row: Row) -> str:
     return shortest if row.name.startswith(shortest) else row.name
 
 
-def _left_out(section: Section, without: Row | None = None) -> str:
-    """Who was measured and has no place, and may be ahead of all that have."""
-    rows = [row for row in section.candidates if row.tier is None and row is not without]
-    places = [(row.name, row.place) for row in rows if row.place]
-    said = [
-        f"{name} ({place.reason})" if place.reason else name for name, place in places if place.throughput
-    ]
-    return f" Not ranked: {', '.join(said)}." if said else ""
-
-
 def _only(row: Row) -> str:
     """Of a load that nothing is compared with, as `assay load` keeps one."""
     if row.throughput is not None:
-        return f"{row.name} serves {_rate(row)}."
+        return f"{called(row.name)} serves {_rate(row)}."
     if row.failure is not None and not row.trials:
-        return f"{row.name} was not measured."
+        return f"{called(row.name)} was not measured."
     reason = row.place.reason if row.place else ""
-    return f"What {row.name} serves is not known{f': {reason}' if reason else ''}."
+    return f"What {called(row.name)} serves is not known{f': {reason}' if reason else ''}."
 
 
-def _no_ranking(section: Section) -> Answer:
-    measured = [row for row in section.candidates if row.place and row.place.throughput]
-    if not measured:
+def _no_ranking(run: Run, section: Section) -> Answer:
+    figures = [row for row in section.candidates if measured(row)]
+    if not figures:
         none = "Nothing was measured that may be shown." if section.candidates else "Nothing competes here."
         return Answer(said=(none,))
-    standing = [row for row in measured if row.throughput is not None and not row.withheld]
+    standing = [row for row in figures if row.throughput is not None and not row.withheld]
     if len(standing) == 1:
-        alone = f"{standing[0].name} serves {_rate(standing[0])}; nothing is left to compare it with."
-        return Answer(said=(alone + _left_out(section, without=standing[0]),))
-    reasons = list(dict.fromkeys(row.place.reason for row in measured if row.place and row.place.reason))
-    because = f": {'; '.join(reasons)}" if reasons else ""
-    few = all(row.place and "an order needs" in row.place.reason for row in measured)
-    return Answer(said=(f"No ranking{because}.",), surer=("To rank them: run more blocks (--blocks).",) * few)
+        alone = f"{called(standing[0].name)} serves {_rate(standing[0])}; nothing is left to compare it with."
+        return Answer(said=(alone + left_out(run, section, without=standing[0]),))
+    why = nobody(run, section)
+    few = all(row.place and "an order needs" in row.place.reason for row in figures)
+    said = f"No ranking: {why}." if why else "No ranking."
+    return Answer(said=(said,), surer=("To rank them: run more blocks (--blocks).",) * few)
 
 
 def limits_of(section: Section) -> Iterator[tuple[Limit, str]]:

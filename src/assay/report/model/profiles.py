@@ -15,6 +15,7 @@ from assay.errors import InputError
 from assay.report.model.rows import Row, sections, short_name
 from assay.values.estimate import ClaimVerdict
 from assay.values.run import Run
+from assay.verdict.words import called
 
 
 @dataclass(frozen=True)
@@ -212,7 +213,7 @@ def _order(places: Sequence[tuple[Place | None, str]]) -> str:
     for place, name in places:
         if place is not None:
             ranks.setdefault(place.number, []).append(name)
-    return ", then ".join(" and ".join(ranks[number]) for number in sorted(ranks))
+    return ", then ".join(" and ".join(map(called, ranks[number])) for number in sorted(ranks))
 
 
 def _lines(

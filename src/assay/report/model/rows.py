@@ -22,6 +22,7 @@ from assay.values.plan import Closed
 from assay.values.run import Run
 from assay.values.trial import Case, Failure, ServiceSeen, Trial
 from assay.verdict.effects import Bounded
+from assay.verdict.words import some
 
 BEST = "best"
 """What stands in place of the ratio of the best to itself."""
@@ -166,6 +167,8 @@ _WIDE_NOTE = (
     f"; {fmt.WIDE}: trials differ too much for their interval to give a bound that tells anything, so that "
     "their mean is shown, with the least and the most of them"
 )
+_FEW_NAMES = 3
+"""Names that are told even where they are all there are."""
 _STAGES = {
     "requires": "something it needs is missing",
     "build": "did not build",
@@ -239,22 +242,29 @@ def service_words(row: Row) -> tuple[str, str]:
 
 def times_limited(rows: Iterable[Row]) -> str:
     """Why times that are shown are bounds, for the note of their table; empty where none is."""
-    shown = [row for row in rows if row.service_p50_ns is not None or row.response_p50_ns is not None]
-    said = limits_words((limit, row.name) for row in shown for limit in row.times.limits)
+    everyone = list(rows)
+    shown = [row for row in everyone if row.service_p50_ns is not None or row.response_p50_ns is not None]
+    met = ((limit, row.name) for row in shown for limit in row.times.limits)
+    said = limits_words(met, rows=len(everyone))
     told = (words for row in shown for words in (*response_words(row), *service_words(row)))
     wide = _WIDE_NOTE if any(fmt.WIDE in words for words in told) else ""
     return said and f"what makes times bounds: {said}{wide}"
 
 
-def limits_words(met: Iterable[tuple[Limit, str]]) -> str:
-    """Each cause once, with the names of the cases that it met."""
-    causes: dict[Limit, dict[str, None]] = {}
+def limits_words(met: Iterable[tuple[Limit, str]], rows: int = 0) -> str:
+    """Each cause once, with the names of the cases that it met; or that it met all of so many `rows`."""
+    causes: dict[Limit, list[str]] = {}
     for limit, name in met:
-        causes.setdefault(limit, {})[name] = None
+        causes.setdefault(limit, []).append(name)
     return "; ".join(
-        f"{limit.words or 'its effect is unknown'} ({limit.code}: {', '.join(names)})"
+        f"{limit.words or 'its effect is unknown'} ({limit.code}: {_whom(names, rows)})"
         for limit, names in causes.items()
     )
+
+
+def _whom(names: Sequence[str], rows: int) -> str:
+    everyone = len(names) == rows and len(set(names)) > _FEW_NAMES
+    return "all servers" if everyone else ", ".join(some(names))
 
 
 def interval_words(row: Row) -> str:

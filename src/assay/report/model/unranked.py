@@ -1,0 +1,121 @@
+"""Who was measured and has no place in the order, and why: servers with the same reason are told once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from assay import verdict
+from assay.report import format as fmt
+from assay.report.model.forbidden import Forbidden, rules_words
+from assay.report.model.rows import Row, Section, ordered_findings
+from assay.values.run import Run
+from assay.verdict.words import listed
+
+_LONGEST_REASON = 300
+
+
+class Reason(NamedTuple):
+    """Why these rows have no place: `said` after their names, `named` with them. `whole` is what remains to
+    be said where it holds of everyone."""
+
+    rows: tuple[Row, ...]
+    said: str
+    named: str
+    whole: str
+
+
+def left_out(run: Run, section: Section, without: Row | None = None) -> str:
+    """A sentence for each reason, of those that have no place and may be ahead of all that have."""
+    rows = [row for row in section.candidates if row.tier is None and row is not without and measured(row)]
+    sentences = []
+    for reason in reasons(run, section, rows):
+        names = listed(row.name for row in reason.rows)
+        are = "is" if len(reason.rows) == 1 else "are"
+        sentences.append(f" {names} {are} not ranked{f': {reason.said}' if reason.said else ''}.")
+    return "".join(sentences)
+
+
+def nobody(run: Run, section: Section) -> str:
+    """Why nobody has a place."""
+    rows = [row for row in section.candidates if measured(row)]
+    found = [reason for reason in reasons(run, section, rows) if reason.said]
+    if len(found) == 1 and len(found[0].rows) == len(rows):
+        return found[0].whole
+    return "; ".join(reason.named for reason in found)
+
+
+def measured(row: Row) -> bool:
+    """Whether there is a figure of it, be it one that no one may rank."""
+    return row.place is not None and row.place.throughput is not None
+
+
+def reasons(run: Run, section: Section, rows: Sequence[Row]) -> Iterator[Reason]:
+    """The rows by what keeps them from a place: rules that forbid to compare them, void figures, all else."""
+    forbidden = Forbidden(run, section.candidates)
+    void = {row.case.id: _void(run, row) for row in rows}
+    with_none = [row for row in rows if not void[row.case.id] and forbidden.with_all(row)]
+    for codes in dict.fromkeys(map(forbidden.codes, with_none)):
+        yield _with_none(run, section, forbidden, [row for row in with_none if forbidden.codes(row) == codes])
+    with_some = [
+        row
+        for row in rows
+        if not void[row.case.id] and forbidden.with_whom(row) and not forbidden.with_all(row)
+    ]
+    for group in forbidden.groups(with_some):
+        yield _with_some(run, section, forbidden, group)
+    for codes in dict.fromkeys(filter(None, void.values())):
+        yield _of_void(run, [row for row in rows if void[row.case.id] == codes], codes)
+    rest = [row for row in rows if not void[row.case.id] and not forbidden.with_whom(row)]
+    for words in dict.fromkeys(map(_words, rest)):
+        group = [row for row in rest if _words(row) == words]
+        yield Reason(tuple(group), words, f"{listed(row.name for row in group)}: {words}", words)
+
+
+def _void(run: Run, row: Row) -> tuple[str, ...]:
+    """The rules that make its throughput void, where one was to be found."""
+    searched = row.case.search is not None
+    return () if searched or not row.closed_loop else verdict.void_by(ordered_findings(run), row.case.id)
+
+
+def _words(row: Row) -> str:
+    return fmt.safe(row.place.reason, _LONGEST_REASON) if row.place else ""
+
+
+def _with_none(run: Run, section: Section, forbidden: Forbidden, group: Sequence[Row]) -> Reason:
+    said_by = f"({rules_words(run, forbidden.codes(group[0]))})"
+    names, they = listed(row.name for row in group), "it" if len(group) == 1 else "they"
+    ids = {row.case.id for row in group}
+    if forbidden.with_whom(group[0]).keys() | {group[0].case.id} > ids:
+        said = f"may be compared with none of the others {said_by}"
+    else:  # they are all that could be compared
+        said = f"may not be compared with each other {said_by}"
+    named = f"{names} {said}"
+    whole = named if len(group) == 2 else f"none may be compared with another {said_by}"
+    return Reason(tuple(group), f"{they} {said}", named, whole)
+
+
+def _with_some(run: Run, section: Section, forbidden: Forbidden, group: Sequence[Row]) -> Reason:
+    """Forbidden with these; with the rest there is too little in common."""
+    met = forbidden.with_whom(group[0])
+    ids = {row.case.id for row in group}
+    others = [row.name for row in section.candidates if row.case.id in met and row.case.id not in ids]
+    with_others = ["each other"] if ids & met.keys() else []
+    with_others += [listed(others, "or")] if others else []
+    names, one = listed(row.name for row in group), len(group) == 1
+    said = (
+        f"may not be compared with {' or with '.join(with_others)} "
+        f"({rules_words(run, forbidden.codes(group[0]))}) and {'shares' if one else 'share'} too few blocks "
+        "with the rest"
+    )
+    named = f"{names} {said}"
+    return Reason(tuple(group), f"{'it' if one else 'they'} {said}", named, named)
+
+
+def _of_void(run: Run, group: Sequence[Row], codes: Sequence[str]) -> Reason:
+    names, why = listed(row.name for row in group), rules_words(run, codes)
+    if len(group) == 1:
+        named = f"the throughput of {names} is void ({why})"
+        return Reason(tuple(group), f"its throughput is void ({why})", named, named)
+    named = f"the throughputs of {names} are void ({why})"
+    return Reason(tuple(group), f"their throughputs are void ({why})", named, named)
