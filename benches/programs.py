@@ -106,13 +106,26 @@ def _cargo(*what: str) -> None:
 
 
 @cache
-def bare_client(source: str = "bare_client.c") -> Path:
-    """Build the bare client, or its like for another protocol."""
-    program = TARGET / Path(source).stem.replace("_", "-")
+def bare_client(source: str = "bare_client.c", *, tls: bool = False) -> Path:
+    """Build the bare client, or its like for another protocol; the one over TLS alone needs OpenSSL."""
+    program = TARGET / (Path(source).stem.replace("_", "-") + ("-tls" if tls else ""))
     program.parent.mkdir(parents=True, exist_ok=True)
     compiler = need("cc", "gcc")
-    _build([compiler, "-O2", "-Wall", "-Wextra", "-o", str(program), str(ROOT / "benches" / source)])
+    encryption = _openssl(compiler) if tls else ()
+    command = [compiler, "-O2", "-Wall", "-Wextra", "-o", str(program), str(ROOT / "benches" / source)]
+    _build([*command, *encryption])
     return program
+
+
+def _openssl(compiler: str) -> tuple[str, ...]:
+    """What a program over TLS is built with; Unavailable where the compiler finds no OpenSSL."""
+    header = "openssl/ssl.h"
+    found = subprocess.run(
+        [compiler, "-E", "-include", header, "-x", "c", os.devnull], capture_output=True, check=False
+    )
+    if found.returncode:
+        raise Unavailable(f"{header} is missing; apt-get install libssl-dev")
+    return ("-DTLS", "-lssl", "-lcrypto")
 
 
 def _build(command: Sequence[str]) -> None:

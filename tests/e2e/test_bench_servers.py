@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -102,6 +102,47 @@ def test_a_server_over_tls_sets_neither_streams_nor_the_cipher_apart(
     assert found["http_versions"] == {"2": 5_000}
     assert list(found["handshakes"]) == ["TLS 1.3, TLS13_AES_256_GCM_SHA384, h2"]
     assert "TLS_AES_256_GCM_SHA384" in told.stderr
+
+
+Floor = Callable[..., SimpleNamespace]
+
+
+@pytest.fixture
+def floor(programs: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Floor:
+    """Runs the floor of HTTP/2, built for this test."""
+    monkeypatch.setattr(programs, "TARGET", tmp_path)
+
+    def run(server: SimpleNamespace, core: int, *words: str) -> SimpleNamespace:
+        try:
+            program = programs.bare_client("bare_http2.c", tls=server.scheme == "https")
+        except programs.Unavailable as problem:
+            pytest.skip(str(problem))
+        done: SimpleNamespace = programs.run([str(program), str(server.port), "/", *words], core)
+        return done
+
+    return run
+
+
+def null(programs: ModuleType, core: int) -> AbstractContextManager[Any]:
+    serving: AbstractContextManager[Any] = programs.serving_null(core, "--body", "hello")
+    return serving
+
+
+@pytest.mark.parametrize("serving", [null, nginx, h2o])
+@pytest.mark.parametrize("shape", [("1", "1", "100"), ("8", "10", "5003"), ("3", "100", "2")])
+def test_a_floor_ends_with_the_last_answer_that_it_was_asked_for(
+    programs: ModuleType, floor: Floor, core: int, serving: Serving, shape: tuple[str, ...]
+) -> None:
+    with serving(programs, core) as server:
+        done = floor(server, core, *shape)
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.split()[0] == shape[-1]
+
+
+def test_a_floor_over_tls_takes_nothing_but_http2(programs: ModuleType, floor: Floor, core: int) -> None:
+    with programs.serving_nginx(core, tls=True) as server:
+        done = floor(server, core, "1", "1", "100")
+    assert done.code == 2 and done.stderr.startswith("bare-http2: ") and done.stderr.count("\n") == 1
 
 
 def test_a_server_that_does_not_start_is_told_in_a_line(
