@@ -58,11 +58,11 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bound:
-    """A ratio that is required: `metric` of `contender` over that of `against`."""
+    """A ratio that is required, or only shown without a limit: `metric` of `contender` over `against`'s."""
 
     metric: Metric
     against: str
-    limit: float
+    limit: float | None
     contender: str = "assay"
 
     @property

@@ -5,10 +5,11 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 cd "$root"
 packages=(wrk apache2-utils nginx strace)
+http2=(nghttp2-client h2o libssl-dev)
 case " $* " in
-*[\ =]http[23]*) packages+=(nghttp2-client h2o) ;;
+*[\ =]http[23]*) packages+=("${http2[@]}") ;;
 *[\ =]--only[\ =]*) ;;
-*" --full "*) packages+=(nghttp2-client h2o) ;;
+*" --full "*) packages+=("${http2[@]}") ;;
 esac
 debian "${packages[@]}"
 code=0

@@ -36,7 +36,7 @@ def bench() -> Iterator[Bench]:
     finally:
         sys.path.remove(str(BENCHES))
         for name in set(sys.modules) - before:
-            if (sys.modules[name].__file__ or "").startswith(str(BENCHES)):
+            if (getattr(sys.modules[name], "__file__", None) or "").startswith(str(BENCHES)):
                 del sys.modules[name]
 
 
@@ -45,14 +45,17 @@ class Ran:
 
     def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch, **said: str) -> None:
         self.commands: list[list[str]] = []
-        self.said = {"assay": json.dumps(ANSWERED), "floor": "1000 1000000000\n", **said}
+        counted = "1000 1000000000\n"
+        self.said = {"assay": json.dumps(ANSWERED), "floor": counted, "floor over TLS": counted, **said}
         monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 1})
         for module in ("contenders", "http2", "http3"):
             monkeypatch.setattr(bench(module), "run", self.run)
         monkeypatch.setattr(bench("contenders"), "need_assay", lambda: "assay")
         for module in ("http2", "http3"):
             monkeypatch.setattr(bench(module), "need", lambda command, package: command)
-        monkeypatch.setattr(bench("http2"), "bare_client", lambda source: Path("floor"))
+        monkeypatch.setattr(
+            bench("http2"), "bare_client", lambda source, *, tls: Path("floor over TLS" if tls else "floor")
+        )
         monkeypatch.setattr(bench("http3"), "bare_http3", lambda: Path("floor"))
 
     def run(self, command: Sequence[str], core: int) -> SimpleNamespace:
@@ -74,21 +77,43 @@ def outcome(bench: Bench, name: str, *, scheme: str) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("name", "scheme", "asks"), [("http2-8x10", "http", "--http2"), ("http3-8x10", "https", "--http3")]
+    ("name", "scheme", "asks", "stands_on"),
+    [
+        ("http2-8x10", "http", "--http2", "floor"),
+        ("http2-tls-8x10", "https", "--http2", "floor over TLS"),
+        ("http2-h2o-8x10", "https", "--http2", "floor over TLS"),
+        ("http3-8x10", "https", "--http3", "floor"),
+    ],
 )
 def test_all_contenders_are_asked_for_the_same(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, scheme: str, asks: str
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, scheme: str, asks: str, stands_on: str
 ) -> None:
     ran = Ran(bench, monkeypatch, h2load=H2LOAD.format(1000, 0))
     found = outcome(bench, name, scheme=scheme)
     assert found.missing == () and {row.contender for row in found.rows} == {"assay", "floor", "h2load"}
-    ours, floor, theirs = (ran.words(program) for program in ("assay", "floor", "h2load"))
+    ours, floor, theirs = (ran.words(program) for program in ("assay", stands_on, "h2load"))
     count = ours[ours.index("--count") + 1]
     assert floor[1:] == ["8443", "/", "8", "10", count]
     assert [theirs[theirs.index(flag) + 1] for flag in ("-n", "-c", "-m")] == [count, "8", "10"]
     assert asks in ours and ours[ours.index("--streams") + 1] == "10"
     assert ("--insecure" in ours) == (scheme == "https")
-    assert ("--npn-list=h3" in theirs) == (scheme == "https")
+    assert ("--npn-list=h3" in theirs) == (asks == "--http3")
+
+
+@pytest.mark.parametrize(
+    ("name", "scheme", "of_h2load"),
+    [("http2-1x100", "http", 0.35), ("http2-tls-1x100", "https", 0.6), ("http2-h2o-1x100", "https", 0.6)],
+)
+def test_a_floor_stands_beside_what_is_required_of_h2load(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, scheme: str, of_h2load: float
+) -> None:
+    Ran(bench, monkeypatch, h2load=H2LOAD.format(1000, 0))
+    assert [(figure.name, figure.limit) for figure in outcome(bench, name, scheme=scheme).figures] == [
+        ("CPU a request, assay / h2load", of_h2load),
+        ("CPU a request, assay / floor", 1.15),
+        ("CPU a request, floor / h2load", None),
+        ("CPU a request, loop of assay / floor", None),
+    ]
 
 
 def test_an_h2load_without_http3_is_told_in_a_line_and_the_rest_is_measured(
@@ -112,6 +137,20 @@ def test_a_server_that_is_missing_is_told_with_its_package(
     [contest] = [each for each in bench("http2").CONTESTS if each.name == "http2-h2o-8x10"]
     found = contest.run(bench("model").Effort(rounds=1, share=0.001))
     assert found.missing == ("h2o is missing; apt-get install h2o",)
+
+
+def test_headers_that_only_a_floor_over_tls_needs_are_told_with_their_package(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    programs, compiler = bench("programs"), tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncase " $* " in *openssl*|*-lssl*) exit 1 ;; esac\n')
+    compiler.chmod(0o755)
+    monkeypatch.setattr(programs, "TARGET", tmp_path)
+    monkeypatch.setattr(programs, "need", lambda command, package: str(compiler))
+    assert programs.bare_client("bare_http2.c") == tmp_path / "bare-http2"
+    with pytest.raises(programs.Unavailable) as why:
+        programs.bare_client("bare_http2.c", tls=True)
+    assert str(why.value) == "openssl/ssl.h is missing; apt-get install libssl-dev"
 
 
 @pytest.mark.parametrize(
@@ -142,6 +181,6 @@ def test_packages_that_what_is_asked_needs_are_named_where_they_are_missing(
         timeout=60,
         check=False,
     )
-    packages = "wrk apache2-utils nginx strace" + (" nghttp2-client h2o" if has_http2 else "")
+    packages = "wrk apache2-utils nginx strace" + (" nghttp2-client h2o libssl-dev" if has_http2 else "")
     wanted = f"✗ missing Debian packages; install them with: sudo apt-get install {packages}\n"
     assert (done.returncode, done.stderr) == (2, wanted)
