@@ -37,6 +37,7 @@ def made(turn: int, completed: int = 100, *, p50_ns: int = 1_000, shift_ns: int 
         reopened=5,
         client_cpu_ns=40,
         edges_ns=-6,
+        client_delayed_ns=8,
     )
 
 
@@ -74,8 +75,9 @@ def test_a_slice_of_the_whole_has_what_was_done_in_it_by_all(parts: list[list[in
             one.late,
             one.reopened,
             one.client_cpu_ns,
+            one.client_delayed_ns,
             one.edges_ns,
-        ) == tuple(len(parts) * each for each in (3, 1, 4, 5, 40, -6))
+        ) == tuple(len(parts) * each for each in (3, 1, 4, 5, 40, 8, -6))
     assert [window.completed for window in lane.measurement.windows] == [one.completed for one in lane.slices]
     assert lane.late == 7 * len(parts)
     assert lane.measurement.books.started == len(parts) * measurement().books.started
@@ -83,8 +85,9 @@ def test_a_slice_of_the_whole_has_what_was_done_in_it_by_all(parts: list[list[in
 
 
 def test_what_one_generator_does_not_know_is_not_known_of_the_whole() -> None:
-    one, other = made(0), replace(made(0), edges_ns=None)
+    one, other = made(0), replace(made(0), edges_ns=None, client_delayed_ns=None)
     assert slices_of_all([[one], [other]])[0].edges_ns is None
+    assert slices_of_all([[one], [other]])[0].client_delayed_ns is None
 
 
 def test_the_median_is_the_mean_of_theirs_by_answers() -> None:

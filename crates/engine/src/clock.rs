@@ -1,6 +1,8 @@
 //! The one reader of time. Everything else takes time as an argument, in nanoseconds since
 //! the start of the run.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use std::{hint, thread};
 
@@ -99,6 +101,45 @@ impl Clock {
 #[must_use]
 pub fn thread_cpu_ns() -> u64 {
     read_ns(ClockId::ThreadCPUTime)
+}
+
+/// What a thread has had of its core so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ThreadTimes {
+    pub(crate) cpu_ns: u64,
+    /// For how long it was ready to run while another had the core; none where the system does not tell.
+    pub(crate) delayed_ns: Option<u64>,
+}
+
+/// Reads the times of the thread that made it: two system calls, for moments between slices.
+#[derive(Debug)]
+pub(crate) struct ThreadClock {
+    /// The kernel's account of the thread (`Documentation/scheduler/sched-stats.rst`, `/proc/<pid>/schedstat`):
+    /// time on the core, time ready and waiting for it, both in nanoseconds, and a count.
+    schedstat: Option<File>,
+}
+
+impl ThreadClock {
+    pub(crate) fn of_this_thread() -> Self {
+        Self {
+            schedstat: File::open("/proc/thread-self/schedstat").ok(),
+        }
+    }
+
+    pub(crate) fn read(&self) -> ThreadTimes {
+        ThreadTimes {
+            cpu_ns: thread_cpu_ns(),
+            delayed_ns: self.schedstat.as_ref().and_then(delayed_ns),
+        }
+    }
+}
+
+fn delayed_ns(schedstat: &File) -> Option<u64> {
+    const LONGEST: usize = 64; // three numbers of at most twenty digits
+    let mut line = [0; LONGEST];
+    let length = schedstat.read_at(&mut line, 0).ok()?;
+    let line = std::str::from_utf8(&line[..length]).ok()?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn unix_now_ns() -> u64 {

@@ -3,6 +3,7 @@
 mod support;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,32 @@ fn each_lane_has_its_books_and_its_server_saw_them() {
         assert_eq!(lane.measurement.connections.opened, 4);
         assert_eq!(lane.measurement.connections.reopened, 0);
         assert_eq!(lane.measurement.connections.peak, 4);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_slice_knows_for_how_long_others_had_the_workers_core() {
+    let server = Server::answering(HELLO);
+    let cores = thread::available_parallelism().unwrap().get();
+    let is_over = Arc::new(AtomicBool::new(false));
+    // Two for each core: whichever the worker is on, it has to wait.
+    let others: Vec<_> = (0..2 * cores)
+        .map(|_| {
+            let is_over = Arc::clone(&is_over);
+            thread::spawn(move || while !is_over.load(Ordering::Relaxed) {})
+        })
+        .collect();
+    let lanes = (0..2).map(|_| lane(&server, 4, 200, &json!({}))).collect();
+    let measured = run(&woven(lanes, 50, 2));
+    is_over.store(true, Ordering::Relaxed);
+    for other in others {
+        other.join().unwrap();
+    }
+    for lane in &measured.lanes {
+        let delays = lane.slices.iter().map(|slice| slice.client_delayed_ns);
+        let delayed_ns: u64 = delays.map(|delay_ns| delay_ns.expect("Linux tells")).sum();
+        assert!(delayed_ns > 0);
     }
 }
 

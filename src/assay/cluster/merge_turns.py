@@ -63,10 +63,16 @@ def _added(same: Sequence[Slice]) -> Slice:
     completed = sum(one.completed for one in same)
     medians = sum(one.service_time_p50_ns * one.completed for one in same)
     sums = {name: sum(getattr(one, name) for one in same) for name in _SUMS}
-    edges = [one.edges_ns for one in same if one.edges_ns is not None]
     return replace(
         same[0],
         **sums,
         service_time_p50_ns=medians // completed if completed else 0,
-        edges_ns=sum(edges) if len(edges) == len(same) else None,
+        edges_ns=_known_of_all([one.edges_ns for one in same]),
+        client_delayed_ns=_known_of_all([one.client_delayed_ns for one in same]),
     )
+
+
+def _known_of_all(figures: Sequence[int | None]) -> int | None:
+    """Their sum; None where one of them is not known."""
+    known = [one for one in figures if one is not None]
+    return sum(known) if len(known) == len(figures) else None

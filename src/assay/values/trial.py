@@ -301,6 +301,15 @@ class Lane(Value, frozen=True, kw_only=True):
         }
 
     @property
+    def delays(self) -> dict[int, float]:
+        """How much of a core the client lacked, as others had it, in each measured cycle, by the cycle's
+        number; nothing where that is not known of all."""
+        known = {one.cycle: one.client_delayed_ns for one in self._measured}
+        lengths = {one.cycle: one.length_ns for one in self._measured}
+        found = {cycle: ns / lengths[cycle] for cycle, ns in known.items() if ns is not None}
+        return found if len(found) == len(known) else {}
+
+    @property
     def _measured(self) -> Iterator[Slice]:
         return (one for one in self.slices if one.phase == "measured" and one.length_ns > 0)
 

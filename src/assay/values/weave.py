@@ -94,7 +94,8 @@ class Slice(Value, frozen=True, kw_only=True):
     were under way within the slice (not known of older records). `late` answers came between the
     lane's slice before it and this one, and count for nobody. `reopened` connections were opened again since
     the end of the lane's slice before it.
-    `client_cpu_ns` is the engine's own.
+    `client_cpu_ns` is the engine's own; `client_delayed_ns` is how long its workers were ready to run
+    meanwhile and others had their cores (not known of older records, nor where the system does not tell).
     """
 
     turn: int
@@ -117,6 +118,7 @@ class Slice(Value, frozen=True, kw_only=True):
     reopened: int
     client_cpu_ns: int
     edges_ns: int | None = None
+    client_delayed_ns: int | None = None
 
     @property
     def window(self) -> Window:

@@ -66,6 +66,7 @@ pub(crate) struct Part {
     pub(crate) late: u64,
     pub(crate) reopened: u64,
     pub(crate) cpu_ns: u64,
+    pub(crate) delayed_ns: Option<u64>,
 }
 
 /// What happens rarely enough for a lock.

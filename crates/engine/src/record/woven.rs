@@ -56,6 +56,9 @@ pub struct Slice {
     pub reopened: u64,
     /// CPU time that the workers used in it.
     pub client_cpu_ns: u64,
+    /// How long the workers were ready to run meanwhile and others had their cores; none where the system
+    /// does not tell.
+    pub client_delayed_ns: Option<u64>,
 }
 
 /// What one lane did.
@@ -164,6 +167,7 @@ fn slice(turn: &Turn, parts: &[&Part], end_ns: u64) -> Slice {
         late: sum(|part| part.late),
         reopened: sum(|part| part.reopened),
         client_cpu_ns: sum(|part| part.cpu_ns),
+        client_delayed_ns: parts.iter().map(|part| part.delayed_ns).sum(),
     }
 }
 

@@ -165,6 +165,9 @@ impl<T: Transport> Worker<T> {
         self.clock = clock;
         self.waiter.prepare_thread();
         self.phase.cpu_start_ns = thread_cpu_ns();
+        if let Some(weave) = &mut self.weave {
+            weave.prepare_thread();
+        }
         let mut events = Events::with_capacity(EVENTS);
         loop {
             self.now_ns = self.clock.now_ns();

@@ -15,7 +15,7 @@ use mio::Events;
 
 use super::turnbook::Found;
 use super::{Lane, Place, Worker};
-use crate::clock::thread_cpu_ns;
+use crate::clock::{ThreadClock, ThreadTimes};
 use crate::control::{NEVER, TICK_NS};
 use crate::course::{Course, Known, Turn};
 use crate::transport::Transport;
@@ -32,6 +32,8 @@ pub(super) struct Weave<T: Transport> {
     /// Where the stage ends.
     mark_ns: u64,
     is_over: bool,
+    /// Of the thread that runs the worker; none before it does.
+    clock: Option<ThreadClock>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +59,20 @@ impl<T: Transport> Weave<T> {
             stage: Stage::Settling,
             mark_ns: turn.start_ns,
             is_over: false,
+            clock: None,
         })
+    }
+
+    /// The calling thread runs the worker from now on.
+    pub(super) fn prepare_thread(&mut self) {
+        self.clock = Some(ThreadClock::of_this_thread());
+    }
+
+    fn thread_times(&self) -> ThreadTimes {
+        self.clock
+            .as_ref()
+            .map(ThreadClock::read)
+            .unwrap_or_default()
     }
 
     /// Until when requests may be started.
@@ -131,7 +146,7 @@ impl<T: Transport> Worker<T> {
                 Stage::Settling => {
                     self.lane.settle();
                     weave.bring(&mut self.lane, turn.lane as usize);
-                    self.lane.begin_slice(&turn, thread_cpu_ns());
+                    self.lane.begin_slice(&turn, weave.thread_times());
                     let fifth_ns = (turn.end_ns - turn.start_ns) / 5;
                     weave.stage_is(Stage::Early, turn.start_ns + fifth_ns);
                 }
@@ -140,7 +155,7 @@ impl<T: Transport> Worker<T> {
                     weave.stage_is(Stage::Rest, turn.end_ns);
                 }
                 Stage::Rest => {
-                    self.end_slice(&weave.course, &turn, turn.end_ns);
+                    self.end_slice(&weave, turn.end_ns);
                     match weave.course.turn(turn.number + 1, self.now_ns) {
                         Known::Turn(next) => {
                             if next.cycle > turn.cycle {
@@ -172,10 +187,11 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    fn end_slice(&mut self, course: &Course, turn: &Turn, end_ns: u64) {
+    fn end_slice(&mut self, weave: &Weave<T>, end_ns: u64) {
+        let (course, turn) = (&weave.course, &weave.turn);
         let worker = self.lane.assignment.number;
         let length_ns = end_ns.saturating_sub(turn.start_ns);
-        match self.lane.end_slice(length_ns, end_ns, thread_cpu_ns()) {
+        match self.lane.end_slice(length_ns, end_ns, weave.thread_times()) {
             Found::Somebody => course.note_slice(turn.lane, worker, false),
             Found::Nobody => course.note_slice(turn.lane, worker, true),
             Found::NotSought => {}
@@ -188,8 +204,7 @@ impl<T: Transport> Worker<T> {
             return;
         };
         if weave.stage != Stage::Settling {
-            let turn = weave.turn;
-            self.end_slice(&weave.course, &turn, end_ns);
+            self.end_slice(&weave, end_ns);
         }
         self.lane.settle();
         for number in 0..weave.lanes.len() {

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::Lane;
+use crate::clock::ThreadTimes;
 use crate::course::Turn;
 use crate::record::ledger::{Ledger, Part};
 use crate::record::measurement::Phase;
@@ -68,14 +69,15 @@ impl Turnbook {
     }
 
     /// What the ledger holds now, to tell later what came since.
-    fn counts(ledger: &Ledger, cpu_ns: u64) -> Part {
+    fn counts(ledger: &Ledger, thread: ThreadTimes) -> Part {
         Part {
             started: ledger.totals.started.get(),
             completed: ledger.totals.completed.get(),
             failed: ledger.totals.failed.get(),
             bytes_read: ledger.totals.bytes_read.get(),
             service_time_sum_ns: ledger.service_time.sum_ns(),
-            cpu_ns,
+            cpu_ns: thread.cpu_ns,
+            delayed_ns: thread.delayed_ns,
             ..Part::default()
         }
     }
@@ -90,8 +92,8 @@ impl<T: Transport> Lane<T> {
         self.turnbook = Some(Box::new(book));
     }
 
-    /// Its slice begins. `cpu_ns` is what the thread's CPU clock shows.
-    pub(super) fn begin_slice(&mut self, turn: &Turn, cpu_ns: u64) {
+    /// Its slice begins. `thread` is what the worker's thread has had of its core by then.
+    pub(super) fn begin_slice(&mut self, turn: &Turn, thread: ThreadTimes) {
         let brought_ns = self.under_way_ns(turn.start_ns);
         self.cut_stalls(turn.start_ns);
         let Some(book) = &mut self.turnbook else {
@@ -108,7 +110,7 @@ impl<T: Transport> Lane<T> {
             book.wall_ns = 0;
         }
         book.late = book.other.totals.completed.get();
-        book.begun = Turnbook::counts(ledger, cpu_ns);
+        book.begun = Turnbook::counts(ledger, thread);
         book.part = Part {
             turn: turn.number,
             edges_ns: -brought_ns,
@@ -126,14 +128,14 @@ impl<T: Transport> Lane<T> {
     }
 
     /// Its slice, so long, is over at that moment. Says whether anybody was there.
-    pub(super) fn end_slice(&mut self, length_ns: u64, end_ns: u64, cpu_ns: u64) -> Found {
+    pub(super) fn end_slice(&mut self, length_ns: u64, end_ns: u64, thread: ThreadTimes) -> Found {
         let carried_ns = self.under_way_ns(end_ns);
         self.cut_stalls(end_ns);
         let Some(book) = &mut self.turnbook else {
             return Found::NotSought;
         };
         let ledger = &self.desk.ledger;
-        let now = Turnbook::counts(ledger, cpu_ns);
+        let now = Turnbook::counts(ledger, thread);
         let (begun, begun_edges_ns) = (book.begun, book.part.edges_ns);
         let reopened = ledger.reopened.get();
         let part = Part {
@@ -149,6 +151,10 @@ impl<T: Transport> Lane<T> {
             edges_ns: carried_ns + begun_edges_ns,
             reopened: reopened - book.reopened,
             cpu_ns: now.cpu_ns - begun.cpu_ns,
+            delayed_ns: now
+                .delayed_ns
+                .zip(begun.delayed_ns)
+                .map(|(now_ns, begun_ns)| now_ns - begun_ns),
             ..book.part
         };
         let is_open = ledger.open_now.get() > 0 || part.reopened > 0;
