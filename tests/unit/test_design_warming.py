@@ -113,6 +113,24 @@ def test_in_turns_a_server_was_warm_when_it_first_served_nearly_as_many_as_ever(
     assert warm_up_for(begun(replace(a, warm_up=rose), whole=whole), "A", 1).max_ns == WHOLE.max_ns
 
 
+def test_time_in_which_others_had_the_clients_core_warms_no_server() -> None:
+    """As much as that of all its threads together: of one, or of two that lacked half of it each."""
+    late = WarmUpSeen(steady=False, bound_ns=WHOLE.max_ns, changes_ns=(600_000_000,))
+    whole = WarmUp(min_ns=50_000_000, max_ns=WHOLE.max_ns)
+    sitting = woven({"A": [19e3, 21e3, 52e3, 48e3] * 2})
+    warmed_up = replace(sitting.trials[0], warm_up=late)
+    assert warm_up_for(begun(warmed_up, whole=whole), "A", 1).max_ns == 450_000_000
+    assert warmed_up.lane is not None
+    lacking = (60_000_000, 60_000_000, 0, 0) * 2
+    slices = tuple(
+        replace(one, client_delayed_ns=ns) for one, ns in zip(warmed_up.lane.slices, lacking, strict=True)
+    )
+    held_up = replace(warmed_up, lane=replace(warmed_up.lane, slices=slices))
+    assert warm_up_for(begun(held_up, whole=whole), "A", 1).max_ns == 270_000_000
+    of_two = replace(held_up, plan=replace(held_up.plan, threads=2))
+    assert warm_up_for(begun(of_two, whole=whole), "A", 1).max_ns == 360_000_000
+
+
 def test_no_more_than_twice_as_many_are_watched_however_restless_the_machine() -> None:
     restless = [spring(block, per_s, 4000) for block, per_s in enumerate([1912.0, 1100, 1200, 1300])]
     assert warm_up_for(begun(*restless[:3], whole=PETCLINIC), "A", 2) == PETCLINIC

@@ -71,19 +71,20 @@ def _needed_ns(trial: Trial, seen: WarmUpSeen, whole: WarmUp) -> int:
     if seen.rising:
         return whole.max_ns
     changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
-    reached_ns = _near_best_ns(trial.lane) if trial.lane else None
+    reached_ns = _near_best_ns(trial.lane, trial.plan.threads) if trial.lane else None
     warm_ns = changed_ns if reached_ns is None else min(changed_ns, reached_ns)
     return min(max(whole.min_ns, round(_MARGIN * warm_ns)), whole.max_ns)
 
 
-def _near_best_ns(lane: Lane) -> int | None:
+def _near_best_ns(lane: Lane, threads: int) -> int | None:
     """After how long, in its own slices, the server first served nearly as many as it ever did in one; None
     where it served nothing. Other programs only take from a server, so at that moment it was warm, and what
-    changed later was the machine."""
+    changed later was the machine. While others had the core of the client (so many `threads` of it), nothing
+    was asked of the server, and it did not get warmer."""
     rates = [one.completed / one.length_ns if one.length_ns else 0.0 for one in lane.slices]
     best, own_ns = max(rates, default=0.0), 0
     for one, rate in zip(lane.slices, rates, strict=True):
-        own_ns += one.length_ns
+        own_ns += max(0, one.length_ns - (one.client_delayed_ns or 0) // threads)
         if rate > 0 and rate >= _NEAR_BEST * best:
             return own_ns
     return None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -24,6 +24,7 @@ from assay.stats.ratios import NOISE_FLOOR, Blocks
 from assay.stats.sequential import FEWEST_BLOCKS, OF_EACH, ratio_within, reach_last
 from assay.stats.sequential import reach as always_valid_reach
 from assay.stats.special import student_t_cdf
+from assay.stats.undisturbed import undisturbed
 from assay.stats.unpaired import unpaired_ratio
 from assay.stats.woven import Batches, Cycles, batched, ratio_by_cycle
 from assay.values.estimate import Estimate
@@ -72,14 +73,15 @@ class Side:
     in place of values a block.
 
     `cycles` are the rates slice by slice of the blocks that were sittings, of the `later` four fifths of
-    slices where their begin is left out. A `standing` server was restarted by nobody: all its sittings are
-    one.
+    slices where their begin is left out; `delays` are how much of a core the client lacked in each, where no
+    server can have had a hand in it. A `standing` server was restarted by nobody: all its sittings are one.
     """
 
     values: Blocks
     slack: Slack = EXACT
     found: Estimate | None = None
     cycles: Mapping[int, Cycles] = field(default_factory=dict)
+    delays: Mapping[int, Cycles] = field(default_factory=dict)
     standing: bool = False
     later: bool = False
 
@@ -192,12 +194,12 @@ def paired_logs(a: Side, b: Side) -> list[float]:
     if _stand(a, b):
         found = _batches(a, b)
         return list(found.means) if found else []
-    rows = cycle_logs(a, b)
+    rows, calm = cycle_logs(a, b), undisturbed(a.delays, b.delays) or {}
     common = sorted(block for block in a.values.keys() & b.values.keys() if a.values[block] > 0)
     return [
         statistics.fmean(rows[block]) if rows.get(block) else math.log(a.values[block] / b.values[block])
         for block in common
-        if b.values[block] > 0
+        if b.values[block] > 0 and calm.get(block) != []
     ]
 
 
@@ -226,18 +228,39 @@ def _spread(logs: Sequence[float], by: float) -> Sequence[float]:
 
 
 def cycle_logs(a: Side, b: Side) -> dict[int, list[float]]:
-    """By sitting of both, its log ratio taken apart by cycles: it is their mean (`ratio_by_cycle`)."""
+    """By sitting of both, its log ratio taken apart by cycles: it is their mean (`ratio_by_cycle`).
+
+    Cycles that were disturbed are left out (`undisturbed`), and sittings that have too few others.
+    """
+    calm = undisturbed(a.delays, b.delays) or {}
     found = {
-        block: ratio_by_cycle(a.cycles[block], b.cycles[block]) for block in a.cycles if block in b.cycles
+        block: ratio_by_cycle(*(_of_these(side.cycles[block], calm.get(block)) for side in (a, b)))
+        for block in a.cycles
+        if block in b.cycles
     }
     return {block: logs for block, logs in found.items() if logs}
+
+
+def _of_these(cycles: Cycles, kept: Collection[int] | None) -> Cycles:
+    return cycles if kept is None else {cycle: rate for cycle, rate in cycles.items() if cycle in kept}
+
+
+def left_out(a: Side, b: Side) -> float:
+    """The share of the cycles of both that their ratio leaves out, as they were disturbed."""
+    calm = undisturbed(a.delays, b.delays)
+    if calm is None:
+        return 0.0
+    return 1 - sum(map(len, calm.values())) / sum(
+        len(a.delays[one].keys() & b.delays[one].keys()) for one in calm
+    )
 
 
 def _paired_by(a: Side, b: Side) -> str:
     if not cycle_logs(a, b):
         return "paired by block"
     said = "by batches of cycles" if _stand(a, b) else "paired by neighbouring slices of sittings"
-    return f"{said}, without their first fifths" if a.later else said
+    said = f"{said}, without their first fifths" if a.later else said
+    return f"{said}, of undisturbed cycles" if left_out(a, b) else said
 
 
 def reach(manner: Manner, n: int, alpha: float = ALPHA) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import msgspec
@@ -10,7 +11,7 @@ from assay.stats import quantiles, rate_per_s
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import Closed, LoadPlan
 from assay.values.run import Environment
-from assay.values.trial import GeneratorSeen, HostSeen, Link, ServerSeen, Trial
+from assay.values.trial import GeneratorSeen, HostSeen, Lane, Link, ServerSeen, Trial
 from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, StreamWaits, Times
 
 QUANTILES = (0.5, 0.9, 0.99)
@@ -81,16 +82,8 @@ def _goaways(measurement: Measurement) -> int:
 
 def see_trial(trial: Trial, measurement: Measurement, environment: Environment) -> Load:
     """The load of a trial that was measured."""
-    machine = Machine(
-        cores=environment.cores,
-        client_cpus=trial.plan.cpus or environment.client_cpus,
-        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
-        link=_link_of(trial, environment),
-        environment=environment,
-        host=trial.host,
-    )
     return replace(
-        see_load(trial.plan, measurement, machine),
+        see_load(trial.plan, measurement, _machine_of(trial, environment)),
         server=trial.server,
         services=trial.services,
         contract=trial.contract,
@@ -101,6 +94,41 @@ def see_trial(trial: Trial, measurement: Measurement, environment: Environment) 
         settle_ns=trial.lane.settle_ns if trial.lane else None,
         parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
+
+
+def _machine_of(trial: Trial, environment: Environment) -> Machine:
+    return Machine(
+        cores=environment.cores,
+        client_cpus=trial.plan.cpus or environment.client_cpus,
+        server_cpus=trial.server.cpus if trial.server else environment.server_cpus,
+        link=_link_of(trial, environment),
+        environment=environment,
+        host=trial.host,
+    )
+
+
+def see_delays(trials: Sequence[Trial], environment: Environment) -> dict[int, dict[int, float]]:
+    """How much of a core the client lacked in each cycle of its lanes, by block: of trials in which no server
+    can have had a hand in that."""
+    return {
+        trial.block: trial.lane.delays
+        for trial in trials
+        if trial.lane and trial.measurement and _client_is_alone(trial, trial.lane, environment)
+    }
+
+
+def _client_is_alone(trial: Trial, lane: Lane, environment: Environment) -> bool:
+    """Whether each of the client's threads had a core on which nothing ran that works for a server: not the
+    server, no service of it, and no link of ours."""
+    if lane.standing or trial.services or (trial.link and trial.link.distance):
+        return False
+    if trial.generators:
+        return all(
+            not one.same_machine and len(one.measurement.workers) <= (len(one.cpus) or one.cores)
+            for one in trial.generators
+        )
+    machine = _machine_of(trial, environment)
+    return machine.cores_apart and trial.plan.threads <= len(machine.client_cpus)
 
 
 def see_parts(

@@ -14,7 +14,7 @@ from assay.values.trial import AS_GIVEN
 from assay.verdict.budget import spent
 from assay.verdict.load import OfRun
 from assay.verdict.search import answers_of
-from assay.verdict.see import see_trial
+from assay.verdict.see import see_delays, see_trial
 from assay.verdict.seen import CaseSeen, RunSeen
 
 TAILS = ("_p90", "_p99")
@@ -48,7 +48,8 @@ def see_run(run: Run) -> RunSeen:
             for trial in trials
             if trial.measurement is not None
         )
-        seen = CaseSeen(case, trials, loads, capacities.get(case.id), run.header.design.unlike)
+        unlike, delays = run.header.design.unlike, see_delays(trials, run.header.environment)
+        seen = CaseSeen(case, trials, loads, capacities.get(case.id), unlike, delays)
         of_run = OfRun(
             fastest_mhz=fastest,
             busy_share=seen.server_busy_share,
@@ -74,8 +75,12 @@ def see_rates(run: Run) -> RunSeen:
     """The cases with their trials and sittings, for those who compare them and look at no load."""
     cases = run.header.cases
     trials = {case.id: tuple(trial for trial in run.trials if trial.case == case.id) for case in cases}
-    seen = tuple(CaseSeen(case, trials[case.id], (), unlike=run.header.design.unlike) for case in cases)
-    return RunSeen(run.header, seen, sittings=run.sittings, spent=spent(run))
+    unlike, environment = run.header.design.unlike, run.header.environment
+    seen = (
+        CaseSeen(case, of_it := trials[case.id], (), unlike=unlike, delays=see_delays(of_it, environment))
+        for case in cases
+    )
+    return RunSeen(run.header, tuple(seen), sittings=run.sittings, spent=spent(run))
 
 
 def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, ...]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from assay.stats import by_block
 from assay.stats.pairing import ALPHA, EXACT, LEAST_BLOCKS, Manner, Side, Slack, pair
 from assay.stats.sequential import per_pair
+from assay.stats.woven import Cycles
 from assay.values.estimate import Estimate
 from assay.values.plan import Open
 from assay.values.run import Header
@@ -21,7 +23,8 @@ class CaseSeen:
     """A case with its trials that were measured (`loads`, in the same order) and all that were tried.
 
     Of a search they are the trials in which its objective held, and `capacity` is what it found. `unlike`: it
-    took turns with other programs, whose begins after a switch cost more or less than its own.
+    took turns with other programs, whose begins after a switch cost more or less than its own. `delays` are
+    how much of a core the client lacked in each cycle, by block, where no server can have had a hand in it.
     """
 
     case: Case
@@ -29,6 +32,7 @@ class CaseSeen:
     loads: tuple[Load, ...]
     capacity: Estimate | None = None
     unlike: bool = False
+    delays: Mapping[int, Cycles] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -65,6 +69,7 @@ class CaseSeen:
             self.throughput_by_block,
             slack,
             cycles={} if self.case.search else cycles,
+            delays=self.delays,
             standing=bool(lanes) and all(lane.standing for lane in lanes.values()),
             later=later,
         )

@@ -10,7 +10,7 @@ from assay import verdict
 from assay.report import format as fmt
 from assay.report.model.rows import name_of_case, with_names
 from assay.stats import NOISE_FLOOR
-from assay.stats.pairing import Side, cycle_logs, reach
+from assay.stats.pairing import Side, cycle_logs, left_out, reach
 from assay.stats.woven import More, Spread, more_needed, spread
 from assay.values.design import ContestDesign
 from assay.values.run import Run
@@ -24,13 +24,14 @@ _FEW_LOADS = 2
 
 class _Pair(NamedTuple):
     """Two servers, how their log ratios scatter, and the half-width of their interval; `standing`: it is of
-    batches of all their cycles."""
+    batches of all their cycles; and the share of cycles that were disturbed and are `left_out`."""
 
     a: str
     b: str
     spread: Spread
     half: float
     standing: bool
+    left_out: float
 
 
 def unit(run: Run) -> str:
@@ -49,9 +50,14 @@ def told(run: Run) -> Iterator[str]:
         return
     each = tuple(turns(run))
     yield from each if len(each) <= _FEW_LOADS else (_all_turns(run),)
-    widest = max(_pairs(run), key=lambda pair: pair.half, default=None)
-    if widest is not None:
-        yield _scatter(run, widest)
+    pairs = list(_pairs(run))
+    if (most := max((pair.left_out for pair in pairs), default=0.0)) > 0:
+        yield (
+            f"Ratios leave out cycles in which other programs kept the client from its core: {_share(most)} "
+            f"of them{', at most' if len(pairs) > 1 else ''}."
+        )
+    if pairs:
+        yield _scatter(run, max(pairs, key=lambda pair: pair.half))
 
 
 def turns(run: Run) -> Iterator[str]:
@@ -154,7 +160,7 @@ def _pairs(run: Run) -> Iterator[_Pair]:
         found = spread(list(cycle_logs(*sides).values()))
         if found is not None and one.ratio.low is not None and one.ratio.high is not None:
             half = math.log(one.ratio.high / one.ratio.low) / 2
-            yield _Pair(one.a, one.b, found, half, all(side.standing for side in sides))
+            yield _Pair(one.a, one.b, found, half, all(side.standing for side in sides), left_out(*sides))
 
 
 def _seen(run: Run) -> RunSeen:

@@ -1,0 +1,58 @@
+"""Cycles in which nobody kept the client from its core.
+
+Another program that comes and goes on the client's core halves what a server seems to serve for as long as
+it is there, and in a cycle in which it comes or goes one server meets it and the other does not. For how long
+the client's threads were ready to run while others had their cores the kernel counts. On cores that the
+client has for itself no server can do that to it: so whatever the servers do, to leave such cycles out of
+both does not choose between them.
+
+What always waits (for the kernel's own threads, and Assay's) is in the least of a server's cycles and
+disturbs none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from assay.stats.woven import FEWEST_CYCLES, Cycles
+
+DISTURBED = 0.05
+"""Of a core, beyond what a tenth of a server's cycles had no more of. Beside a program that was busy half of
+the time, sittings of two builds deviated by 3.9 % (and the two by 2.2 %, as the client was what was full half
+of the time), without cycles above a tenth of a core by 3.7 % (3.6 %), without those above a twentieth by
+2.4 % (3.3 %; the builds' own clocks said 3.7 %)."""
+_LEAST = 0.1
+ENOUGH = 0.5
+"""The share of sittings that must have enough cycles left; else the disturbance is how the machine is, and
+all cycles count."""
+
+
+def undisturbed(a: Mapping[int, Cycles], b: Mapping[int, Cycles]) -> dict[int, list[int]] | None:
+    """By sitting the cycles of both in which neither was disturbed; none of a sitting that has too few.
+
+    `a` and `b` are how much of a core the client lacked in each cycle of each sitting. None where nothing is
+    known of that, where nothing was disturbed, or where too few sittings are left.
+    """
+    both = [block for block in sorted(a.keys() & b.keys()) if a[block] and b[block]]
+    if not both:
+        return None
+    most_a, most_b = _most(a), _most(b)
+    calm = {
+        block: [
+            cycle
+            for cycle in sorted(a[block].keys() & b[block].keys())
+            if a[block][cycle] <= most_a and b[block][cycle] <= most_b
+        ]
+        for block in both
+    }
+    if sum(map(len, calm.values())) == sum(len(a[block].keys() & b[block].keys()) for block in both):
+        return None
+    left = {block: cycles if len(cycles) >= FEWEST_CYCLES else [] for block, cycles in calm.items()}
+    return left if sum(map(bool, left.values())) >= ENOUGH * len(both) else None
+
+
+def _most(delays: Mapping[int, Cycles]) -> float:
+    """From where on a cycle of this server was disturbed."""
+    seen = sorted(delay for cycles in delays.values() for delay in cycles.values())
+    return DISTURBED + seen[math.ceil(_LEAST * len(seen)) - 1]
