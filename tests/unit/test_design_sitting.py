@@ -256,10 +256,7 @@ def test_the_settle_time_doubles_where_slices_begin_slower_than_they_go_on() -> 
     even = made_runs.woven({"a": [1000.0] * 8, "b": [1000.0] * 8})
     assert lengths_now(ALIKE, []) is None
     assert lengths_now(ALIKE, [even]) == even.lengths
-    first = even.trials[0]
-    assert first.lane is not None
-    slow = tuple(replace(one, early_completed=one.early_completed * 9 // 10) for one in first.lane.slices)
-    late = replace(even, trials=(replace(first, lane=replace(first.lane, slices=slow)), even.trials[1]))
+    late = _beginning_late(even, 0.9)
     found = lengths_now(ALIKE, [late])
     assert found is not None
     assert (found.slice_ns, found.settle_ns) == (100 * MS, 10 * MS)
@@ -268,6 +265,33 @@ def test_the_settle_time_doubles_where_slices_begin_slower_than_they_go_on() -> 
     assert named is not None and "the first fifth of Go net/http's slices" in named.why
     at_most = replace(late, lengths=Lengths(slice_ns=100 * MS, settle_ns=20 * MS))
     assert lengths_now(ALIKE, [at_most]) == at_most.lengths
+
+
+@pytest.mark.parametrize(("left", "settle_ms"), [(0.9, 5), (0.91, 5), (0.95, 20)])
+def test_a_settle_time_that_was_doubled_to_no_avail_is_taken_back_for_good(
+    left: float, settle_ms: int
+) -> None:
+    even = made_runs.woven({"a": [10_000.0] * 8, "b": [10_000.0] * 8})
+    first, doubled = (
+        replace(_beginning_late(even, share), lengths=Lengths(slice_ns=100 * MS, settle_ns=ms * MS))
+        for share, ms in ((0.9, 5), (left, 10))
+    )
+    found = lengths_now(ALIKE, [first, doubled])
+    assert found is not None and found.settle_ns == settle_ms * MS
+    if settle_ms == 5:
+        assert "settle time 5.00 ms, as 10.0 ms left the first fifth of a's slices" in found.why
+        third = replace(first, lengths=found)
+        assert lengths_now(ALIKE, [first, doubled, third]) == found
+
+
+def _beginning_late(even: Sitting, share: float) -> Sitting:
+    """The sitting, but that the first fifth of its first server's slices has that share of what it had."""
+    first = even.trials[0]
+    assert first.lane is not None
+    slow = tuple(
+        replace(one, early_completed=round(one.early_completed * share)) for one in first.lane.slices
+    )
+    return replace(even, trials=(replace(first, lane=replace(first.lane, slices=slow)), *even.trials[1:]))
 
 
 @pytest.mark.parametrize(("slice_ms", "cycles"), [(100, 20), (250, 8), (310, 8), (600, 4), (5000, 4)])
