@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from judged import windowed
-from made_runs import case, measurement, plan, run, server, steady_run, trial, with_trials
+from made_runs import case, measurement, plan, run, server, steady_run, trial, with_trials, woven
 from msgspec.structs import replace
 
 from assay.values.measurement import Measurement
 from assay.values.run import Judgement
 from assay.values.sitting import ALIKE_NS, Weave
-from assay.values.trial import HostSeen
+from assay.values.trial import HostSeen, Lane
 from assay.verdict import judge
 
 STOLEN = HostSeen(load_average_1m=1.0, steal_share=0.05, client_cpus_idle_share=0.55)
@@ -99,6 +99,46 @@ def test_what_held_back_one_build_alone_bounds_that_one() -> None:
     assert pair.known.high is not None and pair.ratio.high is not None
     assert pair.known.high > pair.ratio.high * 1.5  # lean may do more; that it is faster is known
     assert pair.shown
+
+
+def test_where_disturbed_cycles_are_left_out_what_is_found_of_one_build_was_met_by_both() -> None:
+    """Other programs take a little more in the slices of one of the two, which is beyond a threshold."""
+    short = {"server": server(cpu_share=0.88, cpu_ns=8_800_000_000)}
+    enough = {"server": server(cpu_share=0.92, cpu_ns=9_200_000_000)}
+    for slow in ("lean", "heavy"):
+        held = {name: short if name == slow else enough for name in ("lean", "heavy")}
+        known = {}
+        for delayed in (0, 40_000_000):
+            made = sat({"lean": 10_500, "heavy": 10_000}, delayed, held)
+            (pair,) = made.comparisons
+            assert {finding.code for finding in made.findings if finding.code == "M7"} == {"M7"}
+            assert pair.known is not None and pair.ratio is not None
+            known[delayed] = (pair.known.low, pair.known.high, pair.ratio.low)
+        low, high, as_measured = known[40_000_000]
+        assert (low, high) == (as_measured, None)
+        assert slow == "lean" or known[0] != known[40_000_000]
+
+
+def sat(rates: dict[str, float], delayed_ns: int, held: dict[str, dict[str, Any]]) -> Judgement:
+    """Six sittings of two builds; in every third cycle others had so much of the client's core."""
+    made = run([case(name) for name in rates], (), 6)
+    for number in range(6):
+        each = {name: [per_s + place % 5 + number for place in range(12)] for name, per_s in rates.items()}
+        sitting = woven(each, number, number)
+        trials = tuple(
+            replace(one, lane=_delayed(one.lane, delayed_ns), **held[one.case]) for one in sitting.trials
+        )
+        made = made.after(replace(sitting, trials=trials))
+    design = replace(made.header.design, weave=Weave(least_slice_ns=ALIKE_NS, alike=True))
+    return judge(replace(made, header=replace(made.header, design=design)), 0)
+
+
+def _delayed(lane: Lane | None, by_ns: int) -> Lane:
+    assert lane is not None
+    return replace(
+        lane,
+        slices=tuple(replace(one, client_delayed_ns=0 if one.cycle % 3 else by_ns) for one in lane.slices),
+    )
 
 
 def stalled(seen: Measurement | None) -> Measurement:

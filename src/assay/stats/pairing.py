@@ -286,8 +286,10 @@ def course(
     logs, by = paired_logs(a, b), _widening(a, b)
     slack = Slack(extra.down / (1 + bias), extra.up * (1 + bias))
     on_the_way: Manner = "looked at" if manner == "last look" else manner
-    manners = (manner if n == len(logs) else on_the_way for n in range(1, len(logs) + 1))
-    made = (_ratio(a, b, _spread(logs[:n], by), manner, alpha) for n, manner in enumerate(manners, start=1))
+    made = (
+        _ratio(a, b, _spread(logs[:n], by), manner if n == len(logs) else on_the_way, alpha)
+        for n in range(1, len(logs) + 1)
+    )
     return tuple(_widened(one, slack) for one in made if one is not None)
 
 

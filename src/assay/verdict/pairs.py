@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assay.stats import by_block
-from assay.stats.pairing import ABOVE, BELOW, EXACT, LEAST_BLOCKS, PairedRatio, Side, Slack, pair
+from assay.stats.pairing import (
+    ABOVE,
+    BELOW,
+    EXACT,
+    LEAST_BLOCKS,
+    PairedRatio,
+    Side,
+    Slack,
+    left_out,
+    pair,
+)
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.claim import Metric
 from assay.values.estimate import Compared, Estimate, Known, Limit
@@ -73,8 +83,9 @@ def pair_of(
     names = a.case.id, b.case.id
     extra, limits = _one_way(findings, *names)
     beyond = moved(findings, *names) or EXACT
-    squeezing = _squeezing(findings, *names)
-    left = against(findings, *names), against(findings, *reversed(names))
+    calm = left_out(*sides(findings, a, b)) > 0
+    squeezing = _squeezing(findings, *names, of_either=calm)
+    left = against(findings, *names, calm=calm), against(findings, *reversed(names), calm=calm)
     made = pair(
         *sides(findings, a, b, left[0].slack, left[1].slack),
         manner=run.manner,
@@ -123,10 +134,10 @@ def _of_whole_slices(findings: Sequence[Finding], metric: Metric, a: str, b: str
     return EXACT if left is None else Slack(left.down**2, left.up**2)
 
 
-def against(findings: Sequence[Finding], case: str, other: str) -> Bounded:
+def against(findings: Sequence[Finding], case: str, other: str, *, calm: bool = False) -> Bounded:
     """What is left to know of the case where it is compared with another: what met both alike says nothing of
-    their ratio, or brings it nearer to 1."""
-    met = {limit.code for limit in _squeezing(findings, case, other)}
+    their ratio, or brings it nearer to 1. `calm`: that is of undisturbed cycles."""
+    met = {limit.code for limit in _squeezing(findings, case, other, of_either=calm)}
     met |= {finding.code for finding in findings if finding.on_comparison == "none"}
     return bounded(findings, case, but=met)
 
@@ -189,8 +200,12 @@ def _one_way(findings: Sequence[Finding], a: str, b: str) -> tuple[Slack, tuple[
     return slack, tuple(limits)
 
 
-def _squeezing(findings: Sequence[Finding], a: str, b: str) -> tuple[Limit, ...]:
-    """What met both cases alike and brings their figures nearer to each other, without turning them."""
+def _squeezing(findings: Sequence[Finding], a: str, b: str, *, of_either: bool = False) -> tuple[Limit, ...]:
+    """What met both cases alike and brings their figures nearer to each other, without turning them.
+
+    `of_either`: where other programs disturbed cycles that the ratio leaves out, it is they that a rule finds
+    a little more of in the one case or the other, and in the ratio they are not.
+    """
     met = [
         {
             finding.code: finding.because
@@ -199,4 +214,5 @@ def _squeezing(findings: Sequence[Finding], a: str, b: str) -> tuple[Limit, ...]
         }
         for case in (a, b)
     ]
-    return tuple(Limit(code=code, words=words) for code, words in met[0].items() if code in met[1])
+    found = met[0] | met[1] if of_either else {code: met[0][code] for code in met[0] if code in met[1]}
+    return tuple(Limit(code=code, words=words) for code, words in found.items())
