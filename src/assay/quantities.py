@@ -202,8 +202,14 @@ def ratio(estimate: Estimate | None) -> str:
         return UNKNOWN
     value, low, high = times(estimate.value), estimate.low, estimate.high
     if low is None:
-        return value if high is None else f"at most {times(high)}"
-    return f"at least {times(low)}" if high is None else f"{value} [{times(low)}, {times(high)}]"
+        return value if high is None else f"at most {end(high)}"
+    return f"at least {end(low)}" if high is None else f"{value} [{end(low)}, {end(high)}]"
+
+
+def end(value: float) -> str:
+    """Write an end of what is known of a ratio: as `times`, and 1.002 where two decimals would hide on which
+    side of 1 it lies, which is what is asked of an end."""
+    return f"{value:.3f}" if value != 1 and f"{value:.2f}" == "1.00" else times(value)
 
 
 def times(value: float) -> str:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from assay.adhoc.rivals import one_program
 from assay.design import Due, DueSitting, next_due, to_stand
-from assay.design.lengths import cycles_of, lengths_for, lengths_now, longer_ns, piloted, warming_ns
+from assay.design.lengths import cycles_of, lengths_for, longer_ns, piloted, warming_ns
 from assay.engine import AgreedTurns
 from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
 from assay.values.plan import Open, Stage
@@ -252,48 +252,6 @@ def test_too_few_cycles_shorten_nothing() -> None:
     assert lengths_for(SHORT, alone).slice_ns == 100 * MS
 
 
-def test_the_settle_time_doubles_where_slices_begin_slower_than_they_go_on() -> None:
-    even = made_runs.woven({"a": [1000.0] * 8, "b": [1000.0] * 8})
-    assert lengths_now(ALIKE, []) is None
-    assert lengths_now(ALIKE, [even]) == even.lengths
-    late = _beginning_late(even, 0.9)
-    found = lengths_now(ALIKE, [late])
-    assert found is not None
-    assert (found.slice_ns, found.settle_ns) == (100 * MS, 10 * MS)
-    assert "the first fifth of a's slices differed by 13 %" in found.why
-    named = lengths_now(ALIKE, [late], {"a": "Go net/http"})
-    assert named is not None and "the first fifth of Go net/http's slices" in named.why
-    at_most = replace(late, lengths=Lengths(slice_ns=100 * MS, settle_ns=20 * MS))
-    assert lengths_now(ALIKE, [at_most]) == at_most.lengths
-
-
-@pytest.mark.parametrize(("left", "settle_ms"), [(0.9, 5), (0.91, 5), (0.95, 20)])
-def test_a_settle_time_that_was_doubled_to_no_avail_is_taken_back_for_good(
-    left: float, settle_ms: int
-) -> None:
-    even = made_runs.woven({"a": [10_000.0] * 8, "b": [10_000.0] * 8})
-    first, doubled = (
-        replace(_beginning_late(even, share), lengths=Lengths(slice_ns=100 * MS, settle_ns=ms * MS))
-        for share, ms in ((0.9, 5), (left, 10))
-    )
-    found = lengths_now(ALIKE, [first, doubled])
-    assert found is not None and found.settle_ns == settle_ms * MS
-    if settle_ms == 5:
-        assert "settle time 5.00 ms, as 10.0 ms left the first fifth of a's slices" in found.why
-        third = replace(first, lengths=found)
-        assert lengths_now(ALIKE, [first, doubled, third]) == found
-
-
-def _beginning_late(even: Sitting, share: float) -> Sitting:
-    """The sitting, but that the first fifth of its first server's slices has that share of what it had."""
-    first = even.trials[0]
-    assert first.lane is not None
-    slow = tuple(
-        replace(one, early_completed=round(one.early_completed * share)) for one in first.lane.slices
-    )
-    return replace(even, trials=(replace(first, lane=replace(first.lane, slices=slow)), *even.trials[1:]))
-
-
 @pytest.mark.parametrize(("slice_ms", "cycles"), [(100, 20), (250, 8), (310, 8), (600, 4), (5000, 4)])
 def test_a_sitting_has_an_even_number_of_cycles(slice_ms: int, cycles: int) -> None:
     assert cycles_of(2_000 * MS, Lengths(slice_ns=slice_ms * MS, settle_ns=0)) == cycles
@@ -382,18 +340,6 @@ def test_slices_within_a_service_time_are_seen_and_a_server_that_hangs_lengthens
     assert longer_ns(100 * MS, 1000 * MS, 0, {"x": quick, "y": late[:2]}) is None
     assert longer_ns(200 * MS, 1000 * MS, 0, {"x": quick, "y": late}) is None  # they are longer by now
     assert longer_ns(100 * MS, 1000 * MS, 0, {"x": quick, "y": hangs}) is None
-
-
-def test_a_first_fifth_that_only_scatters_doubles_nothing() -> None:
-    even = made_runs.woven({"a": [1000.0] * 8, "b": [1000.0] * 8})
-    first = even.trials[0]
-    assert first.lane is not None
-    wild = tuple(
-        replace(one, early_completed=one.early_completed + (8 if number % 2 else -7))
-        for number, one in enumerate(first.lane.slices)
-    )
-    made = replace(even, trials=(replace(first, lane=replace(first.lane, slices=wild)), even.trials[1]))
-    assert lengths_now(ALIKE, [made]) == even.lengths
 
 
 @pytest.mark.parametrize(("slice_ms", "warming_ms"), [(None, 100), (250, 100), (900, 150)])

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.quantities import counted, share, times
+from assay.quantities import counted, end, share, times
 from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
 from assay.values.claim import Claim, Comparison
@@ -184,9 +184,9 @@ def _reason(pair: Comparison, verdict: Verdict, known: PairedRatio) -> str:
 
 def _known(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
-        return f"the interval {times(low)} to {times(high)}"
+        return f"the interval {end(low)} to {end(high)}"
     return (
-        f"the bound of at least {times(low)}"
+        f"the bound of at least {end(low)}"
         if low is not None
-        else f"the bound of at most {times(high or math.inf)}"
+        else f"the bound of at most {end(high or math.inf)}"
     )

@@ -157,4 +157,4 @@ def _interval(ratio: Estimate) -> str:
 def _fine(value: float, ratio: Estimate) -> str:
     """A third decimal where the interval is so narrow that the second would hide it."""
     narrow = ratio.low is not None and ratio.high is not None and ratio.high < _NARROW * ratio.low
-    return f"{value:.3f}" if narrow and value < 10 else fmt.times(value)
+    return f"{value:.3f}" if narrow and value < 10 else fmt.end(value)

@@ -127,14 +127,14 @@ def _ratio(run: Run, faster: Row, slower: Row) -> str:
 
 def _known(ratio: Estimate, known: Known) -> str:
     if not known.limits:
-        between = f" ({fmt.times(known.low)} to {fmt.times(known.high)})" if known.low and known.high else ""
+        between = f" ({fmt.end(known.low)} to {fmt.end(known.high)})" if known.low and known.high else ""
         return f"{fmt.times(ratio.value)} times{between}"
     why = f" ({verdict.words_of(known.limits)})"
     if known.low and known.high:
-        return f"{fmt.times(known.low)} to {fmt.times(known.high)} times{why}"
+        return f"{fmt.end(known.low)} to {fmt.end(known.high)} times{why}"
     if known.low:
-        return f"at least {fmt.times(known.low)} times{why}"
-    return f"at most {fmt.times(known.high)} times{why}" if known.high else f"an unknown number of times{why}"
+        return f"at least {fmt.end(known.low)} times{why}"
+    return f"at most {fmt.end(known.high)} times{why}" if known.high else f"an unknown number of times{why}"
 
 
 def _from_the_best(faster: Row, slower: Row) -> str:
@@ -144,7 +144,7 @@ def _from_the_best(faster: Row, slower: Row) -> str:
         return "ahead of"
     if not ratio.low or not ratio.high:
         return f"{fmt.times(1 / ratio.value)} times"
-    return f"{fmt.times(1 / ratio.value)} times ({fmt.times(1 / ratio.high)} to {fmt.times(1 / ratio.low)})"
+    return f"{fmt.times(1 / ratio.value)} times ({fmt.end(1 / ratio.high)} to {fmt.end(1 / ratio.low)})"
 
 
 def _limits_within(run: Run, rows: Sequence[Row]) -> tuple[Limit, ...]:
