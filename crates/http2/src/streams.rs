@@ -5,7 +5,13 @@ pub(crate) trait Numbered {
     fn number(&self) -> u32;
 }
 
-const FREE: u32 = u32::MAX;
+/// Where a stream lies in `list`, beside its number: looking for one passes over others without a look at them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// 0, the connection's own: nobody's.
+    number: u32,
+    index: u32,
+}
 
 /// Streams in an array, and where each lies by its number.
 ///
@@ -16,29 +22,33 @@ const FREE: u32 = u32::MAX;
 /// What it takes grows with the streams under way only.
 #[derive(Debug)]
 pub(crate) struct Streams<T> {
-    /// Index into `list`, or [`FREE`]. A power of two long, at most half full.
-    places: Vec<u32>,
-    list: Vec<T>,
+    /// A power of two long, at most half full.
+    places: Vec<Place>,
+    list: Vec<Option<T>>,
+    /// Which of the list are empty: the next stream has the memory of the one that ended last.
+    free: Vec<u32>,
 }
 
 impl<T: Numbered> Streams<T> {
     pub(crate) fn new() -> Self {
         Self {
-            places: vec![FREE; 4],
+            places: vec![Place::default(); 4],
             list: Vec::new(),
+            free: Vec::new(),
         }
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.list.len()
+        self.list.len() - self.free.len()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.list.iter()
+        self.list.iter().flatten()
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.list.iter_mut()
+        self.list.iter_mut().flatten()
     }
 
     #[inline]
@@ -46,20 +56,19 @@ impl<T: Numbered> Streams<T> {
         self.places.len() - 1
     }
 
-    /// How far a place lies behind the one that the stream's number hits.
+    /// How far a place lies behind the one that a stream's number hits.
     #[inline]
-    fn aside(&self, index: u32, place: usize) -> usize {
-        let id = self.list[index as usize].number();
-        place.wrapping_sub((id >> 1) as usize) & self.last()
+    fn aside(&self, number: u32, place: usize) -> usize {
+        place.wrapping_sub((number >> 1) as usize) & self.last()
     }
 
-    /// The place of a stream's index; that of a free one, where there is no such stream.
+    /// The place of a stream; a free one, where there is no such stream.
     #[inline]
     fn place(&self, id: u32) -> usize {
         let mut place = (id >> 1) as usize & self.last();
         loop {
-            let index = self.places[place];
-            if index == FREE || self.list[index as usize].number() == id {
+            let number = self.places[place].number;
+            if number == id || number == 0 {
                 return place;
             }
             place = (place + 1) & self.last();
@@ -69,62 +78,73 @@ impl<T: Numbered> Streams<T> {
     #[inline]
     pub(crate) fn get(&mut self, id: u32) -> Option<&mut T> {
         match self.places[self.place(id)] {
-            FREE => None,
-            index => Some(&mut self.list[index as usize]),
+            Place { number: 0, .. } => None,
+            Place { index, .. } => self.list[index as usize].as_mut(),
         }
     }
 
     #[inline]
     pub(crate) fn add(&mut self, stream: T) {
-        self.list.push(stream);
-        if self.list.len() * 2 > self.places.len() {
-            self.places = vec![FREE; self.places.len() * 2];
-            for index in 0..self.list.len() {
-                self.put(index as u32);
+        let number = stream.number();
+        let index = match self.free.pop() {
+            Some(index) => {
+                self.list[index as usize] = Some(stream);
+                index
             }
-        } else {
-            self.put(self.list.len() as u32 - 1);
+            None => {
+                self.list.push(Some(stream));
+                self.list.len() as u32 - 1
+            }
+        };
+        if self.len() * 2 > self.places.len() {
+            self.grow();
+        }
+        self.put(Place { number, index });
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let twice = vec![Place::default(); self.places.len() * 2];
+        for place in std::mem::replace(&mut self.places, twice) {
+            if place.number != 0 {
+                self.put(place);
+            }
         }
     }
 
-    /// Gives a stream's index its place: before those that lie less far aside.
+    /// Finds a stream its place: before those that lie less far aside.
     #[inline]
-    fn put(&mut self, mut index: u32) {
-        let mut place = (self.list[index as usize].number() >> 1) as usize & self.last();
-        while self.places[place] != FREE {
-            if self.aside(self.places[place], place) < self.aside(index, place) {
-                std::mem::swap(&mut self.places[place], &mut index);
+    fn put(&mut self, mut stream: Place) {
+        let mut place = (stream.number >> 1) as usize & self.last();
+        while self.places[place].number != 0 {
+            if self.aside(self.places[place].number, place) < self.aside(stream.number, place) {
+                std::mem::swap(&mut self.places[place], &mut stream);
             }
             place = (place + 1) & self.last();
         }
-        self.places[place] = index;
+        self.places[place] = stream;
     }
 
     #[inline]
     pub(crate) fn remove(&mut self, id: u32) -> Option<T> {
         let mut hole = self.place(id);
-        let index = self.places[hole];
-        if index == FREE {
+        let Place { number, index } = self.places[hole];
+        if number == 0 {
             return None;
         }
         loop {
             let next = (hole + 1) & self.last();
             let moved = self.places[next];
             // Who lies where its number hits was pushed aside by nobody, nor was anyone behind it by this one.
-            if moved == FREE || self.aside(moved, next) == 0 {
+            if moved.number == 0 || self.aside(moved.number, next) == 0 {
                 break;
             }
             self.places[hole] = moved;
             hole = next;
         }
-        self.places[hole] = FREE;
-        if let Some(latest) = self.list.last().map(Numbered::number)
-            && latest != id
-        {
-            let place = self.place(latest);
-            self.places[place] = index;
-        }
-        Some(self.list.swap_remove(index as usize))
+        self.places[hole] = Place::default();
+        self.free.push(index);
+        self.list[index as usize].take()
     }
 }
 
