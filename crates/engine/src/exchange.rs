@@ -173,6 +173,12 @@ impl Exchange {
         }
     }
 
+    /// Whether a request follows the answer which has come in.
+    #[inline]
+    pub(crate) fn is_followed(&self) -> bool {
+        self.following.is_some()
+    }
+
     /// The request that follows the answer which has come in, where it is a redirect that is followed.
     #[inline]
     pub(crate) fn take_following(&mut self) -> Option<Vec<u8>> {

@@ -135,6 +135,14 @@ impl Head {
     }
 }
 
+/// Gives a frame that is written another stream's number.
+#[inline]
+pub fn renumber(frame: &mut [u8], stream: u32) {
+    if let Some(number) = frame.get_mut(5..HEAD_BYTES) {
+        number.copy_from_slice(&stream.to_be_bytes());
+    }
+}
+
 /// Appends a whole frame.
 pub fn write(kind: u8, flags: u8, stream: u32, payload: &[u8], out: &mut Vec<u8>) {
     Head {

@@ -2,12 +2,11 @@
 
 use std::io;
 
-use assay_http2::client::{Client, Event, Request, Windows};
+use assay_http2::client::{Answer, Client, Listener, Request, Windows};
 use assay_http2::frame::{self, Code};
 use assay_http2::{Fault, StreamFault};
 
 use super::reading::Reading;
-use super::seat::Outcome;
 use crate::desk::{Broken, Desk};
 use crate::record::Failure;
 use crate::transport::Transport;
@@ -83,41 +82,12 @@ impl<T: Transport> Http2<T> {
     /// # Errors
     /// How the peer broke the connection.
     #[inline]
-    pub(super) fn receive(&mut self, mut input: &[u8], at: &mut Reading<'_>) -> Result<(), Broken> {
+    pub(super) fn receive(&mut self, input: &[u8], at: &mut Reading<'_>) -> Result<(), Broken> {
         let Some(client) = &mut self.client else {
             return Ok(());
         };
-        loop {
-            let event = match client.next(&mut input, &mut self.out) {
-                Ok(Some(event)) => event,
-                Ok(None) => return Ok(()),
-                Err(fault) => return Err(Broken::of_http2(fault, client.is_greeted(), at.desk)),
-            };
-            match event {
-                Event::Answer { key, status } => {
-                    let exchange = &mut at.seats[key as usize].exchange;
-                    exchange.note_first_byte(at.now_ns, at.desk);
-                    let head = at.desk.heads.of_fields(
-                        "HTTP/2",
-                        (at.number, client.blocks_read()),
-                        status,
-                        client.fields().iter(),
-                        at.program.reads_heads,
-                    );
-                    exchange.take_head(head, &[], at.program, at.desk);
-                }
-                Event::Body { key, data } => {
-                    let exchange = &mut at.seats[key as usize].exchange;
-                    exchange.take_data(data, at.program, at.desk);
-                }
-                Event::End { key } => at.end(key),
-                Event::Failed { key, fault } => {
-                    let broken = Broken::of_stream(fault, at.desk);
-                    at.ended.push((key, Outcome::Failed(broken)));
-                }
-                Event::GoAway(code) => at.desk.ledger.note_going_away(code.name()),
-            }
-        }
+        let received = client.receive(input, &mut self.out, at);
+        received.map_err(|fault| Broken::of_http2(fault, client.is_greeted(), at.desk))
     }
 
     /// Writes as much as fits; how much that was.
@@ -163,6 +133,42 @@ impl<T: Transport> Http2<T> {
         }
         let _ = self.transport.write(&self.out[self.sent_bytes..]);
         let _ = self.transport.flush();
+    }
+}
+
+impl Listener for Reading<'_> {
+    #[inline]
+    fn answer(&mut self, key: u32, answer: Answer<'_>) {
+        let exchange = &mut self.seats[key as usize].exchange;
+        exchange.note_first_byte(self.now_ns, self.desk);
+        let head = self.desk.heads.of_fields(
+            "HTTP/2",
+            (self.number, answer.number),
+            answer.status,
+            answer.fields.iter(),
+            self.program.reads_heads,
+        );
+        exchange.take_head(head, &[], self.program, self.desk);
+    }
+
+    #[inline]
+    fn body(&mut self, key: u32, data: &[u8]) {
+        let exchange = &mut self.seats[key as usize].exchange;
+        exchange.take_data(data, self.program, self.desk);
+    }
+
+    #[inline]
+    fn end(&mut self, key: u32) {
+        self.end_answer(key);
+    }
+
+    fn failed(&mut self, key: u32, fault: StreamFault) {
+        let broken = Broken::of_stream(fault, self.desk);
+        self.fail_answer(key, broken);
+    }
+
+    fn going_away(&mut self, code: Code) {
+        self.desk.ledger.note_going_away(code.name());
     }
 }
 

@@ -24,7 +24,7 @@ use crate::transport::Transport;
 pub(crate) use http2::Http2;
 pub(crate) use http3::{Http3, Quic};
 use reading::Reading;
-pub(crate) use seat::{Outcome, Seat, State};
+pub(crate) use seat::{Ended, Seat, State};
 pub(crate) use wire::{Carrier, Wire};
 
 /// A lane's connections that carry several requests at once.
@@ -34,7 +34,7 @@ pub(crate) struct Wires<T> {
     /// Connections that have something to send.
     pub(crate) due: Vec<u32>,
     /// What came of the streams since it was last looked at.
-    pub(crate) ended: Vec<(u32, Outcome)>,
+    pub(crate) ended: Ended,
     /// What those of HTTP/3 share.
     pub(crate) quic: Option<Box<Quic>>,
 }
@@ -42,18 +42,14 @@ pub(crate) struct Wires<T> {
 impl<T: Transport> Wires<T> {
     pub(crate) fn new(connections: usize, streams: usize, quic: Option<Quic>) -> Self {
         Self {
-            seats: (0..connections * streams).map(|_| Seat::new()).collect(),
+            seats: (0..connections * streams)
+                .map(|seat| Seat::new((seat % connections) as u32))
+                .collect(),
             wires: (0..connections).map(|_| Wire::new()).collect(),
             due: Vec::with_capacity(connections),
-            ended: Vec::new(),
+            ended: Ended::default(),
             quic: quic.map(Box::new),
         }
-    }
-
-    /// The connection that a seat's requests go over.
-    #[inline]
-    pub(crate) fn wire_of(&self, seat: u32) -> u32 {
-        (seat as usize % self.wires.len()) as u32
     }
 
     /// The connection is among those that are written next.

@@ -1,7 +1,7 @@
 //! What a connection's bytes are read with, and what came of them.
 
-use super::seat::{Outcome, Seat};
-use crate::desk::Desk;
+use super::seat::{Ended, Seat, State};
+use crate::desk::{Broken, Desk};
 use crate::program::Program;
 
 /// What is at hand while a connection is read.
@@ -10,7 +10,7 @@ pub(super) struct Reading<'a> {
     pub(super) number: u32,
     pub(super) now_ns: u64,
     pub(super) seats: &'a mut [Seat],
-    pub(super) ended: &'a mut Vec<(u32, Outcome)>,
+    pub(super) ended: &'a mut Ended,
     pub(super) program: &'a Program,
     pub(super) desk: &'a mut Desk,
     /// How many answers have ended.
@@ -18,10 +18,21 @@ pub(super) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// An answer is complete.
+    /// An answer is complete. It is booked while all that is known of it is at hand, but for one that is followed.
     #[inline]
-    pub(super) fn end(&mut self, key: u32) {
+    pub(super) fn end_answer(&mut self, key: u32) {
         self.answers += 1;
-        self.ended.push((key, Outcome::Answered));
+        let seat = &mut self.seats[key as usize];
+        if !seat.exchange.is_followed() {
+            seat.state = State::Free;
+            seat.exchange
+                .end_answer(self.now_ns, self.program, self.desk);
+        }
+        self.ended.answered.push(key);
+    }
+
+    /// There will be no answer.
+    pub(super) fn fail_answer(&mut self, key: u32, broken: Broken) {
+        self.ended.failed.push((key, broken));
     }
 }

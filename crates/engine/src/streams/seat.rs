@@ -23,6 +23,8 @@ pub(crate) enum State {
 pub(crate) struct Seat {
     pub(crate) exchange: Exchange,
     pub(crate) state: State,
+    /// The connection that its requests go over.
+    pub(crate) wire: u32,
     /// When its request, or the one that follows a redirect, began to wait for a connection: it may not for longer
     /// than the timeout, however many are opened meanwhile.
     pub(crate) taken_ns: u64,
@@ -31,10 +33,11 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(wire: u32) -> Self {
         Self {
             exchange: Exchange::new(),
             state: State::Free,
+            wire,
             taken_ns: 0,
             made: None,
         }
@@ -51,9 +54,9 @@ impl Seat {
     }
 }
 
-/// What became of a stream.
-#[derive(Debug)]
-pub(crate) enum Outcome {
-    Answered,
-    Failed(Broken),
+/// Whose streams came to their end, and how.
+#[derive(Debug, Default)]
+pub(crate) struct Ended {
+    pub(crate) answered: Vec<u32>,
+    pub(crate) failed: Vec<(u32, Broken)>,
 }

@@ -201,34 +201,29 @@ impl<T: Transport> Lane<T> {
         let Some(wires) = &mut self.streams else {
             return 0;
         };
-        let wire = wires.wire_of(slot);
         let seat = &mut wires.seats[slot as usize];
         seat.state = State::Waiting { is_held: false };
         seat.taken_ns = now_ns;
         seat.exchange.take(template, count, intended_ns, now_ns);
         seat.exchange.render(&self.program, &mut self.desk);
-        wires.wires[wire as usize].waiting.push_back(slot);
-        wire
+        wires.wires[seat.wire as usize].waiting.push_back(slot);
+        seat.wire
     }
 
-    /// A seat's answer is complete.
+    /// What follows a seat's answer, which is complete.
     #[inline]
     pub(super) fn end_stream(&mut self, slot: u32, now_ns: u64) {
         let Some(wires) = &mut self.streams else {
             return;
         };
-        let wire = wires.wire_of(slot);
         let seat = &mut wires.seats[slot as usize];
         if let Some(next) = seat.exchange.take_following() {
             seat.exchange.follow(next, now_ns, &mut self.desk);
             seat.state = State::Waiting { is_held: false };
             seat.taken_ns = now_ns;
-            wires.wires[wire as usize].waiting.push_front(slot);
+            wires.wires[seat.wire as usize].waiting.push_front(slot);
             return;
         }
-        seat.state = State::Free;
-        let (program, desk) = (&self.program, &mut self.desk);
-        seat.exchange.end_answer(now_ns, program, desk);
         match self.pause_ns() {
             0 => self.idle.push_back(slot),
             pause_ns => self.sleepers.push(Reverse((now_ns + pause_ns, slot))),

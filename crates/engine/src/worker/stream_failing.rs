@@ -157,7 +157,7 @@ impl<T: Transport> Worker<T> {
         let Some(wires) = &mut self.lane.streams else {
             return;
         };
-        let number = wires.wire_of(seat);
+        let number = wires.seats[seat as usize].wire;
         let wire = &mut wires.wires[number as usize];
         wire.is_silent |= wire.heard_ns <= since_ns;
         let detail = format!("{after}{}", why(State::Sent { stream }, wire));

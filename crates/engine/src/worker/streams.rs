@@ -11,7 +11,7 @@ use super::{READS_IN_A_TURN, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::record::Failure;
-use crate::streams::{Carrier, Http2, Outcome, Wires};
+use crate::streams::{Carrier, Http2, Wires};
 use crate::transport::{HTTP2, Progress, Transport};
 
 /// The clock is read again after so many starts: what is written late was not sent early.
@@ -24,6 +24,8 @@ impl<T: Transport> Worker<T> {
     pub(super) fn start_streams(&mut self, until_ns: u64) {
         self.now_ns = self.clock.now_ns();
         let mut started = 0_u32;
+        // The connection whose seats were taken last: requests of one that follow each other are sent together.
+        let mut asked = None;
         loop {
             if self.lane.quota == 0 {
                 self.lane.quota = self.refill();
@@ -40,13 +42,24 @@ impl<T: Transport> Worker<T> {
             };
             self.lane.schedule.advance();
             let wire = self.lane.take_seat(intended_ns, self.now_ns);
-            self.go_on(wire);
+            if asked != Some(wire) {
+                self.go_on_if(asked.replace(wire));
+            }
             started += 1;
             if started % BATCH == 0 {
+                self.go_on_if(asked.take());
                 self.now_ns = self.clock.now_ns();
             }
         }
+        self.go_on_if(asked);
         self.write_due();
+    }
+
+    #[inline]
+    fn go_on_if(&mut self, wire: Option<u32>) {
+        if let Some(number) = wire {
+            self.go_on(number);
+        }
     }
 
     /// Sends what waits on a connection, or opens it for that.
@@ -311,18 +324,18 @@ impl<T: Transport> Worker<T> {
         }
     }
 
-    /// Books what has ended.
+    /// Goes on with the seats whose streams have ended.
     #[inline]
     pub(super) fn end_streams(&mut self) {
         let Some(wires) = &mut self.lane.streams else {
             return;
         };
         let mut ended = std::mem::take(&mut wires.ended);
-        for (seat, outcome) in ended.drain(..) {
-            match outcome {
-                Outcome::Answered => self.lane.end_stream(seat, self.now_ns),
-                Outcome::Failed(broken) => self.fail_seat(seat, &broken),
-            }
+        for seat in ended.answered.drain(..) {
+            self.lane.end_stream(seat, self.now_ns);
+        }
+        for (seat, broken) in ended.failed.drain(..) {
+            self.fail_seat(seat, &broken);
         }
         if let Some(wires) = &mut self.lane.streams {
             wires.ended = ended;

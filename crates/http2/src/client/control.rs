@@ -1,6 +1,6 @@
 //! Frames that carry no answer: SETTINGS, PING, GOAWAY, windows, resets.
 
-use super::{Client, Event};
+use super::{Client, Listener};
 use crate::frame::{
     self, Code, DEFAULT_PAYLOAD_BYTES, HEAD_BYTES, Head, MOST, flag, kind, setting,
 };
@@ -13,6 +13,7 @@ impl Client {
         head: Head,
         payload: &[u8],
         out: &mut Vec<u8>,
+        to: &mut impl Listener,
     ) -> Result<(), Fault> {
         match head.kind {
             kind::SETTINGS => self.settings(head, payload, out),
@@ -26,10 +27,10 @@ impl Client {
                     false => self.acknowledge(kind::PING, payload, out),
                 }
             }
-            kind::WINDOW_UPDATE => self.window_update(head, payload, out),
-            kind::RST_STREAM => self.reset(head, payload, out),
-            kind::GOAWAY => self.going_away(head, payload, out),
-            kind::CONTINUATION => self.continuation(head, payload, out),
+            kind::WINDOW_UPDATE => self.window_update(head, payload, out, to),
+            kind::RST_STREAM => self.reset(head, payload, out, to),
+            kind::GOAWAY => self.going_away(head, payload, out, to),
+            kind::CONTINUATION => self.continuation(head, payload, out, to),
             kind::PUSH_PROMISE => Err(Fault::Push),
             kind::PRIORITY if head.stream == 0 => Err(Fault::WrongStream(kind::PRIORITY, 0)),
             // A stream of its own is all that a wrong length concerns, and a priority is nothing to us.
@@ -102,6 +103,7 @@ impl Client {
         head: Head,
         payload: &[u8],
         out: &mut Vec<u8>,
+        to: &mut impl Listener,
     ) -> Result<(), Fault> {
         if payload.len() != 4 {
             return Err(Fault::BadLength(kind::WINDOW_UPDATE));
@@ -109,7 +111,7 @@ impl Client {
         let by = number(payload) & MOST;
         if head.stream != 0 {
             match self.streams.get(head.stream) {
-                Some(_) => self.raise_stream_window(head.stream, by, out),
+                Some(_) => self.raise_stream_window(head.stream, by, out, to),
                 None => self.on_known_stream(head)?,
             }
             return Ok(());
@@ -125,7 +127,13 @@ impl Client {
         Ok(())
     }
 
-    fn reset(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn reset(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        to: &mut impl Listener,
+    ) -> Result<(), Fault> {
         if payload.len() != 4 {
             return Err(Fault::BadLength(kind::RST_STREAM));
         }
@@ -134,11 +142,17 @@ impl Client {
             Code::REFUSED_STREAM => StreamFault::Unprocessed,
             code => StreamFault::Reset(code),
         };
-        self.fail(head.stream, fault, out);
+        self.fail(head.stream, fault, out, to);
         Ok(())
     }
 
-    fn going_away(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn going_away(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        out: &mut Vec<u8>,
+        to: &mut impl Listener,
+    ) -> Result<(), Fault> {
         on_connection(head)?;
         if payload.len() < 8 {
             return Err(Fault::BadLength(kind::GOAWAY));
@@ -153,9 +167,9 @@ impl Client {
             .filter(|&id| id > last)
             .collect();
         for id in beyond {
-            self.fail(id, StreamFault::Unprocessed, out);
+            self.fail(id, StreamFault::Unprocessed, out, to);
         }
-        self.queued.push_back(Event::GoAway(code));
+        to.going_away(code);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Bodies in both directions, and the windows that hold them back.
 
-use super::{Client, Event};
+use super::stream::Stream;
+use super::{Client, Listener};
 use crate::frame::{self, Head, MOST, flag, kind};
 use crate::{Fault, StreamFault};
 
@@ -9,21 +10,24 @@ const TOO_MUCH_DATA: &str = "more data than its content-length says, or its stat
 /// A DATA frame whose payload is under way.
 #[derive(Debug)]
 pub(super) struct Incoming {
-    /// None: a stream that was given up.
-    stream: Option<u32>,
+    id: u32,
+    /// Whose data it is. None: a stream that was given up.
+    key: Option<u32>,
     data: usize,
     padding: usize,
     is_end: bool,
 }
 
 impl Client {
-    /// The head of a DATA frame, and the length of its padding if it has any.
+    /// The head of a DATA frame, with the length of its padding if it has any, and what there is of its payload.
     #[inline]
     pub(super) fn data(
         &mut self,
         head: Head,
         padding: &[u8],
+        payload: &mut &[u8],
         out: &mut Vec<u8>,
+        to: &mut impl Listener,
     ) -> Result<(), Fault> {
         if head.stream == 0 {
             return Err(Fault::WrongStream(kind::DATA, 0));
@@ -44,74 +48,89 @@ impl Client {
             return Err(Fault::Flood(super::MOST_IDLE_FRAMES));
         }
         self.take_connection_window(head.length, out)?;
-        let stream = match self.streams.get(head.stream) {
+        let key = match self.streams.get(head.stream) {
             None => {
                 self.stray(head)?;
                 None
             }
-            Some(_) => self
-                .take_stream_window(head, data, out)
-                .then_some(head.stream),
+            Some(stream) => {
+                match take_stream_window(stream, self.windows.stream, head, data, out) {
+                    Ok(()) => Some(stream.key),
+                    Err(fault) => {
+                        self.fail(head.stream, fault, out, to);
+                        None
+                    }
+                }
+            }
         };
-        self.incoming = Some(Incoming {
-            stream,
+        let incoming = Incoming {
+            id: head.stream,
+            key,
             data,
             // The byte that says how much padding there is was read with the head.
             padding: padding.saturating_sub(1),
             is_end: head.has(flag::END_STREAM),
-        });
+        };
+        self.data_piece(incoming, payload, out, to);
         Ok(())
     }
 
-    /// The next piece of a DATA frame. None once more bytes are needed, or the frame is over (then there is no
-    /// `incoming` any more, and what its end means is queued).
-    #[inline]
-    pub(super) fn data_piece<'a>(
+    /// What more has come of a DATA frame. Its stream may have been given up since.
+    pub(super) fn more_data(
         &mut self,
-        input: &mut &'a [u8],
+        mut incoming: Incoming,
+        input: &mut &[u8],
         out: &mut Vec<u8>,
-    ) -> Option<Event<'a>> {
-        let incoming = self.incoming.as_mut()?;
+        to: &mut impl Listener,
+    ) {
+        if self.streams.get(incoming.id).is_none() {
+            incoming.key = None;
+        }
+        self.data_piece(incoming, input, out, to);
+    }
+
+    /// Hands on a piece of a DATA frame, and keeps in mind what is still to come of it.
+    #[inline]
+    fn data_piece(
+        &mut self,
+        mut incoming: Incoming,
+        input: &mut &[u8],
+        out: &mut Vec<u8>,
+        to: &mut impl Listener,
+    ) {
         let (piece, rest) = input.split_at(incoming.data.min(input.len()));
         incoming.data -= piece.len();
         let (padding, rest) = rest.split_at(incoming.padding.min(rest.len()));
         incoming.padding -= padding.len();
         *input = rest;
-        let (stream, is_end) = (incoming.stream, incoming.is_end);
-        if incoming.data == 0 && incoming.padding == 0 {
-            self.incoming = None;
-            if let (Some(id), true) = (stream, is_end) {
-                return self.last_piece(id, piece, out);
-            }
+        if let (Some(key), false) = (incoming.key, piece.is_empty()) {
+            to.body(key, piece);
         }
-        let key = self.streams.get(stream?)?.key;
-        (!piece.is_empty()).then_some(Event::Body { key, data: piece })
-    }
-
-    fn last_piece<'a>(&mut self, id: u32, data: &'a [u8], out: &mut Vec<u8>) -> Option<Event<'a>> {
-        let key = self.streams.get(id)?.key;
-        self.end_answer(id, out);
-        (!data.is_empty()).then_some(Event::Body { key, data })
+        if incoming.data > 0 || incoming.padding > 0 {
+            self.incoming = Some(incoming);
+        } else if incoming.is_end && incoming.key.is_some() {
+            self.end_answer(incoming.id, out, to);
+        }
     }
 
     /// The peer has sent all of an answer.
     #[inline]
-    pub(super) fn end_answer(&mut self, id: u32, out: &mut Vec<u8>) {
-        let Some(stream) = self.streams.get(id) else {
+    pub(super) fn end_answer(&mut self, id: u32, out: &mut Vec<u8>, to: &mut impl Listener) {
+        let Some(stream) = self.streams.remove(id) else {
             return;
         };
-        if stream.length_left.is_some_and(|left| left > 0) {
-            return self.fail(
-                id,
-                StreamFault::Malformed("less data than its content-length says"),
-                out,
-            );
-        }
         let key = stream.key;
-        self.end_stream(id, None, out);
-        self.queued.push_back(Event::End { key });
+        if stream.length_left.is_some_and(|left| left > 0) {
+            let fault = StreamFault::Malformed("less data than its content-length says");
+            self.idle_frames = 0;
+            self.part_from(stream, fault.code(), out);
+            return to.failed(key, fault);
+        }
+        self.part_from(stream, None, out);
+        to.end(key);
     }
 
+    #[inline]
     fn take_connection_window(&mut self, bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.receive_window -= bytes as i64;
         if self.receive_window < 0 {
@@ -124,40 +143,6 @@ impl Client {
             self.taken = 0;
         }
         Ok(())
-    }
-
-    /// Whether the stream may have this data; else it has failed.
-    fn take_stream_window(&mut self, head: Head, data: usize, out: &mut Vec<u8>) -> bool {
-        let half = self.windows.stream / 2;
-        let Some(stream) = self.streams.get(head.stream) else {
-            return false;
-        };
-        stream.receive_window -= head.length as i64;
-        let fault = if stream.receive_window < 0 {
-            Some(StreamFault::WindowOverrun)
-        } else if !stream.has_head {
-            Some(StreamFault::Malformed("data before the head"))
-        } else {
-            match &mut stream.length_left {
-                Some(left) if *left < data as u64 => Some(StreamFault::Malformed(TOO_MUCH_DATA)),
-                Some(left) => {
-                    *left -= data as u64;
-                    None
-                }
-                None => None,
-            }
-        };
-        if let Some(fault) = fault {
-            self.fail(head.stream, fault, out);
-            return false;
-        }
-        stream.taken += head.length as u32;
-        if stream.taken >= half && !head.has(flag::END_STREAM) {
-            frame::write_window(stream.id, stream.taken, out);
-            stream.receive_window += i64::from(stream.taken);
-            stream.taken = 0;
-        }
-        true
     }
 
     /// Sends what the windows allow of a request's body; whether that is all that is left of it.
@@ -209,7 +194,13 @@ impl Client {
     }
 
     /// A stream's window was raised.
-    pub(super) fn raise_stream_window(&mut self, id: u32, by: u32, out: &mut Vec<u8>) {
+    pub(super) fn raise_stream_window(
+        &mut self,
+        id: u32,
+        by: u32,
+        out: &mut Vec<u8>,
+        to: &mut impl Listener,
+    ) {
         let Some(stream) = self.streams.get(id) else {
             return;
         };
@@ -220,10 +211,42 @@ impl Client {
             _ => None,
         };
         if let Some(why) = fault {
-            return self.fail(id, StreamFault::BadWindow(why), out);
+            return self.fail(id, StreamFault::BadWindow(why), out, to);
         }
         if stream.unsent.is_some() && self.send_body(id, out) {
             self.waiting.retain(|&waiting| waiting != id);
         }
     }
+}
+
+/// Takes room for data from its stream's window, and gives it back once half of that is taken.
+///
+/// # Errors
+/// Why the stream may not have this data.
+#[inline]
+fn take_stream_window(
+    stream: &mut Stream,
+    window: u32,
+    head: Head,
+    data: usize,
+    out: &mut Vec<u8>,
+) -> Result<(), StreamFault> {
+    stream.receive_window -= head.length as i64;
+    if stream.receive_window < 0 {
+        return Err(StreamFault::WindowOverrun);
+    }
+    if !stream.has_head {
+        return Err(StreamFault::Malformed("data before the head"));
+    }
+    if let Some(left) = &mut stream.length_left {
+        let missing = left.checked_sub(data as u64);
+        *left = missing.ok_or(StreamFault::Malformed(TOO_MUCH_DATA))?;
+    }
+    stream.taken += head.length as u32;
+    if stream.taken >= window / 2 && !head.has(flag::END_STREAM) {
+        frame::write_window(stream.id, stream.taken, out);
+        stream.receive_window += i64::from(stream.taken);
+        stream.taken = 0;
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Heads of answers and of requests, as blocks.
 
-use super::{Client, Event, MOST_FIELD_BYTES, Request};
-use crate::frame::{self, Head, flag, kind};
+use super::{Answer, Client, Listener, MOST_FIELD_BYTES, Request};
+use crate::frame::{self, DEFAULT_PAYLOAD_BYTES, Head, flag, kind};
 use crate::meaning::{Meaning, meaning};
 use crate::{Fault, StreamFault, hpack};
 
@@ -13,11 +13,12 @@ pub(super) struct Block {
     bytes: Vec<u8>,
 }
 
-/// The block of a request that was sent on this connection, as long as the table is as it was.
+/// The frame of a request's head as it was sent on this connection, which is the same but for the stream's number as
+/// long as the table is as it was.
 #[derive(Debug)]
 pub(super) struct Cached {
     changes: u64,
-    block: Box<[u8]>,
+    frame: Box<[u8]>,
 }
 
 /// The last block that was read, and what it meant. Servers repeat themselves: as long as no block changes the
@@ -34,17 +35,24 @@ impl Client {
     /// Appends a request's fields.
     #[inline]
     pub(super) fn write_block(&mut self, id: u32, request: &Request, out: &mut Vec<u8>) {
-        let ends = request.body.is_empty();
+        let start = out.len();
         if let Some(cached) = request
             .number
             .and_then(|number| self.cached.get(usize::from(number))?.as_ref())
             && cached.changes == self.encoder.changes()
         {
-            return frame::write_block(id, ends, &cached.block, self.peer_payload, out);
+            out.extend_from_slice(&cached.frame);
+            return frame::renumber(&mut out[start..], id);
         }
+        self.encode_block(id, request, out);
+    }
+
+    #[cold]
+    fn encode_block(&mut self, id: u32, request: &Request, out: &mut Vec<u8>) {
         let before = self.encoder.changes();
         let start = out.len();
         let encoder = &mut self.encoder;
+        let ends = request.body.is_empty();
         frame::write_fields(id, ends, self.peer_payload, out, |out| {
             let fields = request.fields.iter();
             encoder.encode(
@@ -57,13 +65,12 @@ impl Client {
             if self.cached.len() <= number {
                 self.cached.resize_with(number + 1, || None);
             }
-            // One that took several frames is written anew each time.
-            let block = frame::Head::read(&out[start..])
-                .filter(|head| head.has(flag::END_HEADERS))
-                .map(|_| out[start + frame::HEAD_BYTES..].into());
-            self.cached[number] = block.map(|block| Cached {
+            // One that is longer than every peer takes in a frame is written anew each time: that may change.
+            let frame = &out[start..];
+            let is_short = frame.len() <= frame::HEAD_BYTES + DEFAULT_PAYLOAD_BYTES;
+            self.cached[number] = is_short.then(|| Cached {
                 changes: before,
-                block,
+                frame: frame.into(),
             });
         }
     }
@@ -74,6 +81,7 @@ impl Client {
         head: Head,
         payload: &[u8],
         out: &mut Vec<u8>,
+        to: &mut impl Listener,
     ) -> Result<(), Fault> {
         if head.stream == 0 {
             return Err(Fault::WrongStream(kind::HEADERS, 0));
@@ -84,7 +92,7 @@ impl Client {
         }
         let is_end = head.has(flag::END_STREAM);
         if head.has(flag::END_HEADERS) {
-            return self.whole_block(head, is_end, block, out);
+            return self.whole_block(head, is_end, block, out, to);
         }
         self.block = Some(Block {
             stream: head.stream,
@@ -99,6 +107,7 @@ impl Client {
         head: Head,
         payload: &[u8],
         out: &mut Vec<u8>,
+        to: &mut impl Listener,
     ) -> Result<(), Fault> {
         let mut block = self.block.take().ok_or(Fault::BlockInterrupted)?;
         if block.stream != head.stream {
@@ -113,7 +122,7 @@ impl Client {
                 kind: kind::HEADERS,
                 ..head
             };
-            return self.whole_block(head, block.is_end, &block.bytes, out);
+            return self.whole_block(head, block.is_end, &block.bytes, out, to);
         }
         self.block = Some(block);
         Ok(())
@@ -127,6 +136,7 @@ impl Client {
         is_end: bool,
         block: &[u8],
         out: &mut Vec<u8>,
+        to: &mut impl Listener,
     ) -> Result<(), Fault> {
         // It is read whoever it is for, for it may change the table.
         let meant =
@@ -153,7 +163,7 @@ impl Client {
         let meant = match meant {
             Err(why) => {
                 self.idle_frames = 0;
-                self.fail(head.stream, StreamFault::Malformed(why), out);
+                self.fail(head.stream, StreamFault::Malformed(why), out, to);
                 return Ok(());
             }
             Ok(meant) => meant,
@@ -166,6 +176,7 @@ impl Client {
                         head.stream,
                         StreamFault::TooManyInterim(MOST_FIELD_BYTES),
                         out,
+                        to,
                     );
                 }
                 return Ok(());
@@ -175,13 +186,18 @@ impl Client {
                 let has_no_body = is_head_request || matches!(status, 204 | 304);
                 // What has no body may say how long it would be (RFC 9110, 8.6), and has none all the same.
                 stream.length_left = if has_no_body { Some(0) } else { meant.length };
-                self.queued.push_back(Event::Answer { key, status });
+                let answer = Answer {
+                    status,
+                    fields: &self.fields,
+                    number: self.blocks_read,
+                };
+                to.answer(key, answer);
             }
             None => {}
         }
         self.idle_frames = 0;
         if is_end {
-            self.end_answer(head.stream, out);
+            self.end_answer(head.stream, out, to);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   open ──▶ HEADERS, DATA as the windows let it ──▶ out
-//!   input ──▶ next ──▶ Answer ──▶ Body … ──▶ End      one stream's course; Failed may come at any place
+//!   input ──▶ receive ──▶ answer ──▶ body … ──▶ end      one stream's course; failed may come at any place
 //! ```
 //!
 //! The caller owns the bytes on both sides, the clock, and what a stream is for (its `key`). Wanting more bytes
@@ -59,37 +59,29 @@ pub struct Request {
     pub number: Option<u16>,
 }
 
-/// What the bytes meant. `key` is what [`Client::open`] was given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event<'a> {
-    /// The head of a final answer; its fields are in [`Client::fields`] until the next call.
-    Answer {
-        /// Whose.
-        key: u32,
-        /// 200 to 999.
-        status: u16,
-    },
-    /// A piece of the body.
-    Body {
-        /// Whose.
-        key: u32,
-        /// At least one byte.
-        data: &'a [u8],
-    },
+/// The head of a final answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Answer<'a> {
+    /// 200 to 999.
+    pub status: u16,
+    /// All its fields.
+    pub fields: &'a Fields,
+    /// The same as of the answer before on this connection: so are the fields.
+    pub number: u64,
+}
+
+/// Who is told what the bytes meant, at once and in their order. `key` is what [`Client::open`] was given.
+pub trait Listener {
+    /// The head of a final answer.
+    fn answer(&mut self, key: u32, answer: Answer<'_>);
+    /// A piece of the body, at least one byte.
+    fn body(&mut self, key: u32, data: &[u8]);
     /// The answer is complete.
-    End {
-        /// Whose.
-        key: u32,
-    },
+    fn end(&mut self, key: u32);
     /// The stream came to nothing.
-    Failed {
-        /// Whose.
-        key: u32,
-        /// Why.
-        fault: StreamFault,
-    },
+    fn failed(&mut self, key: u32, fault: StreamFault);
     /// The peer opens no more streams; those it will not answer have failed as unprocessed.
-    GoAway(Code),
+    fn going_away(&mut self, code: Code);
 }
 
 /// One connection.
@@ -107,7 +99,6 @@ pub struct Client {
     /// Streams that have something to send and no window for it.
     waiting: VecDeque<u32>,
     given_up: GivenUp,
-    queued: VecDeque<Event<'static>>,
     /// The beginning of a frame that came in pieces.
     held: Vec<u8>,
     incoming: Option<Incoming>,
@@ -157,7 +148,6 @@ impl Client {
             next_id: 1,
             waiting: VecDeque::new(),
             given_up: GivenUp::default(),
-            queued: VecDeque::new(),
             held: Vec::new(),
             incoming: None,
             block: None,
@@ -209,18 +199,6 @@ impl Client {
     #[must_use]
     pub fn is_stalled(&self) -> bool {
         !self.waiting.is_empty()
-    }
-
-    /// The fields of the last answer.
-    #[must_use]
-    pub fn fields(&self) -> &Fields {
-        &self.fields
-    }
-
-    /// A number that stays the same as long as [`fields`](Self::fields) do.
-    #[must_use]
-    pub fn blocks_read(&self) -> u64 {
-        self.blocks_read
     }
 
     /// How many streams the peer allows at once; None where it has not said so.
@@ -287,47 +265,46 @@ impl Client {
 
     /// Gives a stream up: the peer is told, and whatever it still sends on it is passed over.
     pub fn cancel(&mut self, id: u32, out: &mut Vec<u8>) {
-        if self.streams.get(id).is_some() {
-            self.end_stream(id, Some(Code::CANCEL), out);
+        if let Some(stream) = self.streams.remove(id) {
+            self.part_from(stream, Some(Code::CANCEL), out);
         }
     }
 
-    /// The next event, taking its bytes off the front of `input`; None once more are needed (then `input` is
-    /// empty). What the peer has to be told is appended to `out`.
+    /// Takes in bytes and tells of them, however they were cut. What the peer has to be told is appended to `out`.
     ///
     /// # Errors
     /// A [`Fault`] of the peer, which it is told; the connection cannot be used any further.
     #[inline]
-    pub fn next<'a>(
+    pub fn receive(
         &mut self,
-        input: &mut &'a [u8],
+        input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<Event<'a>>, Fault> {
-        let found = self.advance(input, out);
-        if let Err(fault) = found {
+        to: &mut impl Listener,
+    ) -> Result<(), Fault> {
+        let read = self.read(input, out, to);
+        if let Err(fault) = read {
             frame::write_goaway(0, fault.code(), &fault.to_string(), out);
         }
-        found
+        read
     }
 
-    /// Takes a stream out. Where the peer is told why, or has not got all of the request, it may not know yet.
-    fn end_stream(&mut self, id: u32, code: Option<Code>, out: &mut Vec<u8>) {
-        let Some(stream) = self.streams.remove(id) else {
-            return;
-        };
+    /// What is left to do of a stream that was taken out. Where the peer is told why, or has not got all of the
+    /// request, it may not know yet.
+    #[inline]
+    fn part_from(&mut self, stream: Stream, code: Option<Code>, out: &mut Vec<u8>) {
         if stream.unsent.is_some() {
-            self.waiting.retain(|&waiting| waiting != id);
+            self.waiting.retain(|&waiting| waiting != stream.id);
         }
         if let Some(code) = code.or(stream.unsent.map(|_| Code::CANCEL)) {
-            frame::write_reset(id, code, out);
-            self.given_up.add(id);
+            frame::write_reset(stream.id, code, out);
+            self.given_up.add(stream.id);
         }
     }
 
     /// Ends a stream that came to nothing, and says so.
     #[cold]
-    fn fail(&mut self, id: u32, fault: StreamFault, out: &mut Vec<u8>) {
-        if let Some(stream) = self.streams.get(id) {
+    fn fail(&mut self, id: u32, fault: StreamFault, out: &mut Vec<u8>, to: &mut impl Listener) {
+        if let Some(mut stream) = self.streams.remove(id) {
             let key = stream.key;
             self.idle_frames = 0;
             let told = fault.code();
@@ -336,8 +313,8 @@ impl Client {
                 stream.unsent = None;
                 self.waiting.retain(|&waiting| waiting != id);
             }
-            self.end_stream(id, told, out);
-            self.queued.push_back(Event::Failed { key, fault });
+            self.part_from(stream, told, out);
+            to.failed(key, fault);
         }
     }
 

@@ -1,54 +1,53 @@
 //! Bytes → frames, however they were cut.
 
-use super::{Client, Event, MOST_IDLE_FRAMES};
+use super::{Client, Listener, MOST_IDLE_FRAMES};
 use crate::Fault;
 use crate::frame::{DEFAULT_PAYLOAD_BYTES, HEAD_BYTES, Head, flag, kind};
 
 impl Client {
-    pub(super) fn advance<'a>(
+    #[inline]
+    pub(super) fn read(
         &mut self,
-        input: &mut &'a [u8],
+        mut input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<Event<'a>>, Fault> {
-        loop {
-            if let Some(event) = self.queued.pop_front() {
-                return Ok(Some(event));
-            }
-            if self.incoming.is_some() {
-                match self.data_piece(input, out) {
-                    Some(event) => return Ok(Some(event)),
-                    None if self.incoming.is_some() => return Ok(None),
-                    None => continue,
-                }
-            }
-            if input.is_empty() {
-                return Ok(None);
-            }
-            if !self.held.is_empty() {
-                self.hold(input)?;
-                let held = std::mem::take(&mut self.held);
-                let Some(head) = self.whole(&held)? else {
-                    self.held = held;
-                    return Ok(None);
-                };
-                self.frame(head, &held[HEAD_BYTES..], out)?;
-                self.held = held;
-                self.held.clear();
-                continue;
-            }
-            match self.whole(input)? {
-                Some(head) => {
-                    let (frame, rest) = input.split_at(wanted(head));
-                    *input = rest;
-                    self.frame(head, &frame[HEAD_BYTES..], out)?;
-                }
-                None => self.held.extend_from_slice(std::mem::take(input)),
+        to: &mut impl Listener,
+    ) -> Result<(), Fault> {
+        while !input.is_empty() {
+            if let Some(incoming) = self.incoming.take() {
+                self.more_data(incoming, &mut input, out, to);
+            } else if !self.held.is_empty() {
+                self.read_held(&mut input, out, to)?;
+            } else if let Some(head) = self.whole(input)? {
+                let (frame, rest) = input.split_at(wanted(head));
+                input = rest;
+                self.frame(head, &frame[HEAD_BYTES..], &mut input, out, to)?;
+            } else {
+                self.held.extend_from_slice(std::mem::take(&mut input));
             }
         }
+        Ok(())
+    }
+
+    /// Goes on with a frame that came in pieces.
+    #[cold]
+    fn read_held(
+        &mut self,
+        input: &mut &[u8],
+        out: &mut Vec<u8>,
+        to: &mut impl Listener,
+    ) -> Result<(), Fault> {
+        self.hold(input)?;
+        let mut held = std::mem::take(&mut self.held);
+        let whole = self.whole(&held)?;
+        if let Some(head) = whole {
+            self.frame(head, &held[HEAD_BYTES..], input, out, to)?;
+            held.clear();
+        }
+        self.held = held;
+        Ok(())
     }
 
     /// Adds to a frame that came in pieces what is missing of it, and nothing more.
-    #[cold]
     fn hold(&mut self, input: &mut &[u8]) -> Result<(), Fault> {
         for _ in 0..2 {
             // First up to the head's end, then, as that says how much, up to the frame's.
@@ -70,36 +69,54 @@ impl Client {
     /// The head of the frame that `bytes` begin with, if all is there that is read of it at once.
     #[inline]
     fn whole(&self, bytes: &[u8]) -> Result<Option<Head>, Fault> {
-        if !self.is_greeted && bytes.starts_with(b"HTTP/") {
-            return Err(Fault::Http1);
+        let head = Head::read(bytes);
+        if !self.is_greeted {
+            is_greeting(bytes, head)?;
         }
-        let Some(head) = Head::read(bytes) else {
+        let Some(head) = head else {
             return Ok(None);
         };
-        if !self.is_greeted && (head.kind != kind::SETTINGS || head.has(flag::ACK)) {
-            return Err(Fault::NoPreface);
-        }
         if head.length > DEFAULT_PAYLOAD_BYTES {
             return Err(Fault::FrameTooLong(head.length));
         }
         Ok((bytes.len() >= wanted(head)).then_some(head))
     }
 
+    /// A frame; of DATA no more than its head, what there is of its payload being in `more`.
     #[inline]
-    fn frame(&mut self, head: Head, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn frame(
+        &mut self,
+        head: Head,
+        payload: &[u8],
+        more: &mut &[u8],
+        out: &mut Vec<u8>,
+        to: &mut impl Listener,
+    ) -> Result<(), Fault> {
         if self.block.is_some() && head.kind != kind::CONTINUATION {
             return Err(Fault::BlockInterrupted);
         }
         match head.kind {
-            kind::DATA => return self.data(head, payload, out),
-            kind::HEADERS => return self.headers(head, payload, out),
+            kind::DATA => return self.data(head, payload, more, out, to),
+            kind::HEADERS => return self.headers(head, payload, out, to),
             _ => {}
         }
         self.idle_frames += 1;
         if self.idle_frames > MOST_IDLE_FRAMES {
             return Err(Fault::Flood(MOST_IDLE_FRAMES));
         }
-        self.control(head, payload, out)
+        self.control(head, payload, out, to)
+    }
+}
+
+/// Whether a connection may begin with these bytes, whose head, if they have one, this is.
+#[cold]
+fn is_greeting(bytes: &[u8], head: Option<Head>) -> Result<(), Fault> {
+    if bytes.starts_with(b"HTTP/") {
+        return Err(Fault::Http1);
+    }
+    match head {
+        Some(head) if head.kind != kind::SETTINGS || head.has(flag::ACK) => Err(Fault::NoPreface),
+        _ => Ok(()),
     }
 }
 

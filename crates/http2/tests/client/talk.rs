@@ -1,6 +1,6 @@
 //! A client, and the peer that a test writes by hand, frame by frame.
 
-use assay_http2::client::{Client, Event, Request, Windows};
+use assay_http2::client::{Answer, Client, Listener, Request, Windows};
 use assay_http2::frame::{self, Code, HEAD_BYTES, Head};
 use assay_http2::hpack::Encoder;
 use assay_http2::{Fault, StreamFault};
@@ -28,6 +28,8 @@ pub struct Talk {
     pub out: Vec<u8>,
     pub sent: Vec<u8>,
     pub encoder: Encoder,
+    /// The fields of the last answer.
+    pub fields: Vec<(String, String)>,
 }
 
 impl Talk {
@@ -39,6 +41,7 @@ impl Talk {
             out,
             sent: Vec::new(),
             encoder: Encoder::default(),
+            fields: Vec::new(),
         }
     }
 
@@ -79,19 +82,13 @@ impl Talk {
         self.read(&sent)
     }
 
-    pub fn read(&mut self, mut input: &[u8]) -> Result<Vec<Told>, Fault> {
-        let mut told = Vec::new();
-        while let Some(event) = self.client.next(&mut input, &mut self.out)? {
-            told.push(match event {
-                Event::Answer { key, status } => Told::Answer(key, status),
-                Event::Body { key, data } => Told::Body(key, data.to_vec()),
-                Event::End { key } => Told::End(key),
-                Event::Failed { key, fault } => Told::Failed(key, fault),
-                Event::GoAway(code) => Told::GoAway(code),
-            });
-        }
-        assert!(input.is_empty());
-        Ok(told)
+    pub fn read(&mut self, input: &[u8]) -> Result<Vec<Told>, Fault> {
+        let mut heard = Heard {
+            told: Vec::new(),
+            fields: &mut self.fields,
+        };
+        self.client.receive(input, &mut self.out, &mut heard)?;
+        Ok(heard.told)
     }
 
     /// What the client has written since, frame by frame.
@@ -110,6 +107,38 @@ impl Talk {
 
     pub fn fault(&mut self) -> Fault {
         self.told().unwrap_err()
+    }
+}
+
+struct Heard<'a> {
+    told: Vec<Told>,
+    fields: &'a mut Vec<(String, String)>,
+}
+
+impl Listener for Heard<'_> {
+    fn answer(&mut self, key: u32, answer: Answer<'_>) {
+        let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+        let fields = answer.fields.iter();
+        *self.fields = fields
+            .map(|(name, value)| (text(name), text(value)))
+            .collect();
+        self.told.push(Told::Answer(key, answer.status));
+    }
+
+    fn body(&mut self, key: u32, data: &[u8]) {
+        self.told.push(Told::Body(key, data.to_vec()));
+    }
+
+    fn end(&mut self, key: u32) {
+        self.told.push(Told::End(key));
+    }
+
+    fn failed(&mut self, key: u32, fault: StreamFault) {
+        self.told.push(Told::Failed(key, fault));
+    }
+
+    fn going_away(&mut self, code: Code) {
+        self.told.push(Told::GoAway(code));
     }
 }
 

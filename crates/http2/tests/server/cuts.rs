@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use crate::guest::Guest;
-use assay_http2::client::{Client, Request, Windows};
-use assay_http2::frame;
+use assay_http2::StreamFault;
+use assay_http2::client::{Answer, Client, Listener, Request, Windows};
+use assay_http2::frame::{self, Code};
 use assay_http2::server::{Event, Server};
 use proptest::prelude::*;
 
@@ -104,10 +105,9 @@ proptest! {
                 }
             }
             let sent = std::mem::take(&mut down);
-            let mut input = &sent[..];
-            while let Some(event) = client.next(&mut input, &mut up).expect("it is right") {
-                ended += usize::from(matches!(event, assay_http2::client::Event::End { .. }));
-            }
+            let mut answers = Answers::default();
+            client.receive(&sent, &mut up, &mut answers).expect("it is right");
+            ended += answers.ended;
         }
         prop_assert_eq!(client.under_way(), 0);
         // One that was given up may be told on either side, or have been answered already, so on none.
@@ -117,4 +117,24 @@ proptest! {
 
 fn bytes_of(bodies: &[usize]) -> impl Iterator<Item = (u32, &usize)> {
     (0..).zip(bodies)
+}
+
+/// Counts answers that end.
+#[derive(Default)]
+struct Answers {
+    ended: usize,
+}
+
+impl Listener for Answers {
+    fn answer(&mut self, _: u32, _: Answer<'_>) {}
+
+    fn body(&mut self, _: u32, _: &[u8]) {}
+
+    fn end(&mut self, _: u32) {
+        self.ended += 1;
+    }
+
+    fn failed(&mut self, _: u32, _: StreamFault) {}
+
+    fn going_away(&mut self, _: Code) {}
 }

@@ -1,6 +1,8 @@
 //! A client of HTTP/2: the engine's own side of the protocol, on a socket that waits.
 
-use assay_http2::client::{Client, Event, Request, Windows};
+use assay_http2::StreamFault;
+use assay_http2::client::{Answer, Client, Listener, Request, Windows};
+use assay_http2::frame::Code;
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -59,19 +61,12 @@ impl Talk {
             .expect("it reads");
         let read = self.stream.read(&mut self.buffer).expect("it answers");
         assert!(read > 0, "closed after {} answers", self.ended.len());
-        let mut input = &self.buffer[..read];
-        while let Some(event) =
-            (self.client.next(&mut input, &mut self.out)).expect("it speaks HTTP/2")
-        {
-            match event {
-                Event::Answer { key, status } => drop(self.answers.insert(key, (status, 0))),
-                Event::Body { key, data } => {
-                    self.answers.get_mut(&key).expect("a head").1 += data.len();
-                }
-                Event::End { key } => self.ended.push(key),
-                other => panic!("{other:?}"),
-            }
-        }
+        let mut heard = Heard {
+            answers: &mut self.answers,
+            ended: &mut self.ended,
+        };
+        let received = (self.client).receive(&self.buffer[..read], &mut self.out, &mut heard);
+        received.expect("it speaks HTTP/2");
     }
 
     /// Goes on until so many answers are whole.
@@ -79,6 +74,34 @@ impl Talk {
         while self.ended.len() < answers {
             self.go_on();
         }
+    }
+}
+
+/// What is read goes here.
+struct Heard<'a> {
+    answers: &'a mut BTreeMap<u32, (u16, usize)>,
+    ended: &'a mut Vec<u32>,
+}
+
+impl Listener for Heard<'_> {
+    fn answer(&mut self, key: u32, answer: Answer<'_>) {
+        self.answers.insert(key, (answer.status, 0));
+    }
+
+    fn body(&mut self, key: u32, data: &[u8]) {
+        self.answers.get_mut(&key).expect("a head").1 += data.len();
+    }
+
+    fn end(&mut self, key: u32) {
+        self.ended.push(key);
+    }
+
+    fn failed(&mut self, key: u32, fault: StreamFault) {
+        panic!("{key}: {fault}");
+    }
+
+    fn going_away(&mut self, code: Code) {
+        panic!("{}", code.name());
     }
 }
 

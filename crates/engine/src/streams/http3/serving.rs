@@ -11,7 +11,6 @@ use super::lost;
 use crate::desk::Broken;
 use crate::record::Failure;
 use crate::streams::reading::Reading;
-use crate::streams::seat::Outcome;
 
 impl Http3 {
     /// Does what the datagrams that were read, or a timer, ask for; whether the handshake was done with them.
@@ -153,7 +152,7 @@ impl Http3 {
             Ended::NotYet => return Ok(()),
             Ended::Whole => {
                 if let Some(stream) = self.take(id.index()) {
-                    at.end(stream.key);
+                    at.end_answer(stream.key);
                     if !stream.unsent.is_empty() {
                         // What is not asked for any more (RFC 9114, 4.1).
                         let _ = self.connection.send_stream(id).reset(code(Code::NO_ERROR));
@@ -169,7 +168,7 @@ impl Http3 {
             Ended::Reset(code) => (lost::reset(code, at.desk), Code::REQUEST_CANCELLED),
         };
         if let Some(stream) = self.take(id.index()) {
-            at.ended.push((stream.key, Outcome::Failed(broken)));
+            at.fail_answer(stream.key, broken);
             self.end_stream(id, why);
         }
         Ok(())
@@ -227,7 +226,7 @@ impl Http3 {
             if let Some(stream) = self.take(number) {
                 let detail = "beyond the last request of the server's GOAWAY";
                 let broken = Broken::new(Failure::Unprocessed, detail);
-                at.ended.push((stream.key, Outcome::Failed(broken)));
+                at.fail_answer(stream.key, broken);
                 self.end_stream(id_of(number), Code::REQUEST_CANCELLED);
             }
         }
