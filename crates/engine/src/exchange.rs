@@ -6,7 +6,7 @@ use crate::desk::Desk;
 use crate::expect::Check;
 use crate::program::{Inspection, Making, Program};
 use crate::protocol::cookies::Jar;
-use crate::protocol::redirect::Next;
+use crate::protocol::redirect::{Next, Redirects};
 use crate::protocol::{Framing, Head};
 use crate::record::{Failure, Stamps};
 use crate::supply::Answer;
@@ -98,7 +98,15 @@ impl Exchange {
     /// Makes the bytes of the requests taken, where they differ from each other.
     #[inline]
     pub(crate) fn render(&mut self, program: &Program, desk: &mut Desk) {
-        match program.templates[self.template as usize].making() {
+        let template = &program.templates[self.template as usize];
+        if !matches!(template.making(), Making::Ready) {
+            self.render_anew(template.making(), desk);
+        }
+    }
+
+    #[inline(never)]
+    fn render_anew(&mut self, making: Making<'_>, desk: &mut Desk) {
+        match making {
             Making::Ready => {}
             Making::Fill(varying) => {
                 self.rendered.clear();
@@ -150,7 +158,15 @@ impl Exchange {
         if let Some(log) = &mut desk.log {
             log.note_answer(desk.heads.last_bytes(), with_it);
         }
-        self.begin_answer(head, program, desk);
+        self.head = Some(head);
+        self.verdict = match self.redirected(head, program, desk) {
+            Some(verdict) => verdict,
+            None => match &program.templates[self.template as usize].inspection {
+                Inspection::Nothing => Verdict::Right,
+                Inspection::Check(check) => self.check_head(head, check, desk),
+                Inspection::HandOver => self.keep_head(desk),
+            },
+        };
     }
 
     /// A piece of its body.
@@ -183,20 +199,6 @@ impl Exchange {
     #[inline]
     pub(crate) fn take_following(&mut self) -> Option<Vec<u8>> {
         self.following.take()
-    }
-
-    #[inline]
-    fn begin_answer(&mut self, head: Head, program: &Program, desk: &mut Desk) {
-        self.head = Some(head);
-        if let Some(verdict) = self.redirected(head, program, desk) {
-            self.verdict = verdict;
-            return;
-        }
-        self.verdict = match &program.templates[self.template as usize].inspection {
-            Inspection::Nothing => Verdict::Right,
-            Inspection::Check(check) => self.check_head(head, check, desk),
-            Inspection::HandOver => self.keep_head(desk),
-        };
     }
 
     /// Keeps the head with the body that follows it: other connections' heads come in between.
@@ -241,6 +243,7 @@ impl Exchange {
         Verdict::Right
     }
 
+    #[inline(never)]
     fn take_body(&mut self, data: &[u8], program: &Program, desk: &mut Desk) {
         let is_whole = self.body.is_empty()
             && self
@@ -280,21 +283,14 @@ impl Exchange {
     #[inline]
     pub(crate) fn end_answer(&mut self, now_ns: u64, program: &Program, desk: &mut Desk) {
         if self.verdict == Verdict::Pending {
-            match program.templates[self.template as usize].inspection {
-                Inspection::HandOver => self.hand_over(desk),
-                Inspection::Check(_) | Inspection::Nothing => self.check_body(None, program, desk),
-            }
+            self.decide(program, desk);
         }
         if self.body.capacity() > 0 {
             self.give_body_back(desk);
         }
         self.count_answer(desk);
-        if let Some(log) = &mut desk.log {
-            let failure = match self.verdict {
-                Verdict::Wrong(failure) => Some(failure),
-                Verdict::Right | Verdict::Pending => None,
-            };
-            log.note_end(self.stamps, now_ns, failure);
+        if desk.log.is_some() {
+            self.log_end(now_ns, desk);
         }
         let ledger = &desk.ledger;
         if let Verdict::Wrong(failure) = self.verdict {
@@ -308,6 +304,26 @@ impl Exchange {
             times
                 .response_time
                 .record(now_ns.saturating_sub(self.intended_ns));
+        }
+    }
+
+    /// Decides what only the whole answer tells.
+    #[inline(never)]
+    fn decide(&mut self, program: &Program, desk: &mut Desk) {
+        match program.templates[self.template as usize].inspection {
+            Inspection::HandOver => self.hand_over(desk),
+            Inspection::Check(_) | Inspection::Nothing => self.check_body(None, program, desk),
+        }
+    }
+
+    #[inline(never)]
+    fn log_end(&self, now_ns: u64, desk: &mut Desk) {
+        let failure = match self.verdict {
+            Verdict::Wrong(failure) => Some(failure),
+            Verdict::Right | Verdict::Pending => None,
+        };
+        if let Some(log) = &mut desk.log {
+            log.note_end(self.stamps, now_ns, failure);
         }
     }
 
@@ -332,6 +348,7 @@ impl Exchange {
         }
     }
 
+    #[inline(never)]
     fn give_body_back(&mut self, desk: &mut Desk) {
         desk.take_body_back(std::mem::take(&mut self.body));
     }
@@ -353,6 +370,17 @@ impl Exchange {
     #[inline]
     fn redirected(&mut self, head: Head, program: &Program, desk: &Desk) -> Option<Verdict> {
         let redirects = program.redirects.as_ref()?;
+        self.follows(redirects, head, program, desk)
+    }
+
+    #[inline(never)]
+    fn follows(
+        &mut self,
+        redirects: &Redirects,
+        head: Head,
+        program: &Program,
+        desk: &Desk,
+    ) -> Option<Verdict> {
         let answer = (head.status, desk.heads.last_bytes());
         match redirects.next(self.bytes(program), self.redirects, answer, self.jar.line()) {
             Next::Nothing => None,

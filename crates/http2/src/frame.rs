@@ -108,13 +108,17 @@ impl Head {
     #[inline]
     #[must_use]
     pub fn read(input: &[u8]) -> Option<Self> {
-        let &[a, b, c, kind, flags, d, e, f, g] = input.first_chunk::<HEAD_BYTES>()?;
+        // By words: compilers make single bytes of what is taken apart.
+        let (head, _) = input.split_first_chunk::<HEAD_BYTES>()?;
+        let (first, rest) = head.split_first_chunk::<4>()?;
+        let (flags, stream) = rest.split_first()?;
+        let first = u32::from_be_bytes(*first);
         Some(Self {
-            length: u32::from_be_bytes([0, a, b, c]) as usize,
-            kind,
-            flags,
+            length: (first >> 8) as usize,
+            kind: first as u8,
+            flags: *flags,
             // The first bit is reserved and means nothing (RFC 9113, 4.1).
-            stream: u32::from_be_bytes([d, e, f, g]) & MOST,
+            stream: u32::from_be_bytes(*stream.first_chunk()?) & MOST,
         })
     }
 

@@ -17,6 +17,7 @@ impl Jar {
     }
 
     /// Takes the cookies that the head of an answer sets; `Max-Age=0` takes one away.
+    #[inline(never)]
     pub(crate) fn take_from(&mut self, head: &[u8]) {
         for (name, value) in fields(head) {
             if name.eq_ignore_ascii_case(b"set-cookie") {

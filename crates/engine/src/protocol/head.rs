@@ -138,6 +138,7 @@ impl Heads {
         self.last
     }
 
+    #[inline(never)]
     fn take_fields<'a>(
         &mut self,
         http: &'static str,

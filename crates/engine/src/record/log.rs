@@ -91,6 +91,7 @@ impl Log {
     }
 
     /// Keeps an answer's head and the beginning of its body. The first of a run is always kept.
+    #[inline(never)]
     pub(crate) fn note_answer(&mut self, head: &[u8], body: &[u8]) {
         if self.answers.len() < self.most_answers {
             let kept = head.len().min(MAX_TEXT_BYTES);

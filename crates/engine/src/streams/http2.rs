@@ -65,10 +65,17 @@ impl<T: Transport> Http2<T> {
         self.client.as_deref().is_some_and(full)
     }
 
+    /// Opens a stream for a request, where there is room for one.
     #[inline]
     pub(super) fn open(&mut self, key: u32, request: &Request) -> Option<u64> {
-        let stream = self.client.as_mut()?.open(key, request, &mut self.out);
-        stream.map(u64::from)
+        if self.out.len() - self.sent_bytes >= MOST_UNSENT {
+            return None;
+        }
+        let client = self.client.as_mut()?;
+        if !client.is_greeted() && client.under_way() > 0 {
+            return None;
+        }
+        client.open(key, request, &mut self.out).map(u64::from)
     }
 
     pub(super) fn cancel(&mut self, stream: u64) {

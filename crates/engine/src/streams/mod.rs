@@ -76,7 +76,8 @@ impl<T: Transport> Wires<T> {
             let Some(&seat) = wire.waiting.front() else {
                 break;
             };
-            if !wire.has_room(program) || !self.send(seat, number, now_ns, program, desk) {
+            // Whether the peer allows a stream is seen when it is opened.
+            if wire.takes_enough(program) || !self.send(seat, number, now_ns, program, desk) {
                 self.hold(number);
                 break;
             }

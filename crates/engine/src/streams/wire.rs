@@ -195,7 +195,13 @@ impl<T: Transport> Wire<T> {
     /// Whether no stream will be opened on it any more.
     #[inline]
     pub(crate) fn takes_no_more(&self, program: &Program) -> bool {
-        self.is_silent || self.carried >= program.requests_per_connection || self.carrier.is_spent()
+        self.takes_enough(program) || self.carrier.is_spent()
+    }
+
+    /// Whether we open no more streams on it, whatever the peer allows.
+    #[inline]
+    pub(crate) fn takes_enough(&self, program: &Program) -> bool {
+        self.is_silent || self.carried >= program.requests_per_connection
     }
 
     /// Whether it has done all that it will do.

@@ -20,7 +20,7 @@ pub(super) struct Incoming {
 
 impl Client {
     /// The head of a DATA frame, with the length of its padding if it has any, and what there is of its payload.
-    #[inline]
+    #[inline(always)]
     pub(super) fn data(
         &mut self,
         head: Head,
@@ -63,6 +63,20 @@ impl Client {
                 }
             }
         };
+        if padding == 0
+            && let Some((piece, rest)) = payload.split_at_checked(data)
+        {
+            // All of it is there, as mostly.
+            *payload = rest;
+            let Some(key) = key else { return Ok(()) };
+            if data > 0 {
+                to.body(key, piece);
+            }
+            if head.has(flag::END_STREAM) {
+                self.end_answer(head.stream, out, to);
+            }
+            return Ok(());
+        }
         let incoming = Incoming {
             id: head.stream,
             key,
@@ -90,7 +104,7 @@ impl Client {
     }
 
     /// Hands on a piece of a DATA frame, and keeps in mind what is still to come of it.
-    #[inline]
+    #[inline(never)]
     fn data_piece(
         &mut self,
         mut incoming: Incoming,

@@ -147,58 +147,72 @@ impl Client {
         let Some(stream) = self.streams.get(head.stream) else {
             return self.stray(head);
         };
-        let (key, has_head, is_head_request) =
-            (stream.key, stream.has_head, stream.is_head_request);
-        let meant = match meant {
-            Err(why) => Err(why),
-            Ok(meant) => match (meant.status, has_head, is_end) {
-                (Some(101), ..) => Err("101 Switching Protocols, which HTTP/2 has not"),
-                (Some(100..=199), false, true) => Err("an interim answer that ends the stream"),
-                (Some(_), false, _) | (None, true, true) => Ok(meant),
-                (None, false, _) => Err("no :status"),
-                (Some(_), true, _) => Err("a second head"),
-                (None, true, false) => Err("trailers that do not end the stream"),
-            },
+        let (
+            false,
+            Ok(Meaning {
+                status: Some(status @ 200..),
+                length,
+            }),
+        ) = (stream.has_head, meant)
+        else {
+            return self.other_block(head, is_end, block.len(), meant, out, to);
         };
-        let meant = match meant {
-            Err(why) => {
-                self.idle_frames = 0;
-                self.fail(head.stream, StreamFault::Malformed(why), out, to);
-                return Ok(());
-            }
-            Ok(meant) => meant,
+        stream.has_head = true;
+        let has_no_body = stream.is_head_request || matches!(status, 204 | 304);
+        // What has no body may say how long it would be (RFC 9110, 8.6), and has none all the same.
+        stream.length_left = if has_no_body { Some(0) } else { length };
+        let key = stream.key;
+        let answer = Answer {
+            status,
+            fields: &self.fields,
+            number: self.blocks_read,
         };
-        match meant.status {
-            Some(100..=199) => {
-                stream.interim_bytes += block.len().max(1);
-                if stream.interim_bytes > MOST_FIELD_BYTES {
-                    self.fail(
-                        head.stream,
-                        StreamFault::TooManyInterim(MOST_FIELD_BYTES),
-                        out,
-                        to,
-                    );
-                }
-                return Ok(());
-            }
-            Some(status) => {
-                stream.has_head = true;
-                let has_no_body = is_head_request || matches!(status, 204 | 304);
-                // What has no body may say how long it would be (RFC 9110, 8.6), and has none all the same.
-                stream.length_left = if has_no_body { Some(0) } else { meant.length };
-                let answer = Answer {
-                    status,
-                    fields: &self.fields,
-                    number: self.blocks_read,
-                };
-                to.answer(key, answer);
-            }
-            None => {}
-        }
+        to.answer(key, answer);
         self.idle_frames = 0;
         if is_end {
             self.end_answer(head.stream, out, to);
         }
+        Ok(())
+    }
+
+    /// A block that is no head of a final answer: an interim one, trailers, or what there may not be.
+    #[inline(never)]
+    fn other_block(
+        &mut self,
+        head: Head,
+        is_end: bool,
+        block_bytes: usize,
+        meant: Result<Meaning, &'static str>,
+        out: &mut Vec<u8>,
+        to: &mut impl Listener,
+    ) -> Result<(), Fault> {
+        let Some(stream) = self.streams.get(head.stream) else {
+            return Ok(());
+        };
+        let status = meant.map(|meant| meant.status);
+        let why = match (status, stream.has_head, is_end) {
+            (Err(why), ..) => why,
+            (Ok(Some(101)), ..) => "101 Switching Protocols, which HTTP/2 has not",
+            (Ok(Some(_)), false, false) => {
+                stream.interim_bytes += block_bytes.max(1);
+                if stream.interim_bytes > MOST_FIELD_BYTES {
+                    let fault = StreamFault::TooManyInterim(MOST_FIELD_BYTES);
+                    self.fail(head.stream, fault, out, to);
+                }
+                return Ok(());
+            }
+            (Ok(Some(_)), false, true) => "an interim answer that ends the stream",
+            (Ok(None), false, _) => "no :status",
+            (Ok(Some(_)), true, _) => "a second head",
+            (Ok(None), true, false) => "trailers that do not end the stream",
+            (Ok(None), true, true) => {
+                self.idle_frames = 0;
+                self.end_answer(head.stream, out, to);
+                return Ok(());
+            }
+        };
+        self.idle_frames = 0;
+        self.fail(head.stream, StreamFault::Malformed(why), out, to);
         Ok(())
     }
 

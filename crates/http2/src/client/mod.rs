@@ -166,6 +166,7 @@ impl Client {
     }
 
     /// How many more streams may be opened now.
+    #[inline]
     #[must_use]
     pub fn room(&self) -> u32 {
         if self.goaway.is_some() {
@@ -220,6 +221,7 @@ impl Client {
 
     /// Sends a request on a stream of its own: appends all of it that the windows let through. The stream's
     /// number; None where there is no [`room`](Self::room).
+    #[inline]
     pub fn open(&mut self, key: u32, request: &Request, out: &mut Vec<u8>) -> Option<u32> {
         if self.room() == 0 {
             return None;
@@ -292,10 +294,17 @@ impl Client {
     /// request, it may not know yet.
     #[inline]
     fn part_from(&mut self, stream: Stream, code: Option<Code>, out: &mut Vec<u8>) {
+        if code.is_some() || stream.unsent.is_some() {
+            self.break_off(&stream, code, out);
+        }
+    }
+
+    #[cold]
+    fn break_off(&mut self, stream: &Stream, code: Option<Code>, out: &mut Vec<u8>) {
         if stream.unsent.is_some() {
             self.waiting.retain(|&waiting| waiting != stream.id);
         }
-        if let Some(code) = code.or(stream.unsent.map(|_| Code::CANCEL)) {
+        if let Some(code) = code.or(stream.unsent.as_ref().map(|_| Code::CANCEL)) {
             frame::write_reset(stream.id, code, out);
             self.given_up.add(stream.id);
         }

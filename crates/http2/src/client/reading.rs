@@ -13,10 +13,8 @@ impl Client {
         to: &mut impl Listener,
     ) -> Result<(), Fault> {
         while !input.is_empty() {
-            if let Some(incoming) = self.incoming.take() {
-                self.more_data(incoming, &mut input, out, to);
-            } else if !self.held.is_empty() {
-                self.read_held(&mut input, out, to)?;
+            if self.incoming.is_some() || !self.held.is_empty() {
+                self.go_on(&mut input, out, to)?;
             } else if let Some(head) = self.whole(input)? {
                 let (frame, rest) = input.split_at(wanted(head));
                 input = rest;
@@ -29,13 +27,17 @@ impl Client {
     }
 
     /// Goes on with a frame that came in pieces.
-    #[cold]
-    fn read_held(
+    #[inline(never)]
+    fn go_on(
         &mut self,
         input: &mut &[u8],
         out: &mut Vec<u8>,
         to: &mut impl Listener,
     ) -> Result<(), Fault> {
+        if let Some(incoming) = self.incoming.take() {
+            self.more_data(incoming, input, out, to);
+            return Ok(());
+        }
         self.hold(input)?;
         let mut held = std::mem::take(&mut self.held);
         let whole = self.whole(&held)?;
@@ -83,7 +85,7 @@ impl Client {
     }
 
     /// A frame; of DATA no more than its head, what there is of its payload being in `more`.
-    #[inline]
+    #[inline(always)]
     fn frame(
         &mut self,
         head: Head,

@@ -123,6 +123,30 @@ fn a_long_head_goes_in_several_frames() {
     }
 }
 
+/// What was sent as one frame is not sent so again, where the peer has come to take less at a time.
+#[test]
+fn a_head_that_was_sent_before_goes_in_frames_that_the_peer_takes_now() {
+    let mut talk = Talk::greeted(0);
+    let mut long = request("GET", "/", b"");
+    long.fields
+        .push((b"cookie".to_vec(), vec![b'\\'; 20_000], false));
+    let mut frames_sent = Vec::new();
+    for (key, most) in [1 << 20, 1 << 20, 16_384].into_iter().enumerate() {
+        talk.settings(&[(setting::MAX_FRAME_SIZE, most)]);
+        talk.told().unwrap();
+        talk.written();
+        talk.client.open(key as u32, &long, &mut talk.out).unwrap();
+        let frames = talk.written();
+        assert!(
+            frames
+                .iter()
+                .all(|(_, payload)| payload.len() <= most as usize)
+        );
+        frames_sent.push(frames.len());
+    }
+    assert_eq!(frames_sent, [1, 1, 2]);
+}
+
 #[test]
 fn interim_answers_and_trailers_are_passed_over() {
     let mut talk = Talk::greeted(1);

@@ -173,9 +173,13 @@ impl Http3 {
         }
     }
 
-    /// Opens a stream for a seat's request and sends what the windows allow; None where the peer allows no stream.
+    /// Opens a stream for a seat's request and sends what the windows allow; None where the peer allows no stream, or no
+    /// more of them.
     #[inline]
     pub(crate) fn open(&mut self, key: u32, request: Bytes, to_head: bool) -> Option<u64> {
+        if !self.has_room() || self.is_going_away {
+            return None;
+        }
         let Some(id) = self.connection.streams().open(Dir::Bi) else {
             self.is_full = true;
             return None;
