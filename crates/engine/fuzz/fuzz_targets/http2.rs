@@ -1,7 +1,9 @@
 //! HTTP/2 from a server: no bytes panic, loop or grow without bound, and they mean the same however they are cut.
 #![no_main]
 
-use assay_http2::client::{Client, Event, Request, Windows};
+use assay_http2::StreamFault;
+use assay_http2::client::{Answer, Client, Listener, Request, Windows};
+use assay_http2::frame::Code;
 use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
@@ -25,33 +27,49 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<String>, Vec<u8>) {
         };
         client.open(key, &request, &mut out);
     }
-    let mut told: Vec<String> = Vec::new();
-    let mut bodies = [0_usize; 5];
-    for mut input in pieces {
-        loop {
-            match client.next(&mut input, &mut out) {
-                Err(fault) => {
-                    told.push(fault.to_string());
-                    return (told, out);
-                }
-                Ok(None) => break,
-                Ok(Some(Event::Body { key, data })) => {
-                    assert!(!data.is_empty(), "it does not go on");
-                    bodies[key as usize] += data.len();
-                }
-                Ok(Some(Event::End { key })) => {
-                    told.push(format!("{key}: {}", bodies[key as usize]))
-                }
-                Ok(Some(event)) => told.push(format!("{event:?}")),
-            }
+    let mut told = Told::default();
+    for input in pieces {
+        if let Err(fault) = client.receive(input, &mut out, &mut told) {
+            told.words.push(fault.to_string());
+            break;
         }
-        assert!(input.is_empty(), "it wants more and leaves what it has");
         assert!(
             out.len() < 20_000_000,
             "a small input makes it write without end"
         );
     }
-    (told, out)
+    (told.words, out)
+}
+
+#[derive(Default)]
+struct Told {
+    words: Vec<String>,
+    bodies: [usize; 5],
+}
+
+impl Listener for Told {
+    fn answer(&mut self, key: u32, answer: Answer<'_>) {
+        self.words
+            .push(format!("{key}: answered {}", answer.status));
+    }
+
+    fn body(&mut self, key: u32, data: &[u8]) {
+        assert!(!data.is_empty(), "a piece of nothing");
+        self.bodies[key as usize] += data.len();
+    }
+
+    fn end(&mut self, key: u32) {
+        let bytes = self.bodies[key as usize];
+        self.words.push(format!("{key}: {bytes}"));
+    }
+
+    fn failed(&mut self, key: u32, fault: StreamFault) {
+        self.words.push(format!("{key}: {fault}"));
+    }
+
+    fn going_away(&mut self, code: Code) {
+        self.words.push(format!("going away: {}", code.0));
+    }
 }
 
 fuzz_target!(|data: &[u8]| {
