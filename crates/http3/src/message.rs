@@ -221,16 +221,26 @@ impl Reader {
         let (piece, rest) = input.split_at(length);
         *input = rest;
         let left = frame.left - length as u64;
-        if left > 0 || !self.held.is_empty() {
-            self.held.extend_from_slice(piece);
+        if left == 0 && self.held.is_empty() {
+            self.frame = None;
+            return self.whole_block(piece, heads);
         }
+        self.held.extend_from_slice(piece);
         if left > 0 {
             self.frame = Some(Frame { left, ..frame });
             return Ok(None);
         }
         self.frame = None;
         let held = std::mem::take(&mut self.held);
-        let block = if held.is_empty() { piece } else { &held[..] };
+        self.whole_block(&held, heads)
+    }
+
+    #[inline]
+    fn whole_block<'a>(
+        &mut self,
+        block: &[u8],
+        heads: &mut Heads,
+    ) -> Result<Option<Event<'a>>, Broken> {
         heads.read(block, MOST_FIELD_BYTES)?;
         match self.side {
             Side::Request => self.request(heads.fields()),

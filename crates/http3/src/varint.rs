@@ -20,7 +20,13 @@ pub fn write(value: u64, out: &mut Vec<u8>) {
 /// Takes a number off the front of `input`; None, and nothing taken, where it is not whole.
 #[inline]
 pub fn read(input: &mut &[u8]) -> Option<u64> {
-    let length = 1 << (input.first()? >> 6);
+    let (&first, rest) = input.split_first()?;
+    if first < 0x40 {
+        // As in most heads of frames.
+        *input = rest;
+        return Some(u64::from(first));
+    }
+    let length = 1 << (first >> 6);
     let (bytes, rest) = input.split_at_checked(length)?;
     *input = rest;
     let whole = bytes
