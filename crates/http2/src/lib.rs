@@ -1,4 +1,4 @@
-//! HTTP/2 (RFC 9113) without I/O: bytes in, events and bytes out.
+//! HTTP/2 (RFC 9113) without I/O: bytes in, bytes out, and what they mean: told to a listener, or as events of a server.
 //!
 //! [`frame`] is the framing, [`hpack`] shortens header fields, [`client`] and [`server`] are the two sides of a connection.
 
