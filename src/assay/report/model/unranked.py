@@ -56,7 +56,7 @@ def reasons(run: Run, section: Section, rows: Sequence[Row]) -> Iterator[Reason]
     void = {row.case.id: _void(run, row) for row in rows}
     with_none = [row for row in rows if not void[row.case.id] and forbidden.with_all(row)]
     for codes in dict.fromkeys(map(forbidden.codes, with_none)):
-        yield _with_none(run, section, forbidden, [row for row in with_none if forbidden.codes(row) == codes])
+        yield _with_none(run, forbidden, [row for row in with_none if forbidden.codes(row) == codes])
     with_some = [
         row
         for row in rows
@@ -82,7 +82,7 @@ def _words(row: Row) -> str:
     return fmt.safe(row.place.reason, _LONGEST_REASON) if row.place else ""
 
 
-def _with_none(run: Run, section: Section, forbidden: Forbidden, group: Sequence[Row]) -> Reason:
+def _with_none(run: Run, forbidden: Forbidden, group: Sequence[Row]) -> Reason:
     said_by = f"({rules_words(run, forbidden.codes(group[0]))})"
     names, they = listed(row.name for row in group), "it" if len(group) == 1 else "they"
     ids = {row.case.id for row in group}
