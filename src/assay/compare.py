@@ -139,7 +139,9 @@ def _facts(seen: Environment) -> dict[str, str]:
 
 
 def _warnings(base: Run, new: Run) -> list[str]:
-    said = []
+    once = base.header.run_id == new.header.run_id and base.damage == new.damage
+    sides = (("base", base),) if once else (("base", base), ("new", new))
+    said = [f"the record of {side}: {damage}" for side, run in sides for damage in run.damage]
     if base.header.environment.machine_id != new.header.environment.machine_id:
         said.append("the runs were made on different machines: their figures are not comparable")
     if base.header.study_name != new.header.study_name:

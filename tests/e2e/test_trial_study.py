@@ -22,7 +22,7 @@ from assay import store, trial
 from assay.design import Slot
 from assay.design.study import slots_of
 from assay.errors import EnvironmentLacks, InputError
-from assay.store.lines import seal
+from assay.store.lines import Place, seal
 from assay.trial import CutShort, Interrupted, Silent
 from assay.values.run import Run
 from assay.values.trial import Failure, Phase, Trial
@@ -361,7 +361,7 @@ def test_a_run_is_not_gone_on_with_where_it_would_not_be_the_same(tmp_path: Path
     header = store.load(path).header
     elsewhere = msgspec.structs.replace(header.environment, machine_id="another", hostname="other")
     moved = msgspec.structs.replace(header, environment=elsewhere)
-    path.write_bytes(seal(moved) + kept[kept.index(b"\n") + 1 :])
+    path.write_bytes(seal(moved, Place(moved.run_id, 1)) + kept[kept.index(b"\n") + 1 :])
     with pytest.raises(InputError, match=r"is of another machine \(other\)"):
         made_studies.go_on(tmp_path)
     path.write_bytes(kept)

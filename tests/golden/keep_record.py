@@ -18,17 +18,17 @@ def main() -> None:
     sys.path.insert(0, str(HERE.parent / "support"))
     import sample_run
 
-    from assay.store.lines import seal
     from assay.values.run import FORMAT, TrialDone
 
     made = sample_run.run()
-    header = msgspec.structs.replace(made.header, blocks=1, run_id=f"franklin-20251121-080000-f{FORMAT:03}")
+    made = sample_run.redesigned(made, blocks=1)
+    header = msgspec.structs.replace(made.header, run_id=f"franklin-20251121-080000-f{FORMAT:03}")
     first = [TrialDone(trial=trial) for trial in made.trials if trial.block == 0]
     assert made.judgement is not None
     judgement = msgspec.structs.replace(made.judgement, trials=len(first))
     path = HERE / "records" / f"format-{FORMAT}" / "run.jsonl"
     path.parent.mkdir(exist_ok=True)
-    path.write_bytes(b"".join([seal(header), *map(seal, first), seal(judgement)]))
+    path.write_bytes(sample_run.sealed(header.run_id, [header, *first, judgement]))
 
 
 if __name__ == "__main__":

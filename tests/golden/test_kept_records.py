@@ -26,6 +26,7 @@ SAID = {
     "format-1-franklin": (4, "A random quotation"),
     "format-1-versus": (12, "a against b"),
     "format-2": (5, "quotes/java-vertx is fastest: 1.11 times"),
+    "format-3": (5, "quotes/java-vertx is fastest: 1.11 times"),
 }
 """How many trials each record holds, and what its report says."""
 
@@ -98,7 +99,7 @@ def test_a_record_that_is_cut_off_in_mid_line_is_read_up_to_there(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
-    trials = [line for line in lines if b'"record":"trial"' in line[:60]]
+    trials = [line for line in lines if b'"record":"trial"' in line[:120]]
     cut = tmp_path / "cut" / "run.jsonl"
     cut.parent.mkdir()
     cut.write_bytes(b"".join([lines[0], *trials[:2], trials[2][: len(trials[2]) // 2]]))

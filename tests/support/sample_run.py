@@ -17,7 +17,7 @@ from sample_load import measurement as measurement
 from sample_load import whole as whole
 
 from assay.resolved import ResolvedRun
-from assay.store.lines import seal
+from assay.store.lines import Line, Place, seal
 from assay.values.claim import Claim, Comparison
 from assay.values.design import Choices, Figures, StudyDesign
 from assay.values.estimate import Estimate
@@ -204,11 +204,16 @@ def stored(run: Run, results: Path) -> Path:
     """The run's file in a results folder, as the product stores it."""
     path = results / run.header.run_id / "run.jsonl"
     path.parent.mkdir(parents=True)
-    lines = [seal(run.header), *(seal(TrialDone(trial=trial)) for trial in run.trials)]
+    lines: list[Line] = [run.header, *(TrialDone(trial=trial) for trial in run.trials)]
     if run.judgement:
-        lines.append(seal(msgspec.structs.replace(run.judgement, trials=len(run.trials))))
-    path.write_bytes(b"".join(lines))
+        lines.append(msgspec.structs.replace(run.judgement, trials=len(run.trials)))
+    path.write_bytes(sealed(run.header.run_id, lines))
     return path
+
+
+def sealed(run_id: str, lines: Sequence[Line]) -> bytes:
+    """Lines as the record of that run holds them."""
+    return b"".join(seal(line, Place(run_id, number)) for number, line in enumerate(lines, start=1))
 
 
 HEADER = Header(

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from assay import store
 from assay.cli import main as cli
 from assay.errors import InputError
-from assay.store.lines import seal
+from assay.store.lines import Place, seal
 from assay.values.run import Run, TrialDone
 
 Captured = pytest.CaptureFixture[str]
@@ -154,7 +154,7 @@ def test_a_damaged_series_or_other_profile_is_in_no_runs_way(whole: Path, capsys
     run = store.load(whole)
     results = whole.parents[1]
     header = replace(run.header, series="series-1")
-    whole.write_bytes(seal(header) + whole.read_bytes().partition(b"\n")[2])
+    whole.write_bytes(seal(header, Place(header.run_id, 1)) + whole.read_bytes().partition(b"\n")[2])
     (results / "series-1").mkdir()
     (results / "series-1" / "series.json").write_bytes(b"\xff{")
     assert cli.main(["report", str(whole)]) == 0
@@ -167,10 +167,10 @@ def test_ends_that_cross_are_told_in_one_sentence(whole: Path) -> None:
     """Nothing lies between them: the judgement is none, and is made anew from the trials."""
     judgement = store.load(whole).judgement
     assert judgement is not None
-    written = json.loads(seal(judgement))
+    written = json.loads(seal(judgement, Place(store.load(whole).header.run_id, 6)))
     del written["crc32"]
     written["ranking"][0]["known"] = {"low": 161_000.0, "high": 134_000.0, "limits": []}
-    rest = json.dumps(written).encode()[1:]
+    rest = json.dumps(written, separators=(",", ":")).encode()[1:]
     whole.write_bytes(whole.read_bytes() + b'{"crc32":"%08x",%s\n' % (zlib.crc32(rest), rest))
     read = store.read(whole)
     [note] = read.notes

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from assay import store
 from assay.errors import EnvironmentLacks, InputError
 from assay.store import RunFile
-from assay.store.lines import DamagedLine, seal, unseal
+from assay.store.lines import DamagedLine, Place, seal, unseal
 from assay.values.design import Choices
 from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
@@ -117,13 +117,13 @@ def test_a_damaged_line_between_whole_ones_is_left_out_and_told(tmp_path: Path) 
 
 @given(data=st.data())
 def test_no_flipped_bit_of_a_line_goes_unnoticed(data: st.DataObject) -> None:
-    line = seal(TrialDone(trial=RUN.trials[0])).rstrip(b"\n")
+    line = seal(TrialDone(trial=RUN.trials[0]), Place("a-run", 2)).rstrip(b"\n")
     place = data.draw(st.integers(0, 8 * len(line) - 1))
     flipped = bytearray(line)
     flipped[place // 8] ^= 1 << place % 8
     with pytest.raises(DamagedLine):
         unseal(bytes(flipped))
-    assert unseal(line) == TrialDone(trial=RUN.trials[0])
+    assert unseal(line) == (TrialDone(trial=RUN.trials[0]), Place("a-run", 2))
 
 
 def test_a_line_nested_too_deeply_is_damaged() -> None:
@@ -145,9 +145,7 @@ def test_a_judgement_does_not_outlive_the_trials_it_rests_on(tmp_path: Path) -> 
     file.path.write_bytes(b"".join(lines))
     stored = store.read(file.path)
     assert stored.run.judgement is None
-    assert stored.notes == (
-        f"{file.path}: line 5 does not count (it rests on 4 trials, of which 3 are left)",
-    )
+    assert stored.notes == (f"{file.path}: line 3 is missing",)
     again, found = store.reopen(file.path)
     with again:
         again.append(msgspec.structs.replace(JUDGEMENT, trials=3, damaged_lines=len(found.run.damage)))

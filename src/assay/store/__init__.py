@@ -31,7 +31,7 @@ __all__ = [
 
 
 def json_schema() -> dict[str, object]:
-    """The JSON Schema of one line of a run file, as it is stored: with its checksum."""
+    """The JSON Schema of one line of a run file, as it is stored: with its checksum and its place."""
     import msgspec
 
     from assay.values.run import Header, Judgement, SittingDone, TrialDone
@@ -41,6 +41,8 @@ def json_schema() -> dict[str, object]:
     for kind in (Header, TrialDone, SittingDone, Judgement):
         line = schema["$defs"][kind.__name__]
         seal = {"type": "string", "pattern": "^[0-9a-f]{8}$", "description": recipe}
-        line["properties"] = {"crc32": seal, **line["properties"]}
-        line["required"] = ["crc32", *line["required"]]
+        run = {"type": "string", "description": "the id of the run whose record the line is of"}
+        number = {"type": "integer", "minimum": 1, "description": "which line of the record it is"}
+        line["properties"] = {"crc32": seal, "run": run, "line": number, **line["properties"]}
+        line["required"] = ["crc32", "run", "line", *line["required"]]
     return schema

@@ -1,19 +1,24 @@
 """One line of a run file: a JSON object that begins with the checksum of all that follows it.
 
-    {"crc32":"1c291ca3","record":"trial","format":2,"trial":{...}}
+    {"crc32":"1c291ca3","run":"franklin-20261121-093000-1a2b","line":2,"record":"trial","format":3,...}
 
 The checksum is CRC-32 (zlib's, as in gzip and PNG) in eight lower-case hexadecimal digits over the line's
 exact remaining bytes: those after its first comma, without the line end. So every line stays JSON that any
 reader takes, and a damaged byte is noticed before anything of the line is believed. CRC-32 finds accidents,
 every one of up to 32 bits in a row among them; it does not stop anyone who forges a record.
 
-Each line says its format. A line of format 1 has no checksum; it is brought up to date by `migrate`.
+Then come the id of the run and the number of the line: a line that was copied twice, or out of another
+record, is whole, and still none of this record's.
+
+Each line says its format. A line of format 1 has no checksum, one of format 2 no run and no number; they
+are brought up to date by `migrate`.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
+from dataclasses import dataclass
 
 import msgspec
 
@@ -24,6 +29,17 @@ Line = Header | TrialDone | SittingDone | Judgement
 
 _PRESENT: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 _SEAL = re.compile(rb'\{"crc32":"([0-9a-f]{8})",')
+_PLACE = re.compile(rb'"run":("(?:[^"\\]|\\.)*"),"line":([1-9][0-9]{0,8}),')
+_PLACED_SINCE = 3
+"""The first format whose lines say of which run they are, and which of its lines."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a line belongs: the id of its run, and which line of its record it is, counted from 1."""
+
+    run_id: str
+    number: int
 
 
 class DamagedLine(Exception):
@@ -66,14 +82,18 @@ class _Format(msgspec.Struct):
     format: int = 1
 
 
-def seal(line: Line) -> bytes:
-    """The line as it is stored, with its checksum and its line end."""
-    rest = msgspec.json.encode(line)[1:]  # without the "{", which the seal brings
+def seal(line: Line, place: Place) -> bytes:
+    """The line as it is stored, with its checksum, its place and its line end."""
+    run_id = msgspec.json.encode(place.run_id)
+    inner = msgspec.json.encode(line)[1:]  # without the "{", which the seal brings
+    rest = b'"run":%s,"line":%d,%s' % (run_id, place.number, inner)
     return b'{"crc32":"%08x",%s\n' % (zlib.crc32(rest), rest)
 
 
-def unseal(line: bytes) -> Line:
-    """The value of a stored line (without its line end), of whatever format it is.
+def unseal(line: bytes) -> tuple[Line, Place | None]:
+    """The value of a stored line (without its line end), of whatever format it is, and its place.
+
+    A line of a format before 3 does not say its place.
 
     Raises DamagedLine, NewerLine or UnknownDesign. A line whose checksum is right is believed to be newer
     where it says so; one without a checksum is believed only where it is of format 1.
@@ -81,17 +101,22 @@ def unseal(line: bytes) -> Line:
     sealed = _SEAL.match(line)
     if sealed and zlib.crc32(line[sealed.end() :]) != int(sealed[1], 16):
         raise DamagedLine("its checksum does not fit")
-    rest = b"{" + line[sealed.end() :] if sealed else line
+    placed = _PLACE.match(line, sealed.end()) if sealed else None
+    begin = placed or sealed
+    rest = b"{" + line[begin.end() :] if begin else line
     try:
         written = msgspec.json.decode(rest, type=_Format).format
         if written > FORMAT:
             raise NewerLine(written)
         if written < 1 or (written > 1) != bool(sealed):
             raise DamagedLine("it lacks its checksum")
+        if (written >= _PLACED_SINCE) != bool(placed):
+            raise DamagedLine("it lacks its run and number")
+        place = Place(msgspec.json.decode(placed[1], type=str), int(placed[2])) if placed else None
         if written == FORMAT:
-            return _present(rest)
+            return _present(rest), place
         older: Line = msgspec.convert(migrated(msgspec.json.decode(rest), written), type=Line)
-        return older
+        return older, place
     except (msgspec.MsgspecError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise DamagedLine(str(error)) from error
 

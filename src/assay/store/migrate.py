@@ -90,5 +90,6 @@ _EFFECTS_OF_FORMAT_1: Mapping[str, Mapping[str, str]] = {
 
 _STEPS: Mapping[int, Mapping[str, Callable[[Fields], Fields]]] = {
     1: {"header": format_1.header, "trial": _trial_of_format_1, "judgement": _judgement_of_format_1},
+    2: {},  # its lines did not say their run and number: these stand before what a line holds
 }
 """From each format to the next: what changes in a line, by its `record`."""

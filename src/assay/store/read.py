@@ -12,7 +12,7 @@ import msgspec
 
 from assay.errors import InputError, reason_of
 from assay.quantities import counted
-from assay.store.lines import DamagedLine, Line, NewerLine, UnknownDesign, unseal
+from assay.store.lines import DamagedLine, Line, NewerLine, Place, UnknownDesign, unseal
 from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
 FILE = "run.jsonl"
@@ -21,12 +21,50 @@ FILE = "run.jsonl"
 @dataclass(frozen=True)
 class Stored:
     """A run as read. `notes` say in a line each what was not readable; `whole_bytes` is the length
-    of the file without a torn last line."""
+    of the file without a torn last line, `next_line` the number of the line that comes next."""
 
     path: Path
     run: Run
     notes: tuple[str, ...]
     whole_bytes: int
+    next_line: int
+
+
+class _Lines:
+    """The places of a record's lines, as they follow each other: none twice, and none of another run."""
+
+    def __init__(self, run_id: str) -> None:
+        """Nothing but the header was read of the run of that id."""
+        self._run_id = run_id
+        self._last = 1
+        self._unread = 0
+        self._seen: dict[int, int] = {}
+
+    @property
+    def next(self) -> int:
+        """The number that the next line has where nothing is missing. A line that cannot be read has one."""
+        return self._last + self._unread + 1
+
+    def check(self, place: Place | None, content: bytes) -> str:
+        """Take a line that could be read; which lines are missing before it, if any are.
+
+        DamagedLine where it was read before, or is of another run.
+        """
+        if place is not None and place.run_id != self._run_id:
+            raise DamagedLine(f"it is of the run {place.run_id}")
+        before = self._seen.setdefault(hash(content), self.next)
+        if before < self.next or (place is not None and place.number <= self._last):
+            raise DamagedLine(f"it is line {place.number if place else before} once more")
+        number = place.number if place else self.next
+        missing = range(self.next, number)
+        self._last, self._unread = number, 0
+        if len(missing) > 1:
+            return f"lines {missing[0]} to {missing[-1]} are missing"
+        return f"line {missing[0]} is missing" if missing else ""
+
+    def unreadable(self) -> None:
+        """Pass over a line that cannot be read."""
+        self._unread += 1
 
 
 def load(path: Path) -> Run:
@@ -48,11 +86,12 @@ def read(path: Path) -> Stored:
     if not lines:
         raise InputError(f"{file}: no run record: its first line is not whole")
     header = _header(file, lines[0])
-    run = _run(file, header, lines[1:])
+    order = _Lines(header.run_id)
+    run = _run(file, header, lines[1:], order)
     notes = [f"{file}: {text}" for text in run.damage]
     if whole < len(content):
         notes.append(f"{file}: the last line is torn and was left out")
-    return Stored(file, run, tuple(notes), whole)
+    return Stored(file, run, tuple(notes), whole, order.next)
 
 
 def _content(file: Path) -> bytes:
@@ -70,23 +109,27 @@ def _content(file: Path) -> bytes:
 
 def _header(file: Path, line: bytes) -> Header:
     try:
-        header = _unsealed(file, line)
+        header, place = _unsealed(file, line)
     except DamagedLine as damage:
         raise InputError(f"{file}:1: no header of a run record: {damage}") from damage
     if not isinstance(header, Header):
         raise InputError(f"{file}:1: no header of a run record: the line is another")
+    if place not in (None, Place(header.run_id, 1)):
+        raise InputError(f"{file}:1: no header of a run record: it does not say that it is the first line")
     return header
 
 
-def _run(file: Path, header: Header, lines: Sequence[bytes]) -> Run:
-    """The run of the lines after the header."""
+def _run(file: Path, header: Header, lines: Sequence[bytes], order: _Lines) -> Run:
+    """The run of the lines after the header, in whose `order` they come."""
     cases = {case.id for case in header.cases}
     run = Run(header=header, trials=(), judgement=None)
     judgement: Judgement | None = None
     damage: list[str] = []
-    for number, line in enumerate(lines, start=2):
+    for number, content in enumerate(lines, start=2):
         try:
-            match _unsealed(file, line):
+            line, missing = _in_order(file, content, order)
+            damage += [missing] if missing else []
+            match line:
                 case TrialDone(trial=trial):
                     _check_known(cases, {trial.case})
                     run, judgement = run.after(trial), None  # it was made without this trial
@@ -110,13 +153,23 @@ def _run(file: Path, header: Header, lines: Sequence[bytes]) -> Run:
     return msgspec.structs.replace(run, judgement=judgement, damage=tuple(damage))
 
 
+def _in_order(file: Path, content: bytes, order: _Lines) -> tuple[Line, str]:
+    """A line in its place, and which lines are missing before it."""
+    try:
+        line, place = _unsealed(file, content)
+    except DamagedLine:
+        order.unreadable()
+        raise
+    return line, order.check(place, content)
+
+
 def _check_known(cases: set[str], named: set[str]) -> None:
     unknown = sorted(named - cases)
     if unknown:
         raise DamagedLine(f"it names a case {unknown[0]!r} that the run does not have")
 
 
-def _unsealed(file: Path, line: bytes) -> Line:
+def _unsealed(file: Path, line: bytes) -> tuple[Line, Place | None]:
     try:
         return unseal(line)
     except NewerLine as newer:

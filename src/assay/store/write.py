@@ -10,11 +10,12 @@ import secrets
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
 from assay.errors import EnvironmentLacks, InputError, reason_of
-from assay.store.lines import Line, seal
+from assay.store.lines import Line, Place, seal
 from assay.store.read import FILE, Stored, read
 from assay.values.run import Header
 
@@ -38,10 +39,12 @@ class RunFile:
     be read through the open descriptor.
     """
 
-    def __init__(self, path: Path, descriptor: int) -> None:
-        """Take over an open, locked descriptor; `create` and `reopen` make one."""
+    def __init__(self, path: Path, descriptor: int, run_id: str, next_line: int = 1) -> None:
+        """Take over an open, locked descriptor of that run, whose next line has that number; `create` and
+        `reopen` make one."""
         self.path = path
         self._descriptor = descriptor
+        self._next = Place(run_id, next_line)
 
     @property
     def folder(self) -> Path:
@@ -63,11 +66,12 @@ class RunFile:
             if not self._is_there():
                 self._put_back()
                 tell(PUT_BACK)
-            _write(self._descriptor, seal(record))
+            _write(self._descriptor, seal(record, self._next))
         except OSError as error:
             with contextlib.suppress(OSError):  # the reader drops a torn line too
                 os.ftruncate(self._descriptor, end)
             raise cannot_write(self.path, error, nothing_yet=end == 0) from error
+        self._next = replace(self._next, number=self._next.number + 1)
 
     def _is_there(self) -> bool:
         with contextlib.suppress(FileNotFoundError):
@@ -136,7 +140,7 @@ def _created(folder: Path, header: Header) -> RunFile:
         descriptor = os.open(path, _NEW, 0o644)
     except OSError as error:
         raise cannot_write(path, error, nothing_yet=True) from error
-    file = RunFile(path, descriptor)
+    file = RunFile(path, descriptor, header.run_id)
     try:
         _lock(file.path, descriptor)
         file.append(header)
@@ -158,14 +162,14 @@ def reopen(path: Path) -> tuple[RunFile, Stored]:
         descriptor = os.open(stored.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
     except OSError as error:
         raise cannot_write(stored.path, error) from error
-    file = RunFile(stored.path, descriptor)
     try:
         _lock(stored.path, descriptor)
         stored = read(path)  # now that nobody else writes
+        file = RunFile(stored.path, descriptor, stored.run.header.run_id, stored.next_line)
         os.ftruncate(descriptor, stored.whole_bytes)
         file.logs.mkdir(exist_ok=True)
     except BaseException:
-        file.close()
+        os.close(descriptor)
         raise
     return file, stored
 

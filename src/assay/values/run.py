@@ -9,7 +9,7 @@ from assay.values.plan import Value
 from assay.values.sitting import Sitting
 from assay.values.trial import Case, Trial
 
-FORMAT = 2
+FORMAT = 3
 """Version of the stored run's lines. Raised whenever an older reader would misread a newer line; how an
 older one becomes a present one is `assay.store.migrate`'s to know."""
 
