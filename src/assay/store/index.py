@@ -22,7 +22,7 @@ from assay.values.estimate import Known
 from assay.values.run import Run
 
 NAME = "index.json"
-VERSION = 4
+VERSION = 5
 """Raised whenever what is kept changes: an index of another version is made anew."""
 _NAME_OF_VERSION_2 = "index.sqlite"
 
