@@ -149,6 +149,17 @@ class TestConnections:
         )
         assert not set(found(made)) & {"G1", "S7", "W2"}
 
+    def test_a_failed_handshake_is_an_answer(self) -> None:
+        why = msgspec.structs.replace(REFUSED, kind="tls_error", example="certificate: UnknownIssuer")
+        made = msgspec.structs.replace(
+            measurement(per_s=1, seconds=1, busy=1.2, failed=64),
+            completed=0,
+            connections=self.connections(64, 0, 0),
+            outcomes=(msgspec.structs.replace(why, count=64),),
+        )
+        assert "G8" not in found(made)
+        assert "--cacert PATH" in found(made)["W2"].remedy
+
     @pytest.mark.parametrize(
         ("kind", "said"),
         [("no_descriptors", "ulimit -n"), ("connect_refused", "takes no more"), ("no_ports", "port_range")],

@@ -50,8 +50,11 @@ def _early_end(plan: LoadPlan, measurement: Measurement) -> str:
         return ""
     if any(outcome.kind in plan.ends_on for outcome in measurement.outcomes):
         return ", ended at once: the server does not speak it"
-    unreached = plan.ends_unreached and not measurement.connections.opened
-    return ", ended at once: nothing was reached" if unreached else ", interrupted"
+    if not plan.ends_unreached or measurement.connections.opened:
+        return ", interrupted"
+    if any(outcome.kind == "tls_error" for outcome in measurement.outcomes):
+        return ", ended at once: no TLS handshake was completed"
+    return ", ended at once: nothing was reached"
 
 
 def _figures(

@@ -7,6 +7,7 @@ which is not there stays silent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -25,6 +26,9 @@ from assay.values.trial import (
 
 _LEFT_OVER_SHARE = 0.01
 """Missed starts, of all, from which an open loop's pool was too small."""
+
+_REACHED = frozenset({"tls_error", "wrong_protocol", "protocol_error", "closed_early", "bad_answer"})
+"""Kinds of failure that only a peer can cause."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,34 @@ class Asked:
     def think_time_ns(self) -> int:
         """The pause between a completion and its connection's next request."""
         return self.loop.think_time_ns if isinstance(self.loop, Closed) else 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """What advice to the user depends on: how the server was addressed, and with which statuses it answered.
+
+    `server_name` is what --sni gave, `handshakes` counts those of TLS that were completed.
+    """
+
+    tls: bool
+    host: str
+    server_name: str | None = None
+    insecure: bool = False
+    authorized: bool = False
+    cookies: bool = False
+    follows: bool = False
+    timeout_ns: int
+    handshakes: int = 0
+    statuses: Mapping[str, int]
+    any_redirect_is_right: bool = False
+    """Whether nobody asked for a redirect in particular: all of 2xx and 3xx pass, or everything does."""
+    bytes_are_of_answers: bool = True
+    """HTTP/2 and HTTP/3 have bytes of their own, before the first of an answer."""
+
+    @property
+    def asks_for_name(self) -> bool:
+        """Whether the handshake names the server (an address is no name, RFC 6066)."""
+        return self.server_name is not None or not re.fullmatch(r"[\d.]+|.*:.*", self.host)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +224,7 @@ class Load:
 
     asked: Asked
     counts: Counts
+    way: Way | None = None
     starts: Starts | None = None
     answers: Answers | None = None
     clocks: Clocks = Clocks()
@@ -227,9 +260,11 @@ class Load:
 
     @property
     def reached_nothing(self) -> bool:
-        """Whether no connection was ever opened, though requests were started."""
-        started = self.books is not None and self.books.started > 0
-        return started and self.connections is not None and self.connections.opened == 0
+        """Whether no connection was ever opened, though requests were started, and nothing answered at all:
+        a handshake that failed is an answer."""
+        if self.books is None or not self.books.started or self.connections is None:
+            return False
+        return not self.connections.opened and all(one.kind not in _REACHED for one in self.counts.outcomes)
 
     @property
     def closed_by_server(self) -> int:

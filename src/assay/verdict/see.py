@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -12,7 +13,7 @@ from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import Closed, LoadPlan
 from assay.values.run import Environment
 from assay.values.trial import GeneratorSeen, HostSeen, Lane, Link, ServerSeen, Trial
-from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, StreamWaits, Times
+from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, StreamWaits, Times, Way
 
 QUANTILES = (0.5, 0.9, 0.99)
 
@@ -37,6 +38,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             bytes_read=measurement.bytes_read,
             outcomes=measurement.outcomes,
         ),
+        way=see_way(plan, measurement),
         starts=Starts(measurement.started, measurement.missed_starts),
         answers=Answers(
             checked=measurement.checked,
@@ -61,6 +63,28 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
         windows=tuple(window for window in measurement.windows if window.phase == "measured"),
         workers=measurement.workers,
         machine=machine,
+    )
+
+
+def see_way(plan: LoadPlan, measurement: Measurement) -> Way:
+    """How the server was addressed, and with which statuses it answered."""
+    url, expected = urlsplit(plan.url), [request.expect for request in plan.requests]
+    statuses = {status for one in expected if one is not None for status in one.status}
+    return Way(
+        tls=url.scheme == "https",
+        host=url.hostname or "",
+        server_name=plan.tls.server_name if plan.tls.asks_for_name else None,
+        insecure=plan.tls.insecure,
+        authorized=any(
+            name.lower() == "authorization" for request in plan.requests for name, _ in request.headers
+        ),
+        cookies=plan.cookies,
+        follows=plan.redirects > 0,
+        timeout_ns=plan.timeout_ns,
+        handshakes=sum(measurement.handshakes.values()),
+        statuses=measurement.statuses,
+        any_redirect_is_right=not statuses or {200, 301, 302} <= statuses,
+        bytes_are_of_answers=measurement.http2 is None and measurement.http3 is None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from assay.verdict.causes import CONNECTING, LONGER, QUEUE, cause_of
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import intended_between
@@ -118,6 +119,9 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
         )
     if not load.asked.closed or (opened == asked and answered >= asked):
         return None
+    all_failed = load.counts.failed > 0 and not _worst(load)
+    if not load.counts.completed and (all_failed or (opened == asked and _waiting(load))):
+        return None  # W2 says that no answer was right, and why
     figures = {"asked": float(asked), "opened": float(opened), "answered": float(answered)}
     if opened != asked:
         evidence = f"{opened:,} of the {counted(asked, 'connection')} asked for were opened"
@@ -126,16 +130,37 @@ def connections_missing(load: Load, thresholds: Thresholds) -> Hit | None:
     missing = (asked - min(opened, answered)) / asked
     if load.closes_each and not _worst(load):
         said = f"{evidence}: the server closes each after an answer, and they waited to be accepted"
-        return Hit("flagged", said, figures, missing, remedy=_QUEUE, effects=_QUEUED)
+        return Hit("flagged", said, figures, missing, remedy=QUEUE, effects=_QUEUED)
     effects = _MOST_SERVED if missing <= thresholds["missing"] else _FEW_SERVED
     return Hit(
         "withheld",
         evidence + _reason(load),
         figures,
         gravity=missing,
-        remedy=_WHERE_SOME_ARE_MISSING.get(_worst(load), _QUEUE),
+        remedy=_what_to_do(load),
         effects=effects,
     )
+
+
+def _waiting(load: Load) -> bool:
+    """Whether requests waited for an answer at the end."""
+    return load.books is not None and load.books.in_flight > 0
+
+
+def _what_to_do(load: Load) -> str:
+    """By how connections failed, else by what most requests met, else by how long answers take."""
+    if _worst(load):
+        return CONNECTING[_worst(load)]
+    if (cause := cause_of(load)) is not None:
+        return cause.remedy
+    slowest = load.clocks.service.max_ns if load.clocks.service else 0.0
+    if load.counts.duration_ns and slowest > _SLOW_SHARE * load.counts.duration_ns:
+        return f"{LONGER}, or {QUEUE}"
+    return QUEUE
+
+
+_SLOW_SHARE = 0.25
+"""Answers that take so much of the measured time may well have come after its end."""
 
 
 def _reason(load: Load) -> str:
@@ -146,26 +171,11 @@ def _reason(load: Load) -> str:
 
 def _worst(load: Load) -> str:
     """The kind of failure that most connections met that could not be opened; "" where none failed."""
-    failed = [outcome for outcome in load.counts.outcomes if outcome.kind in _WHERE_SOME_ARE_MISSING]
+    failed = [outcome for outcome in load.counts.outcomes if outcome.kind in CONNECTING]
     return max(failed, key=lambda outcome: outcome.count).kind if failed else ""
 
 
-_DESCRIPTORS = "raise the limit of open files (ulimit -n), or ask for fewer connections"
-_PORTS = "widen net.ipv4.ip_local_port_range, or ask for fewer connections"
-_QUEUE = (
-    "ask for fewer connections (--connections), or raise the server's own connection limit and its accept "
-    "queue (the backlog of its listen call, net.core.somaxconn)"
-)
-_FULL = "what serves there takes no more connections: raise its limit, or ask for fewer (--connections)"
-_WHERE_SOME_ARE_MISSING = {
-    "connect_refused": _FULL,
-    "connect_timeout": _QUEUE,
-    "unreachable": "look at the network between: routes, firewalls",
-    "no_descriptors": _DESCRIPTORS,
-    "no_ports": _PORTS,
-}
-"""What to do, by how the connections failed that could not be opened."""
-_WHERE_NOTHING_IS = _WHERE_SOME_ARE_MISSING | {
+_WHERE_NOTHING_IS = CONNECTING | {
     "connect_refused": "start the server, or correct the address and the port",
     "connect_timeout": "nothing answers there: correct the address, or look for a firewall between",
 }
@@ -198,7 +208,7 @@ G8 = LoadRule(
         "The load was not the one that was asked for: fewer clients than stated were being served, so the"
         " throughput and the times belong to another experiment."
     ),
-    remedy=_QUEUE,
+    remedy=QUEUE,
     source="the published franklin study: 157 connect errors of 396 connections in every run",
     example="wrk -c400 with `connect 157` in its socket errors: 239 connections carried the load.",
     check=connections_missing,

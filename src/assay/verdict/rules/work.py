@@ -5,13 +5,14 @@ from __future__ import annotations
 import statistics
 
 from assay.values.measurement import Measurement, Outcome
+from assay.verdict.causes import LONGER, cause_of
 from assay.verdict.load import Load
 from assay.verdict.rule import VOID, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen
 from assay.verdict.words import counted, exact_duration, exact_percent, percent
 
-HONEST_ERROR = "unexpected_status"
-"""An answer that says itself that it failed is an error (W2), not a wrong answer (W1)."""
+HONEST_ERRORS = frozenset({"unexpected_status", "redirect_elsewhere"})
+"""An answer that says itself that it failed or leads elsewhere is an error (W2), not a wrong answer (W1)."""
 
 
 def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
@@ -35,6 +36,8 @@ def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
             {f"wrong_{when}": float(count) for when, count in wrong.items()},
             gravity=total,
         )
+    if (redirects := _only_redirects(load)) is not None:
+        return redirects
     if load.contract is None or load.answers is None:
         return None  # nobody said what a right answer is
     if checked < min(thresholds["sampled"], load.counts.completed):
@@ -50,9 +53,32 @@ def answers_wrong(load: Load, thresholds: Thresholds) -> Hit | None:
 _WHEN = ("before", "during", "after")
 
 
+def _only_redirects(load: Load) -> Hit | None:
+    """Most answers were redirects, which were neither followed nor asked for in particular."""
+    way = load.way
+    if way is None or way.follows or not way.any_redirect_is_right:
+        return None
+    redirects = {code: n for code, n in way.statuses.items() if code.startswith("3") and code != "304"}
+    total = sum(redirects.values())
+    if not load.counts.completed or total * 2 < load.counts.completed:
+        return None
+    every = "every answer" if total >= load.counts.completed else f"{total:,} of {load.counts.completed:,}"
+    return Hit(
+        "flagged",
+        f"{every} was a redirect ({', '.join(sorted(redirects))}): what it leads to was not measured",
+        {"redirects": float(total)},
+        gravity=total,
+        remedy="ask for what the redirects lead to, follow them (--follow N), or expect them by their status",
+        effects=_REDIRECTS,
+    )
+
+
+_REDIRECTS = Effects(when="most answers are redirects that nobody asked for")
+
+
 def _wrong_outcomes(load: Load) -> list[Outcome]:
     failed = load.counts.outcomes
-    return [outcome for outcome in failed if outcome.origin == "plan" and outcome.kind != HONEST_ERROR]
+    return [outcome for outcome in failed if outcome.origin == "plan" and outcome.kind not in HONEST_ERRORS]
 
 
 def _wrong_under_load(load: Load) -> int:
@@ -60,15 +86,15 @@ def _wrong_under_load(load: Load) -> int:
     ours = sum(outcome.count for outcome in _wrong_outcomes(load))
     if load.contract is None:
         return ours
-    honest = sum(outcome.count for outcome in load.counts.outcomes if outcome.kind == HONEST_ERROR)
+    honest = sum(outcome.count for outcome in load.counts.outcomes if outcome.kind in HONEST_ERRORS)
     return max(ours, load.contract.during_wrong - honest)
 
 
 W1 = LoadRule(
     code="W1",
     title="wrong answers",
-    severities=("withheld", "note"),
-    effects=(VOID,),
+    severities=("withheld", "flagged", "note"),
+    effects=(VOID, _REDIRECTS),
     thresholds=(Threshold("sampled", 1000, "count", "answers that must be checked under load"),),
     meaning="The server did not do the work, so how fast it did not do it says nothing.",
     remedy="make the server meet its contract, or correct the contract, then measure again",
@@ -90,11 +116,15 @@ def failures(load: Load, thresholds: Thresholds) -> Hit | None:
         return None
     kinds = sorted(load.counts.outcomes, key=lambda outcome: -outcome.count)[:3]
     named = ", ".join(f"{outcome.kind.replace('_', ' ')} {outcome.count:,}" for outcome in kinds)
+    cause = cause_of(load)
+    evidence = f"{failed:,} of {counted(ended, 'request')} failed ({percent(share)})"
+    evidence += named and f": {named}"
     return Hit(
         "withheld" if share > thresholds["withheld"] else "flagged",
-        f"{failed:,} of {counted(ended, 'request')} failed ({percent(share)})" + (named and f": {named}"),
+        evidence + (f"; {cause.evidence}" if cause is not None and cause.evidence else ""),
         {"share": share, "failed": float(failed), "limit": thresholds["flagged"]},
         gravity=share,
+        remedy=cause.remedy if cause is not None else "",
         effects=_FAILING if share > thresholds["withheld"] else _FEW_FAILED,
     )
 
@@ -103,14 +133,15 @@ def _silence(load: Load) -> Hit | None:
     """Requests that were under way for all of the measured time, which ended before any time-out."""
     if load.books is None or not load.books.in_flight or not load.counts.duration_ns:
         return None
-    waiting = load.books.in_flight
+    waiting, cause = load.books.in_flight, cause_of(load)
+    seen = f"; {cause.evidence}" if cause is not None and cause.evidence else ""
     return Hit(
         "withheld",
         f"no answer came within the measured {exact_duration(load.counts.duration_ns)}, and "
-        f"{counted(waiting, 'request')} waited for one at its end",
+        f"{counted(waiting, 'request')} waited for one at its end{seen}",
         {"in_flight": float(waiting)},
         gravity=1.0,
-        remedy="find out what the server waits for, or measure for longer than its slowest answer takes",
+        remedy=cause.remedy if cause is not None else f"{LONGER}, or find out what the server waits for",
     )
 
 
