@@ -90,6 +90,42 @@ def test_what_http3_cannot_be_had_with_is_refused(flags: tuple[str, ...], said: 
     assert refusal.value.message == said and refusal.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("flags", "connections"),
+    [
+        (("-n", "10"), 10),
+        (("-n", "1000"), 64),
+        (("-n", "10", "-c", "64"), 64),
+        (("-n", "10", "-t", "2"), 10),
+        (("-n", "1", "-t", "2"), 2),
+        (("-n", "100", "--http2", "--streams", "10"), 10),
+        (("-n", "10", "--http2", "--streams", "100"), 1),
+        (("-n", "10", "--pipeline", "4"), 3),
+    ],
+)
+def test_a_count_asks_for_no_more_connections_than_it_can_use(
+    flags: tuple[str, ...], connections: int
+) -> None:
+    plan = plan_of(*flags)
+    assert isinstance(plan.load, Closed)
+    assert plan.load.connections == connections
+    assert plan.threads <= connections
+
+
+def test_what_is_random_is_fresh_unless_a_seed_is_given() -> None:
+    assert len({plan_of().seed for _ in range(4)}) > 1
+    assert plan_of("--seed", "7").seed == 7
+    assert plan_of("--seed", "0").seed == 0
+
+
+def test_a_stage_may_be_a_pause_but_not_all_of_them() -> None:
+    plan = plan_of("--stage", "1s:0..20", "--stage", "1s:0", "--stage", "1s:6/m")
+    assert isinstance(plan.load, Open)
+    assert [(one.from_per_s, one.to_per_s) for one in plan.load.stages] == [(0, 20), (0, 0), (0.1, 0.1)]
+    with pytest.raises(InputError, match="pause"):
+        plan_of("--stage", "1s:0", "--stage", "2s:0")
+
+
 def test_any_status_expects_nothing() -> None:
     assert plan_of("--expect-status", "any").requests[0].expect is None
 

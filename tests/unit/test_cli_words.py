@@ -35,7 +35,19 @@ def test_whole_numbers(word: str, number: int) -> None:
     assert words.whole(word) == number
 
 
-@pytest.mark.parametrize(("word", "rate"), [("500", 500), ("20k", 20_000), ("0.5", 0.5), ("1.5k/s", 1500)])
+@pytest.mark.parametrize(
+    ("word", "rate"),
+    [
+        ("500", 500),
+        ("20k", 20_000),
+        ("0.5", 0.5),
+        ("1.5k/s", 1500),
+        ("6/m", 0.1),
+        ("6/min", 0.1),
+        ("2k/m", 2000 / 60),
+        ("90/h", 0.025),
+    ],
+)
 def test_rates(word: str, rate: float) -> None:
     assert words.rate_per_s(word) == rate
 
@@ -44,6 +56,10 @@ def test_a_stage_holds_a_rate_or_moves_between_two() -> None:
     held = {"duration_ns": 10**10, "from_per_s": 1000, "to_per_s": 1000}
     assert words.stage("10s:1000") == held
     assert words.stage("10s:1000..5k") == held | {"to_per_s": 5000}
+    assert words.stage("10s:0..1000") == held | {"from_per_s": 0}
+    assert words.stage("10s:1000..0") == held | {"to_per_s": 0}
+    assert words.stage("10s:0") == held | {"from_per_s": 0, "to_per_s": 0}
+    assert words.stage("10s:6/m..60/m") == held | {"from_per_s": 0.1, "to_per_s": 1}
 
 
 def test_status_sets() -> None:
@@ -80,6 +96,10 @@ def test_headers() -> None:
         (words.stage, "10s"),
         (words.stage, "10s:"),
         (words.stage, "10s:5.."),
+        (words.stage, "10s:..5"),
+        (words.stage, "10s:-1"),
+        (words.rate_per_s, "6/d"),
+        (words.rate_per_s, "/m"),
         (words.statuses, "2x"),
         (words.statuses, "000"),
         (words.cpus, "3-1"),

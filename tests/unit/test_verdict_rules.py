@@ -23,7 +23,7 @@ from made_runs import (
 
 from assay.report.model.findings import effect_words
 from assay.values.measurement import Books, Connections, Measurement, Outcome
-from assay.values.plan import Closed, LoadPlan, Open, Stage
+from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAtCount
 from assay.values.trial import AS_GIVEN, HostSeen
 from assay.verdict import judge, judge_load
 
@@ -247,6 +247,18 @@ class TestLittlesLaw:
         # 0.7 s answers in 2 s: each connection finishes two, and the third is cut off.
         made = measurement(64, 2, 64, service_time=uniform_histogram(128, 0.7e9))
         assert "M1" not in found(made, plan(64, 2))
+
+    @pytest.mark.parametrize(
+        ("count", "slowest_ns", "hit"), [(10, 0, False), (640, 0, True), (640, 9e6, False)]
+    )
+    def test_connections_rest_at_the_end_of_a_counted_load(
+        self, count: int, slowest_ns: float, hit: bool
+    ) -> None:
+        # 640 answers in 10 ms: 64 connections, of which 32 are under way by the mean.
+        times = uniform_histogram(count, 0.5 * 64 * 10e6 / count)
+        times = msgspec.structs.replace(times, max_ns=int(slowest_ns or times.max_ns))
+        made = measurement(count * 100, 0.01, 64, service_time=times)
+        assert ("M1" in found(made, plan(64, stop=StopAtCount(count=count)))) == hit
 
 
 class TestCounts:

@@ -8,7 +8,9 @@ the error says which, and what to do.
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import secrets
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -77,11 +79,12 @@ def plan_from(args: argparse.Namespace) -> LoadPlan:
     tree |= _route(tree.pop("route"), tree["url"], through_proxy="proxy" in tree)
     _check_sources(tree.get("source_addresses", ()))
     tree["tls"] = _tls(tree["tls"], tree["url"], [flag for flag in TLS if flag.dest in given])
-    tree["load"] = _load(tree["load"], tree["stop"])
+    tree["load"] = _load(tree["load"], tree["stop"], tree)
     tree["stop"] = _stop(tree["stop"], tree["load"])
     _check_connections(tree)
     tree |= _http(tree.pop("http", {}), tree)
     tree.setdefault("threads", _threads(tree))
+    tree.setdefault("seed", secrets.randbelow(2**31))
     tree["ends_unreached"] = True
     return msgspec.convert(tree, LoadPlan)
 
@@ -226,7 +229,7 @@ def _tls(tls: Tree, url: str, given: list[Flag]) -> Tree:
 # --- how much ---------------------------------------------------------------------------
 
 
-def _load(load: Tree, stop: Tree) -> Tree:
+def _load(load: Tree, stop: Tree, tree: Tree) -> Tree:
     """Closed unless a rate or stages were asked for."""
     if "rate" in load and "stages" in load:
         raise InputError("--rate and --stage exclude each other", "a rate held for a time is a stage")
@@ -234,9 +237,11 @@ def _load(load: Tree, stop: Tree) -> Tree:
         for name in ("arrivals", "pacer"):
             if name in load:
                 raise InputError(f"--{name} needs an open loop", "add --rate RATE")
-        return {"kind": "closed", "connections": DEFAULT_CONNECTIONS} | load
+        return {"kind": "closed", "connections": _usual_connections(tree)} | load
     if "think_time_ns" in load:
         raise InputError("--think-time belongs to a closed loop", "leave out --rate and --stage")
+    if "stages" in load and not any(one["from_per_s"] or one["to_per_s"] for one in load["stages"]):
+        raise InputError("every --stage is a pause: nothing would be sent", "give one a rate above 0")
     if "stages" in load and stop:
         raise InputError("--stage says itself when the load ends", "leave out --duration and --count")
     connections = load.pop("connections", DEFAULT_CONNECTIONS)
@@ -245,6 +250,16 @@ def _load(load: Tree, stop: Tree) -> Tree:
         length = round(stop["count"] / rate * 1e9) if "count" in stop else stop.get("ns", DEFAULT_DURATION_NS)
         load["stages"] = [{"duration_ns": length, "from_per_s": rate, "to_per_s": rate}]
     return {"kind": "open", "max_connections": connections} | load
+
+
+def _usual_connections(tree: Tree) -> int:
+    """So many connections where nobody asked for a number: no more than a count of requests can use, and
+    at least one for each thread that was asked for."""
+    if "count" not in tree["stop"]:
+        return DEFAULT_CONNECTIONS
+    each = tree.get("streams", 1) * tree.get("pipeline", 1)
+    used = math.ceil(tree["stop"]["count"] / each)
+    return max(min(DEFAULT_CONNECTIONS, used), tree.get("threads", 1), len(tree.get("cpus", ())))
 
 
 def _stop(stop: Tree, load: Tree) -> Tree:

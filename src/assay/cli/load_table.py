@@ -42,7 +42,8 @@ class Flag:
 
 HOW_MUCH = (
     Flag(("-c", "--connections"), "load.connections", words.whole, "N",
-         f"connections kept busy [{DEFAULT_CONNECTIONS}]; with --rate, at most so many"),
+         f"connections kept busy [{DEFAULT_CONNECTIONS}, or fewer where --count needs fewer]; "
+         "with --rate, at most so many"),
     Flag(("-d", "--duration"), "stop.ns", words.time_ns, "TIME", "measure for so long [10s]"),
     Flag(("-n", "--count"), "stop.count", words.whole, "N", "measure so many requests instead"),
     Flag(("-t", "--threads"), "threads", words.whole, "N", "engine threads [half the cores]"),
@@ -54,9 +55,9 @@ HOW_MUCH = (
 
 AT_A_RATE = (
     Flag(("-r", "--rate"), "load.rate", words.rate_per_s, "RATE",
-         "open loop: send RATE requests a second, whatever the server does"),
+         "open loop: send so many requests a second, whatever the server does: 500, 20k, 6/m"),
     Flag(("--stage",), "load.stages", words.stage, "TIME:RATE[..RATE]",
-         "open loop in stages; repeatable: 10s:1000, 30s:1000..5000", repeat=True),
+         "open loop in stages; repeatable: 30s:0..5000, 10s:5000, 5s:0 (a pause)", repeat=True),
     Flag(("--arrivals",), "load.arrivals", str, "{constant,poisson}",
          "open loop: even or random gaps between requests [constant]"),
     Flag(("--pacer",), "load.pacer", str, "{spin,sleep}",
@@ -94,7 +95,8 @@ WHAT = (
          "HTTP/1.1, HTTP/2, HTTP/3, or which of the first two a server behind TLS picks [1]"),
     Flag(("--streams",), "streams", words.whole, "N",
          "HTTP/2 and 3: requests under way at once on each connection [1]"),
-    Flag(("--seed",), "seed", words.natural, "N", "seed of everything random [0]"),
+    Flag(("--seed",), "seed", words.natural, "N",
+         "seed of everything random, to repeat a load [drawn; JSON and records name it]"),
 )  # fmt: skip
 
 WHAT_IS_RIGHT = (

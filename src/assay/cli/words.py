@@ -25,6 +25,9 @@ _TIME_UNITS_NS = {
 }
 _TIME = re.compile(r"(\d+(?:\.\d+)?)\s*([a-zµ]*)")
 _MULTIPLES = {"": 1, "k": 10**3, "m": 10**6}
+_PER_S = {"s": 1, "m": 60, "min": 60, "h": 3600}
+"""A rate's unit of time in seconds."""
+_RATE = re.compile(r"(\d+(?:\.\d+)?)([km]?)(?:/(s|m|min|h))?")
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A header name or method (RFC 9110, 5.6.2)."""
 
@@ -66,22 +69,31 @@ def natural(word: str) -> int:
 
 
 def rate_per_s(word: str) -> float:
-    """Requests a second above zero: 500, 20k, 1.5k, 0.5; a trailing /s is allowed."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([km]?)(?:/s)?", word.strip().lower())
-    rate = float(found[1]) * _MULTIPLES[found[2]] if found else 0.0
-    if not (rate > 0 and math.isfinite(rate)):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a rate such as 500 or 20k (requests a second)")
+    """A rate above zero, in requests a second: 500, 20k, 1.5k/s, 6/m, 90/h."""
+    rate = _rate_or_none(word)
+    if not rate > 0:
+        raise argparse.ArgumentTypeError(
+            f"{word!r} is not a rate such as 500, 20k (requests a second) or 6/m (a minute)"
+        )
     return rate
 
 
+def _rate_or_none(word: str) -> float:
+    """The same, or 0 for a pause."""
+    found = _RATE.fullmatch(word.strip().lower())
+    rate = float(found[1]) * _MULTIPLES[found[2]] / _PER_S[found[3] or "s"] if found else math.nan
+    return rate if math.isfinite(rate) else math.nan
+
+
 def stage(word: str) -> dict[str, float]:
-    """One stage of an open loop: 10s:1000 holds a rate, 10s:1000..5000 moves between two."""
+    """One stage of an open loop: 10s:1000 holds a rate, 10s:0..5000 moves between two, 10s:0 is a pause."""
     length, colon, rates = word.partition(":")
     first, dots, last = rates.partition("..")
-    if not colon or not first or (dots and not last):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a stage such as 10s:1000 or 10s:1000..5000")
-    from_per_s = rate_per_s(first)
-    to_per_s = rate_per_s(last) if dots else from_per_s
+    from_per_s, to_per_s = _rate_or_none(first), _rate_or_none(last if dots else first)
+    if not colon or math.isnan(from_per_s) or math.isnan(to_per_s):
+        raise argparse.ArgumentTypeError(
+            f"{word!r} is not a stage such as 10s:1000, 10s:0..5000 or 10s:0 (a pause)"
+        )
     return {"duration_ns": time_ns(length), "from_per_s": from_per_s, "to_per_s": to_per_s}
 
 

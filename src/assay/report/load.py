@@ -13,7 +13,7 @@ from assay import verdict
 from assay.report import format as fmt
 from assay.report.findings import in_words
 from assay.report.model.findings import groups
-from assay.report.model.loads import shape
+from assay.report.model.loads import drawn_from, shape
 from assay.report.percentiles import (
     PERCENTILES,
     is_withheld,
@@ -95,6 +95,8 @@ def _figures(
             f"p99 {fmt.time(lag.value_ns if lag else None)}, most {fmt.time(measured.send_lag.max_ns)}",
         )
     yield "client", _client(measured.workers)
+    if drawn_from(plan):
+        yield "random", f"{drawn_from(plan)} (--seed {plan.seed} repeats it)"
 
 
 def _throughput(measured: Measurement, findings: Sequence[Finding]) -> Text:

@@ -77,6 +77,8 @@ class Asked:
     streams: int = 1
     encodings: frozenset[str] = frozenset()
     keep_alive: bool = True
+    counted: bool = False
+    """Whether a number of requests ends it: its connections come to rest one by one."""
 
     @property
     def closed(self) -> bool:

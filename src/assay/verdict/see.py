@@ -10,7 +10,7 @@ import msgspec
 
 from assay.stats import quantiles, rate_per_s
 from assay.values.measurement import Histogram, Measurement
-from assay.values.plan import Closed, LoadPlan
+from assay.values.plan import Closed, LoadPlan, StopAtCount
 from assay.values.run import Environment
 from assay.values.trial import GeneratorSeen, HostSeen, Lane, Link, ServerSeen, Trial
 from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, StreamWaits, Times, Way
@@ -29,6 +29,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             streams=plan.streams if measurement.http2 or measurement.http3 else 1,
             encodings=encodings_asked(plan),
             keep_alive=plan.keep_alive and plan.requests_per_connection is None,
+            counted=isinstance(plan.stop, StopAtCount),
         ),
         counts=Counts(
             duration_ns=measurement.measured_ns,

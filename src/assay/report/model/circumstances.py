@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from assay import quantities
 from assay.report import format as fmt
 from assay.report.model import woven
-from assay.report.model.loads import shapes
+from assay.report.model.loads import drawn_from, shapes
 from assay.report.model.rows import short_name
 from assay.values.design import LoadDesign, SearchDesign
 from assay.values.run import Run
@@ -23,8 +23,11 @@ def title(run: Run) -> str:
     if isinstance(header.design, SearchDesign) or len(header.cases) == 1:
         size = fmt.counted(len(run.trials), "trial")
     profile = f", profile {header.profile}{' (quick)' if header.quick else ''}" if header.profile else ""
-    seed = "" if isinstance(header.design, LoadDesign) else f", seed {header.design.seed}"
-    return f"{header.study_name}{profile}, {size}{seed}, {when:%Y-%m-%d %H:%M} UTC"
+    seed = f"seed {header.design.seed}"
+    if isinstance(header.design, LoadDesign):
+        seed = next(filter(None, map(drawn_from, header.design.plans.values())), "")
+    drawn = f", {seed}" if seed else ""
+    return f"{header.study_name}{profile}, {size}{drawn}, {when:%Y-%m-%d %H:%M} UTC"
 
 
 def blocks_of(run: Run) -> int:

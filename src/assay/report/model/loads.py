@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from assay.report import format as fmt
-from assay.values.plan import Closed, LoadPlan, Open, StopAfter
+from assay.values.plan import Closed, LoadPlan, Open, Request, StopAfter
 from assay.values.run import Run
 from assay.values.trial import Distance
 
@@ -18,6 +18,20 @@ def shape(plan: LoadPlan) -> str:
     else:
         loop = f"{_open(plan.load)}, up to {fmt.rate(_top(plan.load))}"
     return f"{loop}{_http(plan)}, {_size(plan)}"
+
+
+def drawn_from(plan: LoadPlan) -> str:
+    """The seed of what the load draws at random, by which it is repeated; empty where it draws nothing."""
+    loop = plan.load
+    draws = plan.request_order == "random" or (isinstance(loop, Open) and loop.arrivals == "poisson")
+    if draws or any(request.templated and _draws(request) for request in plan.requests):
+        return f"seed {plan.seed}"
+    return ""
+
+
+def _draws(request: Request) -> bool:
+    texts = (request.target, request.body or "", *(value for _, value in request.headers))
+    return any("{uuid}" in text or "{random:" in text for text in texts)
 
 
 def _http(plan: LoadPlan) -> str:

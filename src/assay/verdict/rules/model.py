@@ -23,6 +23,8 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     edges at each of its slices: there the engine adds up how long requests had been under way at them, which
     belongs to the left side, and only think time is allowed for. (Not where requests failed: no time of
     theirs is recorded, so what they had behind them at an edge has nothing to be set off against.)
+    A number of requests ends when the slowest of the last is answered, and the other connections rest until
+    then; where each has only a few, these rests are most of the load, and nothing can be told.
 
     More than the connections is impossible. Fewer means that connections stood idle: after failures,
     or because the generator, busy with the rest of a batch of answers, had not sent their next request.
@@ -30,11 +32,14 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     times, duration_ns, asked = load.clocks.service, load.counts.duration_ns, load.asked.places
     if not load.asked.closed or not asked or not duration_ns or times is None:
         return None
+    if load.asked.counted and times.count < _FEWEST_EACH * asked:
+        return None
     cycle_ns = times.mean_ns + load.asked.think_time_ns
     beside = _beside(load)
     in_flight = (times.count * cycle_ns + sum(beside.values())) / duration_ns
     is_exact = load.edges_ns is not None and not load.counts.failed
     unseen_ns = load.asked.think_time_ns if is_exact else cycle_ns
+    unseen_ns += times.max_ns if load.asked.counted else 0
     allowed = max(thresholds["relative"] * asked, thresholds["connections"])
     allowed += min(1.0, load.slices * unseen_ns / duration_ns) * asked
     off = abs(in_flight - asked)
@@ -69,6 +74,10 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
         gravity=off / asked,
         remedy=_HELD_BACK if held_back else "",
     )
+
+
+_FEWEST_EACH = 10
+"""Requests of a counted load for each of its connections, from which they say how many are under way."""
 
 
 def _what_the_others_waited_for(load: Load, idle_ns: float) -> str:
