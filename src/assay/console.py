@@ -30,8 +30,19 @@ def _console(stream: TextIO) -> Console:
 
     # Rich would ask the other streams for a terminal's size; a pipe has none, so that what is
     # written to a file does not depend on the window it was started from.
-    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else PIPE_WIDTH
-    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False)
+    width = wanted_columns() or (None if stream.isatty() else PIPE_WIDTH)
+    # It would take any number that COLUMNS and LINES hold, and words that only look like one.
+    known = {name: word for name, word in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    return Console(
+        file=stream, width=width, markup=False, emoji=False, highlight=False, soft_wrap=False, _environ=known
+    )
+
+
+def wanted_columns() -> int | None:
+    """How many columns COLUMNS asks for; None where it holds no width that a table could have."""
+    word = os.environ.get("COLUMNS", "")
+    columns = int(word) if word.isascii() and word.isdigit() and len(word) <= 4 else 0  # noqa: PLR2004
+    return columns or None
 
 
 def talk() -> Console:
@@ -82,6 +93,12 @@ def write_bytes(content: bytes) -> None:
         sys.stdout.buffer.flush()
 
 
+def flush() -> None:
+    """Write what standard output still holds."""
+    with _said_if_full():
+        sys.stdout.flush()
+
+
 @contextlib.contextmanager
 def _said_if_full() -> Iterator[None]:
     """A reader that went away is quiet; a full disk behind a redirection is not."""
@@ -116,6 +133,25 @@ def _in_plain(problem: UnicodeError) -> tuple[str, int]:
         raise problem
     lacking = problem.object[problem.start : problem.end].translate(_PLAIN)
     return "".join(sign if sign.isascii() else "?" for sign in lacking), problem.end
+
+
+def open_closed_streams() -> None:
+    """Put something in the place of standard streams that are closed; Python has None for them then, and
+    the next file that is opened would take their place.
+
+    Nothing can be read, what is said on the way is lost, and figures that cannot be written are an error.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            # What is opened takes the lowest number that is free: this one. /dev may not be there.
+            with contextlib.suppress(OSError):
+                os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            with contextlib.suppress(OSError):
+                setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115, PTH123
 
 
 def use_any_encoding() -> None:

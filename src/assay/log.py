@@ -25,7 +25,8 @@ def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
             folder = find_folder()
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / name
-            with path.open("x", encoding="utf-8") as file:  # follows no link that others put into /tmp
+            # "x" follows no link that others put into /tmp.
+            with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
         except (OSError, RuntimeError):  # RuntimeError: there is no home folder
             continue

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.errors import EnvironmentLacks, reason_of
+
 DEFAULT_LOCK = "/tmp/assay.lock"
 """The one folder that every user of a machine can write to, whatever their session says of TMPDIR."""
 
@@ -57,7 +59,7 @@ class Settings:
         ASSAY_CACHE, ASSAY_LOCK), then the defaults (`./results`, `./servers`, `./studies`, the
         installed or checked-out ones)."""
         environ = os.environ if environ is None else environ
-        here = (here or Path.cwd()).absolute()
+        here = (here or working_folder()).absolute()
         found = checkout()
         root = found or BUNDLE
         return cls(
@@ -68,6 +70,16 @@ class Settings:
             server_folders=_folders(environ.get("ASSAY_SERVERS"), here, root, "servers"),
             study_folders=_folders(environ.get("ASSAY_STUDIES"), here, root, "studies"),
         )
+
+
+def working_folder() -> Path:
+    """The folder that Assay was started in; EnvironmentLacks where it is not there any more."""
+    try:
+        return Path.cwd()
+    except OSError as problem:
+        raise EnvironmentLacks(
+            f"the working directory cannot be found: {reason_of(problem)}", "change to another one"
+        ) from None
 
 
 def checkout() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pytest
 
 from assay.errors import ServerFailed
 from assay.settings import Settings
-from assay.sut import Prepared, prepare, read_server
+from assay.sut import Prepared, leftovers, prepare, read_server
 from assay.sut.manifest import FILE
 from assay.trial.observer import Silent
 from assay.trial.prepare import prepare_all
@@ -201,3 +202,18 @@ def test_no_version_no_measurement(tmp_path: Path) -> None:
     path.write_text(text.replace('"--version"]', '"-c", "exit(5)"]'))
     with pytest.raises(ServerFailed, match="ended with exit code 5"):
         made(tmp_path)
+
+
+@pytest.mark.parametrize("end", ["exit 3", f"{COUNTING}; exit 0"])
+def test_what_a_build_leaves_in_its_temporary_folder_goes_with_it(
+    tmp_path: Path, count: Callable[[], int], end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Go does, whose folder `go-build…` stays where it is broken off."""
+    told = tmp_path / "told"
+    monkeypatch.setenv("TOLD", str(told))
+    write(tmp_path, f'mkdir "$TMPDIR/go-build1" && echo "$TMPDIR" > "$TOLD"; {end}')
+    with contextlib.suppress(ServerFailed):
+        made(tmp_path)
+    temporary = Path(told.read_text().strip())
+    assert temporary.is_relative_to(leftovers.mark())
+    assert not temporary.exists()

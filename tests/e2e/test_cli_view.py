@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -216,3 +217,27 @@ def test_a_run_of_a_pair_is_shown_beside_the_other(page: Page, tmp_path: Path) -
             page.screenshot(path=tmp_path / "pair.png", full_page=True)
         finally:
             process.send_signal(signal.SIGINT)
+
+
+def test_more_connections_than_descriptors_are_told_in_one_line(results: Path) -> None:
+    command = ["sh", "-c", 'ulimit -n 24; exec "$@"', "sh", sys.executable, "-m", "assay.cli.main", "view"]
+    with subprocess.Popen(
+        [*command, "--results", str(results)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        where = urlsplit(process.stdout.readline().strip())
+        at = ("127.0.0.1", where.port or 0)
+        opened = [socket.create_connection(at) for _ in range(24)]
+        while "more connections cannot be taken now: too many open files" not in (
+            line := process.stderr.readline()
+        ):
+            assert line  # its end would be one
+        for one in opened:
+            one.close()
+        asking = http.client.HTTPConnection(*at, timeout=PATIENCE_S)
+        asking.request("GET", where.path)
+        assert asking.getresponse().status == 200
+        asking.close()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == 0 and said == ""

@@ -18,6 +18,7 @@ import pytest
 from made_servers import made
 
 from assay.errors import ServerFailed
+from assay.sut import leftovers
 from assay.sut.server import RunningServer, free_port, start
 
 pytestmark = pytest.mark.beside
@@ -259,3 +260,13 @@ def test_the_children_of_the_program_die_too_once_their_keeper_was_killed(tmp_pa
         wait_until(lambda: running.died() is not None)
         assert child.is_running()
     wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+
+
+def test_what_a_server_leaves_in_its_temporary_folder_goes_with_it(tmp_path: Path) -> None:
+    """As `go run` does, whose folder `go-build…` stays where it is ended."""
+    with started(tmp_path) as running:
+        told = Path(f"/proc/{running.kept.pid}/environ").read_bytes().split(b"\0")
+        [temporary] = [Path(os.fsdecode(one[7:])) for one in told if one.startswith(b"TMPDIR=")]
+        (temporary / "go-build1").mkdir()
+    assert temporary.is_relative_to(leftovers.mark())
+    assert not temporary.exists()

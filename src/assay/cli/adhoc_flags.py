@@ -6,7 +6,6 @@ import argparse
 import re
 import secrets
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.cli import one_run, preflight, ray_flags, report_outputs, words
@@ -77,11 +76,12 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
 
 def terms_from(args: argparse.Namespace, url: str) -> Terms:
     """How the flags say that servers are had. InputError where `url` is none."""
+    from assay.settings import working_folder
     from assay.values.design import Terms
 
     if not re.match(r"https?://", url):
         raise InputError(f"{url!r} is not a URL", f"write it like {DEFAULT_URL}")
-    return Terms(url=url, folder=str(Path.cwd()), ready_timeout_s=args.ready_timeout / 1e9)
+    return Terms(url=url, folder=str(working_folder()), ready_timeout_s=args.ready_timeout / 1e9)
 
 
 def seed_from(args: argparse.Namespace) -> int:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import select
+import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +37,8 @@ _TEXTS = frozenset(
     ]
 )
 _PASSED_OVER = frozenset({"node_modules", "vendor", "target", "dist", "build", "__pycache__", "venv"})
+_PIPE_PATIENCE_S = 2.0
+"""For how long a pipe is waited for that nobody has opened to write."""
 _MOST = 64 * 2**20
 """Bytes of a file that are read: a text of results has a thousandth of that."""
 
@@ -156,15 +160,41 @@ def _texts(folder: Path) -> Iterator[str]:
     for where, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _PASSED_OVER)
         for name in sorted(files):
-            if Path(name).suffix.lower() in _TEXTS and not name.startswith("."):
-                yield str(Path(where) / name)
+            path = Path(where) / name
+            if path.suffix.lower() in _TEXTS and not name.startswith(".") and _is_file(path):
+                yield str(path)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is no pipe and no device, which would be waited for and might never end."""
+    return path.is_file() or not path.exists()  # a link that leads nowhere is told
+
+
+def _first_of(pipe: int, word: str) -> bytes:
+    """The first byte of a pipe that was opened without waiting, or nothing where none is there yet.
+
+    InputError where nobody has it open to write.
+    """
+    select.select([pipe], [], [], _PIPE_PATIENCE_S)
+    try:
+        first = os.read(pipe, 1)
+    except BlockingIOError:
+        return b""  # its writer is there, and has written nothing yet
+    if not first:
+        raise InputError(f"nothing comes out of the pipe {word}", "name a file, or write into it")
+    return first
 
 
 def _content(word: str) -> bytes:
-    if word == "-":
-        return sys.stdin.buffer.read(_MOST)
+    """The bytes of a text. A pipe that somebody names is read to its end: a shell's `<(…)` is one."""
     try:
-        with Path(word).open("rb") as file:
-            return file.read(_MOST)
+        if word == "-":
+            return sys.stdin.buffer.read(_MOST)
+        descriptor = os.open(word, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            first = _first_of(descriptor, word) if stat.S_ISFIFO(os.fstat(descriptor).st_mode) else b""
+            os.set_blocking(descriptor, True)
+            return first + file.read(_MOST)
     except OSError as problem:
-        raise InputError(f"cannot read {word}: {reason_of(problem)}") from None
+        where = "standard input" if word == "-" else word
+        raise InputError(f"cannot read {where}: {reason_of(problem)}") from None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+import contextlib
+import errno
+import os
 from collections.abc import Callable, Sequence
 
-from assay.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, AssayError, EnvironmentLacks
+from assay.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, AssayError, EnvironmentLacks, reason_of
 
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE, as the shell reports it of any tool whose reader went away."""
@@ -13,9 +15,22 @@ EXIT_BROKEN_PIPE = 141
 
 def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
     """Run `call`; tell its errors in one line each; never let a traceback out."""
+    code = _ended(call, words)
+    return code if code == EXIT_BROKEN_PIPE else _ended(lambda: _flushed(code), words)
+
+
+def _flushed(code: int) -> int:
+    """The code, after all is written; Python would try at exit, and complain itself."""
+    from assay import console
+
+    console.flush()
+    return code
+
+
+def _ended(call: Callable[[], int], words: Sequence[str]) -> int:
+    """What it returns, or the exit code of how it ended."""
     try:
         code = call()
-        sys.stdout.flush()
     except AssayError as problem:
         _tell(problem)
         return problem.exit_code
@@ -25,39 +40,76 @@ def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         return EXIT_BROKEN_PIPE
-    except ModuleNotFoundError as missing:
-        from assay import extras
-
-        lacks = extras.lacking(missing.name)
+    except Exception as defect:  # noqa: BLE001 - the last boundary: whatever it is, it is ours to log
+        lacks = _not_installed(defect) if isinstance(defect, ImportError) else _lacking(defect)
         if lacks is None:
-            return _report_defect(missing, words)
+            return _report_defect(defect, words)
         _tell(lacks)
         return lacks.exit_code
-    except ImportError as broken:
-        if "_engine" not in str(broken.path or broken):
-            return _report_defect(broken, words)
-        return _tell_engine_unfit(broken)
-    except Exception as defect:  # noqa: BLE001 - the last boundary: whatever it is, it is ours to log
-        return _report_defect(defect, words)
     return code
+
+
+def _not_installed(problem: ImportError) -> EnvironmentLacks | None:
+    """What an installation lacks; None where a module should be there."""
+    from assay import extras
+
+    if isinstance(problem, ModuleNotFoundError):
+        return extras.lacking(problem.name)
+    return _engine_unfit(problem) if "_engine" in str(problem.path or problem) else None
+
+
+_OF_THE_MACHINE = {
+    errno.ENOSPC: "make room",
+    errno.EDQUOT: "make room",
+    errno.EFBIG: "allow larger files: ulimit -f",
+    errno.EMFILE: "allow more open files: ulimit -n",
+    errno.ENFILE: "close other programs: the system has no open files left",
+    errno.ENOMEM: "close other programs, or allow more memory: ulimit -v",
+    errno.EROFS: "choose folders that can be written, and set TMPDIR to one",
+    errno.EACCES: "ask for the permission, or choose another path",
+    errno.EPERM: "ask for the permission, or choose another path",
+}
+"""What the system refuses whatever is asked of it, and what helps."""
+
+
+def _lacking(problem: Exception) -> EnvironmentLacks | None:
+    """What the machine lacks where that, and no defect, ended the program; None where it is a defect."""
+    if isinstance(problem, MemoryError):
+        return EnvironmentLacks("no memory is left", _OF_THE_MACHINE[errno.ENOMEM])
+    if isinstance(problem, RuntimeError) and "start new thread" in str(problem):
+        return EnvironmentLacks(
+            "the system starts no more threads", "allow more processes or memory: ulimit -u, ulimit -v"
+        )
+    if not isinstance(problem, OSError):
+        return None
+    try:
+        os.getcwd()  # noqa: PTH109 - it is asked whether it can be found
+    except OSError:
+        return EnvironmentLacks("the working directory is not there any more", "change to another one")
+    named = os.fsdecode(problem.filename) if isinstance(problem.filename, str | bytes) else ""
+    if named.startswith("/proc/") and not os.access("/proc/stat", os.R_OK):
+        return EnvironmentLacks("/proc is not there: what the machine does stands in it", "mount it")
+    if problem.errno not in _OF_THE_MACHINE:
+        return None
+    said = ": ".join(filter(None, (named, reason_of(problem))))
+    return EnvironmentLacks(said, _OF_THE_MACHINE[problem.errno])
 
 
 def _tell(problem: AssayError) -> None:
     from assay import console
 
-    console.error(problem)
+    with contextlib.suppress(OSError):  # nobody can be told, and the exit code still says it
+        console.error(problem)
 
 
-def _tell_engine_unfit(broken: ImportError) -> int:
+def _engine_unfit(broken: ImportError) -> EnvironmentLacks:
     """A wheel of another architecture, or of another C library, was unpacked here."""
     import platform
 
     reason = str(broken).rpartition(": ")[2]
     here = f"{platform.system()} {platform.machine()}"
     said = f"the load engine that is installed cannot be loaded on this machine ({here}): {reason}"
-    lacks = EnvironmentLacks(said, "install the wheel for it, or build one from a checkout: make wheel")
-    _tell(lacks)
-    return lacks.exit_code
+    return EnvironmentLacks(said, "install the wheel for it, or build one from a checkout: make wheel")
 
 
 def _report_defect(defect: Exception, words: Sequence[str]) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console
@@ -21,9 +20,11 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and say what comes next."""
+    from assay.settings import working_folder
     from assay.study.init import write_example
 
-    for path in write_example(args.name, Path.cwd()):
-        console.write(str(path.relative_to(Path.cwd())))
+    here = working_folder()
+    for path in write_example(args.name, here):
+        console.write(str(path.relative_to(here)))
     console.note(f"run it as it is with: assay run {args.name} --quick")
     return EXIT_OK

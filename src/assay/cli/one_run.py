@@ -151,5 +151,5 @@ def _shortest(path: Path) -> str:
     """The path as a person would type it."""
     try:
         return str(path.relative_to(Path.cwd()))
-    except ValueError:
+    except (ValueError, OSError):  # it lies elsewhere, or the working folder is gone
         return str(path)

@@ -26,7 +26,7 @@ class OutputFile:
         if self._word == "-":
             console.write_bytes(content) if isinstance(content, bytes) else console.write(content)
             return
-        data = content.encode() if isinstance(content, str) else content
+        data = content.encode(errors="replace") if isinstance(content, str) else content
         try:
             _write(Path(self._word), data)
         except OSError as problem:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from assay import console
 from assay.errors import InputError
 
 
@@ -43,6 +44,10 @@ class Parser(argparse.ArgumentParser):
         if extra:
             self._refuse(extra[0])
         return found
+
+    def print_help(self, file: object = None) -> None:
+        """Show the help; argparse would say nothing where it cannot be written."""
+        console.write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing a page of usage."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import logging
 import secrets
 import socket
 import webbrowser
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from assay.cli.parser import Parser
 
 HOST = "127.0.0.1"
+_BACKLOG = 32
+"""Connections that may wait to be taken: a browser opens six."""
 
 
 def configure(parser: Parser) -> None:
@@ -33,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     import uvicorn
 
+    from assay import host
     from assay.settings import Settings
     from assay.view.app import make_app
 
@@ -44,12 +48,37 @@ def run(args: argparse.Namespace) -> int:
         console.note("read-only, for this machine; Ctrl-C ends it")
         if args.open:
             webbrowser.open(url)
+        host.raise_descriptor_limit()
+        logging.getLogger("asyncio").addFilter(_Full())
         config = uvicorn.Config(
-            make_app(settings.results, token), log_level="error", access_log=False, lifespan="off"
+            make_app(settings.results, token),
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            backlog=_BACKLOG,
         )
         with contextlib.suppress(KeyboardInterrupt):  # the way to end it
             uvicorn.Server(config).run(sockets=[listener])
     return EXIT_OK
+
+
+class _Full(logging.Filter):
+    """Says in one line that no more connections can be taken; asyncio would write a traceback for each try,
+    and tries as often as the queue of connections is long."""
+
+    def __init__(self) -> None:
+        """Nothing was said yet."""
+        super().__init__()
+        self._said = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether asyncio may say it itself."""
+        full = isinstance(record.exc_info, tuple) and isinstance(record.exc_info[1], OSError)
+        if full and not self._said:
+            self._said = True
+            reason = reason_of(record.exc_info[1])  # type: ignore[index,arg-type]  # it is as `full` says
+            console.note(f"assay: more connections cannot be taken now: {reason}; close pages, or ulimit -n")
+        return not full
 
 
 def _listen(port: int) -> socket.socket:

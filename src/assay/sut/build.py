@@ -24,7 +24,7 @@ import msgspec
 
 from assay.errors import ServerFailed, reason_of
 from assay.settings import Settings
-from assay.sut import requires
+from assay.sut import leftovers, requires
 from assay.sut.kept import Kept, Order, exit_in_words
 from assay.sut.manifest import Places, ServerSpec
 from assay.sut.requires import Checked
@@ -226,10 +226,12 @@ def _copy(spec: ServerSpec, places: Places) -> None:
 
 def _run_build(spec: ServerSpec, places: Places, log: Path, cancel: threading.Event | None) -> None:
     assert spec.build is not None  # asked by the caller
+    temporary = leftovers.new_folder("build")
     order = Order(
         command=places.fill_all(spec.build.command),
-        env=program_env(spec, places, {}),
+        env=program_env(spec, places, {"TMPDIR": str(temporary)}),
         cwd=places.source,
+        remove=temporary,  # what a compiler that is broken off leaves there
         log=log,
     )
     try:

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from assay.errors import ServerFailed
-from assay.sut import probe
+from assay.sut import leftovers, probe
 from assay.sut.build import Prepared, program_env
 from assay.sut.contract import Contract, Route
 from assay.sut.kept import Kept, Order, exit_in_words
@@ -121,10 +121,12 @@ def _start_on(
     places: Places = replace(prepared.places, port=port, host=host)
     if _listens(host, port):
         raise _PortTaken("start", f"port {port} is taken by another program")
+    temporary = leftovers.new_folder("server")
     order = Order(
         command=places.fill_all(spec.command),
-        env=program_env(spec, places, env),
+        env=program_env(spec, places, {"TMPDIR": str(temporary), **env}),
         cwd=places.source,
+        remove=temporary,  # `go run` that is ended leaves its program there
         log=log,
         cpus=cpus,
         grace_s=spec.stop_timeout_s,

@@ -11,7 +11,7 @@ from pathlib import Path
 from assay import host
 from assay.adhoc.hooks import Hooks
 from assay.resolved import ResolvedRun
-from assay.settings import Settings
+from assay.settings import Settings, working_folder
 from assay.sut import leftovers
 from assay.sut.cores import CoreSplit
 from assay.sut.distance import Ways
@@ -49,7 +49,7 @@ def open_bench(
     fails.
     """
     design = run.design
-    commands, folder = Commands(), Path.cwd()
+    commands, folder = Commands(), working_folder()
     if isinstance(design, RivalsDesign) and design.terms is not None:
         commands, folder = design.commands, Path(design.terms.folder)
     with contextlib.ExitStack() as opened:

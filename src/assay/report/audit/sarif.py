@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
@@ -68,4 +69,4 @@ def _location(found: Audit, line: int, words: str) -> dict[str, Any]:
     _, start, length = quoted(found.document.text_at.get(line, ""), words, 4000)
     if length:
         region |= {"startColumn": start + 1, "endColumn": start + 1 + length}
-    return {"physicalLocation": {"artifactLocation": {"uri": quote(name)}, "region": region}}
+    return {"physicalLocation": {"artifactLocation": {"uri": quote(os.fsencode(name))}, "region": region}}
