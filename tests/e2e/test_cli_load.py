@@ -325,7 +325,7 @@ def test_no_color_is_respected_on_a_terminal(url: str) -> None:
         (["load", "http://no-such-host.invalid/"], "cannot resolve 'no-such-host.invalid'"),
         (["load", "ftp://127.0.0.1/"], "is not an http URL"),
         (["load", "127.0.0.1:9", "--body-file", "/nonexistent"], "no such file or directory"),
-        (["load", "127.0.0.1:9", "-c", "1", "-t", "2"], "load plan"),
+        (["load", "127.0.0.1:9", "-c", "1", "-t", "2"], "--threads: must be at least 1"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words: list[str], said: str) -> None:

@@ -14,10 +14,14 @@ from assay.errors import InputError
 COMMON = {"headers": [("Accept", "a"), ("X-All", "1")], "expect": {"status": (200,)}}
 
 
-def read(folder: Path, text: str | bytes, *, templated: bool = False) -> load_requests.Found:
+def written(folder: Path, text: str | bytes) -> Path:
     path = folder / "mix.jsonl"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return load_requests.read(str(path), COMMON, templated=templated)
+    return path
+
+
+def read(folder: Path, text: str | bytes, *, templated: bool = False) -> load_requests.Found:
+    return load_requests.read(str(written(folder, text)), COMMON, templated=templated)
 
 
 def test_a_line_says_no_more_than_it_has_to(tmp_path: Path) -> None:
@@ -48,6 +52,34 @@ def test_the_status_may_be_said_in_several_ways(tmp_path: Path, said: str, meant
     assert request["expect"]["status"] == meant
 
 
+def test_a_list_of_paths_and_urls_is_a_file_of_requests(tmp_path: Path) -> None:
+    text = "/a?b=c\n\n# later\nhttp://127.0.0.1:80/d\nDELETE /e\nOPTIONS *\nhttp://127.0.0.1\n"
+    found = load_requests.read(str(written(tmp_path, text)), COMMON, templated=True, url="http://127.0.0.1/")
+    assert [(one["method"], one["target"]) for one in found.requests] == [
+        ("GET", "/a?b=c"), ("GET", "/d"), ("DELETE", "/e"), ("OPTIONS", "*"), ("GET", "/"),
+    ]  # fmt: skip
+    assert found.lines == [1, 4, 5, 6, 7]
+    assert all(one["headers"] == COMMON["headers"] and one["templated"] for one in found.requests)
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [("users/7", "/users/7"), ("?q=1", "/?q=1"), ("/", "/"), ("http://127.0.0.1:80/a?b", "/a?b")],
+)
+def test_a_path_of_a_mix_may_be_relative_or_a_url(tmp_path: Path, line: str, target: str) -> None:
+    path = written(tmp_path, f'{{"path": "{line}"}}')
+    found = load_requests.read(str(path), COMMON, templated=False, url="http://127.0.0.1/")
+    assert found.requests[0]["target"] == target
+
+
+@pytest.mark.parametrize("there", ["http://127.0.0.1:81/", "https://127.0.0.1/", "http://other.test/"])
+def test_a_load_has_one_server(tmp_path: Path, there: str) -> None:
+    with pytest.raises(InputError, match="line 2: .*another server"):
+        load_requests.read(
+            str(written(tmp_path, f"/a\n{there}")), COMMON, templated=False, url="http://127.0.0.1/"
+        )
+
+
 def test_drawing_evenly_takes_the_weights_away(tmp_path: Path) -> None:
     text = '{"path": "/a", "weight": 5}\n{"path": "/b"}'
     assert read(tmp_path, text).order(None) == "random"
@@ -64,6 +96,9 @@ def test_drawing_evenly_takes_the_weights_away(tmp_path: Path) -> None:
         ('{"pth": "/a"}', "line 2: "),
         ('{"path": 7}', "line 2: "),
         ("[]", "line 2: "),
+        ("GET /a HTTP/1.1", "line 2: it is neither JSON nor a path or a URL"),
+        ("users", "line 2: it is neither JSON nor a path or a URL"),
+        ("G(T /a", "line 2: 'G(T' is not an HTTP method"),
         ('{"path": "/", "method": "G T"}', "line 2: 'G T' is not an HTTP method"),
         ('{"path": "/", "body": "x", "json": 1}', "line 2: body and json exclude each other"),
         ('{"path": "/", "body_file": "none"}', "no such file or directory"),

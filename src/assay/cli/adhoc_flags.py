@@ -58,8 +58,9 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
     other."""
     import msgspec
 
+    from assay import engine
     from assay.adhoc.case import cores_for
-    from assay.cli import load_flags
+    from assay.cli import load_flags, plan_words
     from assay.values.plan import Closed, StopAfter
 
     urls = [rival.url or url for rival in rivals]
@@ -71,7 +72,10 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
     assert isinstance(plan.load, Closed)  # no flag for a rate is offered
     threads = args.threads if "threads" in args else cores_for(rivals).client_cores
     threads = min(threads, plan.load.connections)
-    return msgspec.structs.replace(plan, threads=threads, stop=StopAfter(ns=args.measure_ns))
+    plan = msgspec.structs.replace(plan, threads=threads, stop=StopAfter(ns=args.measure_ns))
+    with plan_words.typed(plan, args):
+        engine.check(plan)
+    return plan
 
 
 def terms_from(args: argparse.Namespace, url: str) -> Terms:
@@ -92,6 +96,7 @@ def seed_from(args: argparse.Namespace) -> int:
 def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
     """Run it, show what came of it, and write what was asked for."""
     from assay.adhoc.case import cores_for, resolve
+    from assay.cli import plan_words
     from assay.settings import Settings
     from assay.trial import machine_lock
 
@@ -104,7 +109,8 @@ def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
     )
     with machine_lock(settings), ray_flags.somewhere(args, resolved, settings) as (resolved, where):
         preflight.look(args)
-        return one_run.begin(resolved, settings, show, where=where).code
+        with plan_words.typed(resolved.cases[0].plan, args):
+            return one_run.begin(resolved, settings, show, where=where).code
 
 
 def at_address(rival: Rival) -> Rival:

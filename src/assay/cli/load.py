@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from assay import console, engine, reach
-from assay.cli import address, load_flags, load_run, ray_flags
+from assay.cli import address, load_flags, load_run, plan_words, ray_flags
 from assay.cli.load_run import Loaded
 from assay.cli.parser import Parser
 from assay.errors import EXIT_INTERRUPTED
@@ -68,13 +68,15 @@ def run(args: argparse.Namespace) -> int:
     """Run the load and report it."""
     plan = load_flags.plan_from(args)
     address.host_and_port(plan.url)
-    engine.check(plan)
+    with plan_words.typed(plan, args):
+        engine.check(plan)
     ray_flags.check(args)
     load_run.check(args)
     plan = address.settled(plan, allowed=args.yes)
     if args.ray:
         return _from_cluster(plan, args)
-    running = engine.start(plan)
+    with plan_words.typed(plan, args):
+        running = engine.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
     here = reach.is_this_machine(reach.first_hops(plan))

@@ -67,7 +67,10 @@ def _add(group: argparse._ArgumentGroup, flag: Flag) -> None:
 
 
 def plan_from(args: argparse.Namespace) -> LoadPlan:
-    """The plan that the parsed flags ask for; InputError where they exclude each other."""
+    """The plan that the parsed flags ask for; InputError where they exclude each other.
+
+    The flags hold afterwards in which `request_lines` of a file its requests stand (None without one).
+    """
     given = vars(args)
     tree: Tree = {"request": {}, "expect": {}, "sent": {}, "route": {}, "load": {}, "stop": {}, "tls": {}}
     for _, flags in GROUPS:
@@ -76,6 +79,7 @@ def plan_from(args: argparse.Namespace) -> LoadPlan:
                 _put(tree, flag.into, given[flag.dest])
     tree["url"] = full_url(args.url)
     tree |= _requests(tree.pop("request"), tree.pop("expect"), tree.pop("sent"), tree["url"])
+    args.request_lines = tree.pop("lines", None)
     tree |= _route(tree.pop("route"), tree["url"], through_proxy="proxy" in tree)
     _check_sources(tree.get("source_addresses", ()))
     tree["tls"] = _tls(tree["tls"], tree["url"], [flag for flag in TLS if flag.dest in given])
@@ -118,8 +122,9 @@ def _requests(request: Tree, expect: Tree, sent: Tree, url: str) -> Tree:
             raise InputError("--requests names the paths itself", "leave the path out of the URL")
         from assay.cli import load_requests
 
-        found = load_requests.read(sent["file"], common, templated="templated" in request)
-        return {"requests": found.requests, "request_order": found.order(sent.get("order"))}
+        found = load_requests.read(sent["file"], common, templated="templated" in request, url=url)
+        order = found.order(sent.get("order"))
+        return {"requests": found.requests, "request_order": order, "lines": found.lines}
     if "order" in sent:
         raise InputError("--order needs several requests", "add --requests FILE")
     bodies = {"body": "--body", "body_file": "--body-file", "form": "--form"}
@@ -259,7 +264,8 @@ def _usual_connections(tree: Tree) -> int:
         return DEFAULT_CONNECTIONS
     each = tree.get("streams", 1) * tree.get("pipeline", 1)
     used = math.ceil(tree["stop"]["count"] / each)
-    return max(min(DEFAULT_CONNECTIONS, used), tree.get("threads", 1), len(tree.get("cpus", ())))
+    threads: int = max(tree.get("threads", 1), len(tree.get("cpus", ())))
+    return max(min(DEFAULT_CONNECTIONS, used), threads)
 
 
 def _stop(stop: Tree, load: Tree) -> Tree:

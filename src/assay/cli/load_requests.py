@@ -1,21 +1,28 @@
-"""`--requests FILE`: several requests, one line of JSON each.
+"""`--requests FILE`: several requests, one a line: JSON, or a plain path or URL, with a method or without.
 
     {"path": "/", "weight": 9}
     {"method": "POST", "path": "/users", "json": {"name": "ada"}, "expect": {"status": 201}}
+    /about
+    DELETE http://127.0.0.1:8080/users/7
 
-Empty lines are left out. What a line does not say (headers, expectation) the flags say.
+Empty lines and those that begin with # are left out.
+What a line does not say (headers, expectation) the flags say.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
 
 import msgspec
 
 from assay.cli import words
+from assay.cli.address import host_and_port, target_of
 from assay.errors import InputError, reason_of
 
 Tree: TypeAlias = dict[str, Any]
@@ -47,12 +54,13 @@ class RequestLine(msgspec.Struct, forbid_unknown_fields=True):
     expect: ExpectLine | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Found:
-    """The requests of a file, as the plan wants them, and whether they are weighted."""
+    """The requests of a file, as the plan wants them, whether they are weighted, and the line of each."""
 
     requests: list[Tree]
     weighted: bool
+    lines: list[int]
 
     def order(self, asked: str | None) -> str:
         """The plan's order. Drawing evenly takes the weights away."""
@@ -63,28 +71,62 @@ class Found:
         return "sequential" if asked == "sequential" else "random"
 
 
-def read(path: str, common: Tree, *, templated: bool) -> Found:
-    """Read the file; InputError names the line. `common` is what the flags say of every request."""
+def read(path: str, common: Tree, *, templated: bool, url: str = "") -> Found:
+    """Read the file ("-": standard input); InputError names the line. `common` is what the flags say of every
+    request, `url` the server's, which URLs of the file have to be of."""
     decoder = msgspec.json.Decoder(RequestLine)
-    requests, weighted = [], False
-    try:
-        lines = Path(path).read_bytes().splitlines()
-    except OSError as problem:
-        raise InputError(f"{path}: {reason_of(problem)}") from None
-    for number, text in enumerate(lines, 1):
-        if not text.strip():
+    found = Found([], weighted=False, lines=[])
+    for number, text in enumerate(_lines(path), 1):
+        text = text.strip()
+        if not text or text.startswith(b"#"):
             continue
         try:
-            line = decoder.decode(text)
-            request = _request(line, common, Path(path).parent)
+            line = decoder.decode(text) if text.startswith((b"{", b"[")) else _plain(text)
+            line.path = _target(line.path, url)
+            request = _request(line, common, Path.cwd() if path == "-" else Path(path).parent)
         except (msgspec.DecodeError, ValueError, argparse.ArgumentTypeError) as problem:
-            raise InputError(f"{path}, line {number}: {problem}", 'write it like {"path": "/a"}') from None
-        weighted |= line.weight is not None
+            raise InputError(
+                f"{_named(path)}, line {number}: {problem}", 'write it like /a or {"path": "/a"}'
+            ) from None
+        found.weighted |= line.weight is not None
         request["templated"] = templated if line.template is None else line.template
-        requests.append(request)
-    if not requests:
-        raise InputError(f"{path} holds no request", 'write lines like {"path": "/a"}')
-    return Found(requests, weighted)
+        found.requests.append(request)
+        found.lines.append(number)
+    if not found.requests:
+        raise InputError(f"{_named(path)} holds no request", 'write lines like /a or {"path": "/a"}')
+    return found
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        return (sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()).splitlines()
+    except OSError as problem:
+        raise InputError(f"{_named(path)}: {reason_of(problem)}") from None
+
+
+def _named(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def _plain(text: bytes) -> RequestLine:
+    """A line that is a path or a URL, after a method where it has two words."""
+    said = text.decode().split()
+    if len(said) > 2 or not re.match(r"/|\*$|https?://", said[-1]):
+        raise ValueError("it is neither JSON nor a path or a URL")
+    return RequestLine(path=said[-1], method=said[0] if len(said) == 2 else None)
+
+
+def _target(path: str, url: str) -> str:
+    """The target that a line's path or URL means; a path may be written without its first slash."""
+    if not re.match(r"https?://", path):
+        return path if path.startswith(("/", "*")) else f"/{path}"
+    if url and _server(path) != _server(url):
+        raise ValueError(f"{path} is of another server than {url}, and a load has one")
+    return target_of(path)
+
+
+def _server(url: str) -> tuple[str, str, int]:
+    return urlsplit(url).scheme.lower(), *host_and_port(url)
 
 
 def _request(line: RequestLine, common: Tree, folder: Path) -> Tree:

@@ -82,8 +82,9 @@ WHAT = (
          "ask for a coded body: gzip, br, …"),
     Flag(("--template",), "request.templated", None, "",
          "replace {counter}, {random:1-100} and {uuid} in path, headers and body, each time anew"),
-    Flag(("--requests",), "sent.file", words.readable_file, "FILE",
-         'several requests, a line of JSON each: {"path": "/a", "weight": 3, …}'),
+    Flag(("--requests",), "sent.file", load_words.requests_file, "FILE",
+         'several requests, a line each: {"path": "/a", "weight": 3, …}, or a path or URL; '
+         "- is standard input"),
     Flag(("--order",), "sent.order", str, "{sequential,weighted,random}",
          "their order: as in the file, each as often in a row as its weight says; drawn by weight; "
          "drawn evenly [weighted where the file has weights, else sequential]"),

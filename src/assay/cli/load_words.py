@@ -111,3 +111,8 @@ def _is_ip(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def requests_file(word: str) -> str:
+    """The path of a file that can be read, or "-" for standard input."""
+    return word if word == "-" else readable_file(word)
