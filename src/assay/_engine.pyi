@@ -54,6 +54,9 @@ class Run:
     def logged_answers(self) -> list[bytes]:
         """Give the heads of logged answers, each with what of the body was read together with it."""
 
+    def tls_bytes(self) -> tuple[int, int] | None:
+        """What a run that has ended read and wrote below TLS."""
+
     def session(self) -> tuple[str, str, str, bytes] | None:
         """Give version, cipher suite, group and certificate of the first logged TLS session."""
 

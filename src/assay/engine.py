@@ -162,9 +162,16 @@ class EngineRun:
     def session(self) -> tuple[str, str, str, bytes] | None:
         """Give version, cipher suite, key exchange group and certificate of the first TLS session.
 
-        None where requests are not logged, or no TLS is spoken.
+        None before there is one, and where no TLS is spoken.
         """
         return self._run.session()
+
+    def tls_bytes(self) -> tuple[int, int] | None:
+        """Give the bytes read and written below TLS since the start, once the run has ended.
+
+        Handshakes and what records add are in them. None where no TLS over TCP is spoken.
+        """
+        return self._run.tls_bytes()
 
     def result(self) -> Measurement:
         """Wait for the end and give the measurement.

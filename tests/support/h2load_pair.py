@@ -48,6 +48,7 @@ def both(
     url: str = "http://127.0.0.1:PORT/",
     tls: ssl.SSLContext | None = None,
     http2_port: int | None = None,
+    strict: bool = False,
 ) -> tuple[Told, Told]:
     """Run h2load, then ours; each on a server of its own, or on that of HTTP/2 at a port.
 
@@ -57,5 +58,6 @@ def both(
     for program in (("h2load",), ASSAY):
         with recording(make(), tls=tls) as wire:
             command = (*program, *words, *url.split())
-            told.append(Told(*tool_pair.ran(command, http2_port or wire.port, PATIENCE_S), wire))
+            ended = tool_pair.ran(command, http2_port or wire.port, PATIENCE_S, strict=strict)
+            told.append(Told(*ended, wire))
     return told[0], told[1]

@@ -176,7 +176,12 @@ impl Run {
         answers.iter().map(|text| PyBytes::new(py, text)).collect()
     }
 
-    /// Version, cipher suite, key exchange group and certificate of the first logged session.
+    /// What a run that has ended read and wrote below TLS.
+    fn tls_bytes(&self) -> Option<(u64, u64)> {
+        self.0.tls_bytes()
+    }
+
+    /// Version, cipher suite, key exchange group and certificate of the first session.
     fn session<'py>(&self, py: Python<'py>) -> Option<SessionParts<'py>> {
         let session = self.0.session()?;
         let certificate = PyBytes::new(py, &session.certificate);

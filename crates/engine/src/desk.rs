@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::protocol::template::Variables;
 use crate::protocol::{Fault, Heads};
 use crate::record::ledger::Ledger;
-use crate::record::{Failure, Log};
+use crate::record::{Failure, Log, Session};
 use crate::supply::{Supplied, Supply};
 
 const SMALL_BODY_BYTES: usize = 1024;
@@ -25,6 +25,7 @@ pub(crate) struct Desk {
     until_check: u64,
     pub(crate) variables: Variables,
     pub(crate) scratch: Vec<u8>,
+    has_session: bool,
     /// Where single requests are written down, if they are.
     pub(crate) log: Option<Box<Log>>,
     /// Who makes the requests, where the plan does not.
@@ -47,8 +48,20 @@ impl Desk {
             until_check: 0,
             variables,
             scratch: Vec::new(),
+            has_session: false,
             log: log.map(Box::new),
             supply: supply.map(|supply| Box::new(Supplied::new(supply))),
+        }
+    }
+
+    /// Tells what the first session of TLS agreed on, as soon as it is there.
+    #[inline]
+    pub(crate) fn note_session(&mut self, session: impl FnOnce() -> Option<Session>) {
+        if !self.has_session
+            && let Some(session) = session()
+        {
+            self.has_session = true;
+            self.ledger.notes().session = Some(session);
         }
     }
 

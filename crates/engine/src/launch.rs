@@ -61,6 +61,7 @@ pub(crate) fn tls(plan: &LoadPlan, target: &Target) -> Result<Connect<TlsStream>
         config: Arc::clone(&config),
         server_name: server_name.clone(),
         quic: quic.clone(),
+        carried: Arc::default(),
     }))
 }
 

@@ -124,6 +124,9 @@ pub enum RequestOrder {
     Sequential,
     /// Drawn by weight.
     Random,
+    /// Each connection sends them one after the other, from the first on: it is a client of its own,
+    /// with its part of a count. Starts that have times of their own go to all connections in turn.
+    PerConnection,
 }
 
 /// The version the requests claim.

@@ -324,7 +324,7 @@ pub(crate) struct Picker {
 impl Picker {
     pub(crate) fn new(program: &Program, seed: u64) -> Self {
         let random = match program.order {
-            RequestOrder::Sequential => None,
+            RequestOrder::Sequential | RequestOrder::PerConnection => None,
             RequestOrder::Random => Some(fastrand::Rng::with_seed(seed)),
         };
         Self {
@@ -364,5 +364,10 @@ impl Picker {
             }
         };
         index as u32
+    }
+    /// The index of the template that comes at this place of a walk through all of them.
+    pub(crate) fn at(&self, step: u64) -> u32 {
+        let all = self.weight_ends[self.weight_ends.len() - 1];
+        self.weight_ends.partition_point(|end| *end <= step % all) as u32
     }
 }

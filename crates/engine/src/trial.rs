@@ -181,11 +181,21 @@ impl Run {
         self.ledgers.iter().filter_map(of).flatten().collect()
     }
 
-    /// What the first logged session of TLS agreed on.
+    /// What the first session of TLS agreed on, as soon as there is one.
     #[must_use]
     pub fn session(&self) -> Option<Session> {
-        let of = |ledger: &Arc<Ledger>| ledger.notes().log.as_ref()?.session.clone();
+        let of = |ledger: &Arc<Ledger>| ledger.notes().session.clone();
         self.ledgers.iter().find_map(of)
+    }
+
+    /// What a run that has ended read and wrote below TLS, from its start on: handshakes and records'
+    /// own bytes with it. None where no TLS over TCP was spoken.
+    #[must_use]
+    pub fn tls_bytes(&self) -> Option<(u64, u64)> {
+        let of = |ledger: &Arc<Ledger>| ledger.notes().tls_bytes;
+        let all: Vec<_> = self.ledgers.iter().filter_map(of).collect();
+        let sum = |of: fn(&(u64, u64)) -> u64| all.iter().map(of).sum();
+        (!all.is_empty()).then(|| (sum(|(read, _)| *read), sum(|(_, written)| *written)))
     }
 
     /// The end of the measured phase, once all workers have ended.

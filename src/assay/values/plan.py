@@ -194,6 +194,8 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     the run (without TLS: "1"). A connection of HTTP/2 or HTTP/3 carries `streams` requests at once, each of
     which begins as a completion or an arrival says: it has as many places as HTTP/1 has connections.
     `tls.alpn` is what HTTP/1 offers.
+    With the order "per_connection" each connection is a client of its own: it sends the requests from the
+    first on, has its part of a count, and takes its turn where starts have times of their own.
     An open loop warms up at the rate its first stage begins with; its stages begin with the
     measured phase, and the last rate holds until the stop. Its rates are of requests: with `pipeline`,
     so many start together, as much less often.
@@ -215,7 +217,7 @@ class LoadPlan(Value, frozen=True, kw_only=True):
 
     url: str
     requests: tuple[Request, ...] = (Request(),)
-    request_order: Literal["sequential", "random"] = "sequential"
+    request_order: Literal["sequential", "random", "per_connection"] = "sequential"
     load: Closed | Open
     stop: StopAfter | StopAtCount
     warmup_max_ns: int = 0

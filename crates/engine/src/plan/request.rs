@@ -2,6 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::validate::{Checked, ensure};
+use super::{LoadPlan, RequestOrder, Stop};
+
+impl LoadPlan {
+    pub(super) fn validate_order(&self) -> Checked {
+        let is_dealt = self.request_order == RequestOrder::PerConnection
+            && matches!(self.stop, Stop::AtCount { .. });
+        ensure(
+            !is_dealt || self.warmup_max_ns == 0,
+            "request_order",
+            "per_connection deals a count to connections without a warm-up before it",
+        )
+    }
+}
+
 /// What the decoded body of a right answer is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]

@@ -46,6 +46,7 @@ impl LoadPlan {
             "requests",
             "at least one must have a weight above 0",
         )?;
+        self.validate_order()?;
         self.validate_load()?;
         self.validate_times()?;
         self.validate_connections()?;

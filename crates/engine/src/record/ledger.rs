@@ -7,7 +7,7 @@ use super::counter::Counter;
 use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::http3::Http3Counts;
-use super::log::Log;
+use super::log::{Log, Session};
 use super::streams::{StreamCounts, StreamNotes, count_named};
 
 const STATUSES: usize = 1000;
@@ -80,6 +80,10 @@ pub(crate) struct Notes {
     pub(crate) encodings: Vec<String>,
     /// Handshakes by what was agreed on.
     pub(crate) agreements: BTreeMap<String, u64>,
+    /// What the worker's first session of TLS agreed on.
+    pub(crate) session: Option<Session>,
+    /// Bytes that TLS read and wrote, once the worker has ended.
+    pub(crate) tls_bytes: Option<(u64, u64)>,
     /// The worker's log of requests, once it has ended.
     pub(crate) log: Option<Box<Log>>,
     /// The worker's parts of the slices, where its lanes take turns.

@@ -70,7 +70,6 @@ pub(crate) struct Log {
     /// Heads of answers, each with what of the body was read together with it.
     pub(crate) answers: Vec<Vec<u8>>,
     most_answers: usize,
-    pub(crate) session: Option<Session>,
 }
 
 impl Log {
@@ -86,7 +85,6 @@ impl Log {
             entries: Vec::with_capacity(count),
             answers: Vec::new(),
             most_answers,
-            session: None,
         })
     }
 

@@ -16,6 +16,7 @@ pub(crate) mod streams;
 pub(crate) mod summary;
 pub(crate) mod woven;
 
+pub(crate) use counter::Counter;
 pub use failure::{Failure, Origin, example};
 pub use histogram::Histogram;
 pub use http2::Http2;

@@ -43,6 +43,12 @@ pub(crate) trait Transport: Sized {
         None
     }
 
+    /// What all connections read and wrote below TLS, handshakes and records' own bytes with it;
+    /// None where there is no TLS over TCP.
+    fn tls_bytes(_connector: &Self::Connector) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Begins to connect; does not block.
     fn open(connector: &mut Self::Connector, slot: usize) -> io::Result<Self>;
 

@@ -15,7 +15,7 @@ use rustls::{
 use super::{Plain, PlainConnector, Progress, QuicConnector, Transport};
 use crate::error::{PlanError, RunError};
 use crate::plan::{Http, Tls, TlsVersion};
-use crate::record::Session;
+use crate::record::{Counter, Session};
 use crate::target::Target;
 
 /// HTTP/2's name in ALPN (RFC 9113, 3.3).
@@ -32,8 +32,16 @@ mod suites;
 pub(crate) struct TlsStream {
     plain: Plain,
     session: Box<ClientConnection>,
+    carried: Arc<Carried>,
     /// The last read from the socket emptied it.
     is_drained: bool,
+}
+
+/// Bytes that went over the sockets of one worker.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    read: Counter,
+    written: Counter,
 }
 
 /// Opens sockets and begins sessions on them.
@@ -44,6 +52,7 @@ pub(crate) struct TlsConnector {
     pub(crate) server_name: ServerName<'static>,
     /// The same for QUIC, where HTTP/3 is what is spoken.
     pub(crate) quic: Option<quinn_proto::ClientConfig>,
+    pub(crate) carried: Arc<Carried>,
 }
 
 /// A fault of the handshake or of a record, for [`crate::record::Failure::of_io`].
@@ -54,6 +63,7 @@ fn fault(error: rustls::Error) -> io::Error {
 /// Reads from the socket and notices when that emptied it.
 struct Tap<'a> {
     plain: &'a mut Plain,
+    carried: &'a Carried,
     is_drained: &'a mut bool,
     ends: bool,
 }
@@ -61,6 +71,7 @@ struct Tap<'a> {
 impl Read for Tap<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.plain.read(buffer, self.ends)?;
+        self.carried.read.add(read as u64);
         *self.is_drained = read < buffer.len() && !self.ends;
         Ok(read)
     }
@@ -68,7 +79,9 @@ impl Read for Tap<'_> {
 
 impl Write for Tap<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.plain.write(bytes)
+        let written = self.plain.write(bytes)?;
+        self.carried.written.add(written as u64);
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -81,6 +94,7 @@ impl TlsStream {
     fn fill(&mut self, ends: bool) -> io::Result<bool> {
         let mut tap = Tap {
             plain: &mut self.plain,
+            carried: &self.carried,
             is_drained: &mut self.is_drained,
             ends,
         };
@@ -139,6 +153,16 @@ impl Transport for TlsStream {
         })
     }
 
+    fn tls_bytes(connector: &TlsConnector) -> Option<(u64, u64)> {
+        let is_used = connector.quic.is_none();
+        is_used.then(|| {
+            (
+                connector.carried.read.get(),
+                connector.carried.written.get(),
+            )
+        })
+    }
+
     fn open(connector: &mut TlsConnector, slot: usize) -> io::Result<Self> {
         let config = Arc::clone(&connector.config);
         let session =
@@ -146,6 +170,7 @@ impl Transport for TlsStream {
         Ok(Self {
             plain: Plain::open(&mut connector.plain, slot)?,
             session: Box::new(session),
+            carried: Arc::clone(&connector.carried),
             is_drained: false,
         })
     }
@@ -223,6 +248,7 @@ impl Transport for TlsStream {
     fn flush(&mut self) -> io::Result<()> {
         let mut tap = Tap {
             plain: &mut self.plain,
+            carried: &self.carried,
             is_drained: &mut self.is_drained,
             ends: false,
         };

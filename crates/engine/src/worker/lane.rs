@@ -7,11 +7,13 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
+use super::clients::Clients;
 use super::turnbook::Turnbook;
 use crate::connection::{Connection, Stage};
+use crate::control::Control;
 use crate::desk::Desk;
 
-use crate::plan::{Load, Stop};
+use crate::plan::{Load, RequestOrder, Stop};
 use crate::program::{Picker, Program};
 use crate::schedule::{Schedule, Share};
 use crate::streams::{Quic, State, Wires};
@@ -52,6 +54,8 @@ pub(crate) struct Lane<T: Transport> {
     /// Those of HTTP/2 or HTTP/3, where it speaks one of them.
     pub(super) streams: Option<Box<Wires<T>>>,
     pub(super) picker: Picker,
+    /// Where connections are clients of their own.
+    clients: Option<Box<Clients>>,
     pub(super) schedule: Schedule,
     /// Open connections that carry nothing. A connection closed meanwhile stays until its turn.
     pub(super) idle: VecDeque<u32>,
@@ -108,6 +112,8 @@ impl<T: Transport> Lane<T> {
             connections: (0..of_http1).map(|_| Connection::new()).collect(),
             streams,
             picker: Picker::new(&program, seed),
+            clients: (program.order == RequestOrder::PerConnection)
+                .then(|| Box::new(Clients::new(&assignment))),
             schedule: Schedule::warm_up(
                 &assignment.load,
                 assignment.share(program.pipeline),
@@ -140,6 +146,41 @@ impl<T: Transport> Lane<T> {
     #[inline]
     pub(super) fn has_room(&self) -> bool {
         !(self.idle.is_empty() && self.vacant.is_empty())
+    }
+
+    /// The same, once places whose clients have nothing left are out of the way.
+    #[inline]
+    pub(super) fn finds_room(&mut self) -> bool {
+        if self.clients.is_some() {
+            while self.idle.front().is_some_and(|&slot| self.left(slot) == 0) {
+                self.idle.pop_front();
+            }
+            while self.vacant.last().is_some_and(|&slot| self.left(slot) == 0) {
+                self.vacant.pop();
+            }
+        }
+        self.has_room()
+    }
+
+    /// The client whose place it is: the number of the connection.
+    fn client(&self, slot: u32) -> u32 {
+        let of = |wires: &Wires<T>| wires.seats[slot as usize].wire;
+        self.streams.as_deref().map_or(slot, of)
+    }
+
+    fn left(&self, slot: u32) -> u64 {
+        let client = self.client(slot);
+        self.clients
+            .as_ref()
+            .map_or(u64::MAX, |clients| clients.left(client))
+    }
+
+    /// More requests that may start, of the count that all workers share or of this worker's clients.
+    pub(super) fn refill(&mut self, control: &Control) -> u64 {
+        match &mut self.clients {
+            Some(clients) => clients.hand_out(),
+            None => control.reserve(u64::from(self.program.pipeline)),
+        }
     }
 
     /// When the next request should start, where it has a time of its own and could.
@@ -177,6 +218,9 @@ impl<T: Transport> Lane<T> {
     /// A place that carries nothing, the template of the next requests, and how many they are.
     #[inline]
     fn take_place(&mut self) -> (u32, u32, u32) {
+        if self.clients.is_some() {
+            return self.take_client();
+        }
         let count = u64::from(self.program.pipeline).min(self.quota) as u32;
         self.quota -= u64::from(count);
         self.desk.ledger.totals.started.add(u64::from(count));
@@ -186,6 +230,22 @@ impl<T: Transport> Lane<T> {
             None => self.vacant.pop().expect("the caller saw one of the two"),
         };
         (slot, template, count)
+    }
+
+    /// The same where connections are clients: those that are not open first, so that all are used.
+    fn take_client(&mut self) -> (u32, u32, u32) {
+        let slot = self.vacant.pop().or_else(|| self.idle.pop_front());
+        let slot = slot.expect("the caller saw one of the two");
+        let client = self.client(slot);
+        let most = u64::from(self.program.pipeline).min(self.quota);
+        let count = most.min(self.left(slot));
+        self.quota -= count;
+        self.desk.ledger.totals.started.add(count);
+        let step = self
+            .clients
+            .as_mut()
+            .map_or(0, |clients| clients.begin(client, count));
+        (slot, self.picker.at(step), count as u32)
     }
 
     /// The same for HTTP/2 and HTTP/3: gives the next request to a seat, and says on which connection it waits.
@@ -282,7 +342,9 @@ impl<T: Transport> Lane<T> {
             ledger.ended_ns.set(end_ns);
             ledger.notes().encodings = self.desk.heads.encodings().to_vec();
         }
-        self.desk.ledger.notes().log = self.desk.log.take();
+        let mut notes = self.desk.ledger.notes();
+        notes.log = self.desk.log.take();
+        notes.tls_bytes = T::tls_bytes(&self.connector);
     }
 
     /// Does nothing more until the end. What its connections carry stays unanswered.

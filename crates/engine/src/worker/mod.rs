@@ -20,6 +20,7 @@
 //! what the loop spent on the connections before it in the same turn, which is honest: so much later
 //! did this client see the answer.
 
+mod clients;
 mod ending;
 mod failing;
 mod lane;

@@ -129,9 +129,7 @@ impl<T: Transport> Worker<T> {
         };
         let desk = &mut self.lane.desk;
         desk.ledger.note_quic(http3.agreement());
-        if let Some(log) = &mut desk.log {
-            log.session = log.session.take().or_else(|| Some(http3.session()));
-        }
+        desk.note_session(|| Some(http3.session()));
         let connect_time_ns = self.now_ns.saturating_sub(wire.since_ns);
         wire.greet(self.now_ns);
         wire.failures = 0;

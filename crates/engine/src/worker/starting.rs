@@ -29,7 +29,7 @@ impl<T: Transport> Worker<T> {
                     return;
                 }
             }
-            if !self.lane.has_room() {
+            if !self.lane.finds_room() {
                 return;
             }
             self.now_ns = self.clock.now_ns();
@@ -44,7 +44,7 @@ impl<T: Transport> Worker<T> {
 
     pub(super) fn refill(&mut self) -> u64 {
         match self.phase.is_measuring {
-            true => self.control.reserve(u64::from(self.lane.program.pipeline)),
+            true => self.lane.refill(&self.control),
             false => 0,
         }
     }
@@ -188,10 +188,8 @@ impl<T: Transport> Worker<T> {
     fn ready(&mut self, slot: u32) {
         let connection = &mut self.lane.connections[slot as usize];
         let agreement = connection.transport.as_ref().and_then(T::agreement);
-        if let Some(log) = &mut self.lane.desk.log {
-            let session = || connection.transport.as_ref().and_then(T::session);
-            log.session = log.session.take().or_else(session);
-        }
+        let session = || connection.transport.as_ref().and_then(T::session);
+        self.lane.desk.note_session(session);
         if let Some(agreement) = agreement {
             // A handshake may pass within one event, where the peer is quick or this thread was not.
             self.now_ns = self.clock.now_ns();

@@ -33,7 +33,7 @@ impl<T: Transport> Worker<T> {
                     break;
                 }
             }
-            if !self.lane.has_room() {
+            if !self.lane.finds_room() {
                 break;
             }
             let due_ns = self.lane.schedule.due(self.now_ns);
@@ -241,12 +241,10 @@ impl<T: Transport> Worker<T> {
             let handshake_time_ns = self.now_ns.saturating_sub(since_ns);
             desk.ledger.note_handshake(handshake_time_ns, agreement);
         }
+        desk.note_session(|| transport.session());
         if T::SHAKES_HANDS && transport.protocol() != Some(HTTP2) {
             let broken = Broken::new(Failure::WrongProtocol, NOT_PICKED);
             return self.break_wire(number, broken);
-        }
-        if let Some(log) = &mut desk.log {
-            log.session = log.session.take().or_else(|| transport.session());
         }
         wire.greet(self.now_ns);
         for &seat in &wire.waiting {

@@ -27,7 +27,7 @@ impl<T: Transport> Worker<T> {
             return true;
         }
         if self.has_none_left() {
-            self.lane.quota = self.control.reserve(u64::from(self.lane.program.pipeline));
+            self.lane.quota = self.lane.refill(&self.control);
             if self.lane.quota == 0 {
                 self.end(now_ns, false);
                 return true;

@@ -85,7 +85,7 @@ def _log(flags: Flags) -> TextIO:
 
 
 def _test(flags: Flags, manners: front.Manners, log: TextIO | None) -> int:
-    load = plan(flags)
+    load = plan(flags, manners.strict)
     progress = Progress(flags)
 
     def start(load: LoadPlan) -> EngineRun:

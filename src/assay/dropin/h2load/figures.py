@@ -9,7 +9,10 @@ from assay.dropin.h2load.flags import Flags
 from assay.dropin.tally import tally_us
 from assay.values.measurement import Histogram, Measurement
 
-_NEVER_SENT = ("connect_refused", "connect_timeout", "unreachable", "tls_error", "no_descriptors", "no_ports")
+_NEVER_SENT = (
+    "connect_refused", "connect_timeout", "unreachable", "tls_error", "no_descriptors", "no_ports",
+    "wrong_protocol",
+)  # fmt: skip
 _TIMEOUTS = ("timeout", "connect_timeout")
 
 
@@ -81,7 +84,7 @@ def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
         bytes_read=measured.bytes_read,
         head_bytes=max(0, measured.bytes_read - measured.body_bytes),
         # How long heads were before HTTP/2 and HTTP/3 shortened them is not kept.
-        saved="-" if measured.http2 or measured.http3 else "0.00%",
+        saved="-" if done and (measured.http2 or measured.http3) else "0.00%",
         body_bytes=measured.body_bytes,
         request_time=_row(times),
         connect_time=_row(measured.connect_time),
@@ -98,14 +101,17 @@ def _classes(statuses: dict[int, int]) -> tuple[int, int, int, int]:
 
 
 def _row(times: Histogram) -> Row:
-    mean_us, deviation_us = times.mean_ns / 1e3, times.stdev_ns / 1e3
+    # Of the sample, as h2load has it.
+    count = times.count
+    mean_us = times.mean_ns / 1e3
+    deviation_us = times.stdev_ns / 1e3 * (math.sqrt(count / (count - 1)) if count > 1 else 0.0)
     # Times are kept in whole µs: one that the mean lies in is near it.
     near = tally_us(times).share_within(math.floor(mean_us - deviation_us), math.ceil(mean_us + deviation_us))
     return Row(
         low=times.min_ns / 1e9,
         high=times.max_ns / 1e9,
         mean=times.mean_ns / 1e9,
-        deviation=times.stdev_ns / 1e9,
+        deviation=deviation_us / 1e6,
         near=0.0 if math.isnan(near) else near * 100,
     )
 

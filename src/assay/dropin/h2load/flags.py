@@ -222,8 +222,8 @@ def _checked(given: _Given) -> Flags:
     warnings = tuple(_numbers_fit(counts))
     if "r" in counts:
         raise Ended(f"h2load: -r: {_NEVER['r']}")
-    if "d" in texts and not os.access(texts["d"], os.R_OK):
-        raise Ended(f"-d: Could not open file {texts['d']}")
+    if "d" in texts:
+        _check_body(texts["d"])
     if "qlog-file-base" in texts and texts.get("npn-list", "").split(",")[0] not in _OVER_QUIC:
         warnings += ("Warning: --qlog-file-base: only effective in quic, ignoring.",)
     flags = Flags(
@@ -250,6 +250,14 @@ def _checked(given: _Given) -> Flags:
     return flags
 
 
+def _check_body(path: str) -> None:
+    """Refuse what h2load cannot map into its memory: what is empty, and what is no plain file."""
+    if not os.access(path, os.R_OK):
+        raise Ended(f"-d: Could not open file {path}")
+    if not Path(path).is_file() or Path(path).stat().st_size == 0:
+        raise Ended(f"-d: Could not mmap file {path}")
+
+
 def _refuse(flags: Flags, given: Mapping[str, object]) -> None:
     """Refuse protocols that are not spoken, and what of HTTP/2 cannot be chosen."""
     if not flags.protocols:
@@ -258,6 +266,10 @@ def _refuse(flags: Flags, given: Mapping[str, object]) -> None:
         _refuse_over_quic(flags, given)
     if flags.protocols == ("http/1.1",):
         return
+    for name, _ in flags.headers:
+        if name.startswith(":") and name not in (":method", ":authority", ":host"):
+            # h2load sends it beside its own, which servers refuse (RFC 9113, 8.3).
+            raise Ended(f"h2load: -H {name}: the URI says what is asked for; leave it out, or write --h1")
     for letter, usual in _DEFAULTS.items():
         if given.get(letter, usual) != usual:
             flag = f"{'-' if len(letter) == 1 else '--'}{letter}"

@@ -37,16 +37,22 @@ def rate_per_s(text: str) -> float | None:
     return rate if math.isfinite(rate) and 0 <= rate <= _MOST_PER_S else None
 
 
+def decimal(number: float) -> str:
+    """A number with two digits behind its point, of which half a hundredth goes up: "1.13" for 1.125."""
+    hundredths = math.floor(100 * number + 0.5)
+    return f"{hundredths // 100}.{hundredths % 100:02d}"
+
+
 def time(time_s: float) -> str:
     """A time: "963us", "3.38ms", "1.00s"."""
     if time_s >= 1:
-        return f"{time_s:.2f}s"
-    return f"{time_s * 1e3:.2f}ms" if time_s >= 1e-3 else f"{int(time_s * 1e6)}us"
+        return f"{decimal(time_s)}s"
+    return f"{decimal(time_s * 1e3)}ms" if time_s >= 1e-3 else f"{int(time_s * 1e6)}us"
 
 
 def octets(number: int) -> str:
     """Bytes without their "B": "765", "85.18K", "12.01M"."""
     for unit, scale in (("G", 1024**3), ("M", 1024**2), ("K", 1024)):
         if number >= scale:
-            return f"{number / scale:.2f}{unit}"
+            return f"{decimal(number / scale)}{unit}"
     return str(number)

@@ -8,25 +8,24 @@ from assay.dropin.h2load.numbers import NS_PER_S
 from assay.values.plan import Closed, Http, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
 
 LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
-_MOST_LOGGED = 1_000_000
-"""Requests that are logged for the sake of what TLS agreed on: 48 bytes each."""
 _OVERRIDES = {":method", ":scheme", ":authority", ":host", "user-agent"}
 
 
-def plan(flags: Flags) -> LoadPlan:
+def plan(flags: Flags, strict: bool) -> LoadPlan:
     """The load that the flags ask for.
 
     InputError where the host has no address, or is a machine of others without their leave. h2load waits as
-    long as it takes unless `-N` says otherwise; so does this, but for an hour at most. As many requests as
+    long as it takes unless `-N` says otherwise; so does this, but for an hour at most. Each connection
+    asks for the URIs from the first on, and for its part of `-n`. As many requests as
     `-m` says are under way on a connection, but over HTTP/1.1 with a body or at a rate one at a time.
     """
     timed = flags.duration_ns > 0
     over_one = flags.protocols == ("http/1.1",)
     one_at_a_time = flags.data is not None or flags.per_client_per_s > 0
-    over_tls = flags.where.scheme == "https" and flags.requests <= _MOST_LOGGED
     return LoadPlan(
-        url=f"{flags.where.scheme}://{flags.where.authority}",
-        requests=tuple(_request(flags, target) for target in flags.targets),
+        url=f"{flags.where.spoken}://{flags.where.authority}",
+        requests=tuple(_request(flags, target, strict) for target in flags.targets),
+        request_order="per_connection",
         load=_load(flags),
         stop=StopAfter(ns=flags.duration_ns) if timed else StopAtCount(count=flags.requests),
         warmup_max_ns=flags.warmup_ns if timed else 0,
@@ -37,7 +36,7 @@ def plan(flags: Flags) -> LoadPlan:
         streams=1 if over_one else flags.streams,
         addresses=(_address(flags),),
         tls=Tls(insecure=True, alpn=("http/1.1",)),
-        request_log="times" if not timed and (over_tls or flags.log_file) else "off",
+        request_log="times" if not timed and flags.log_file else "off",
     )
 
 
@@ -49,15 +48,19 @@ def _http(flags: Flags) -> Http:
     return "auto" if "http/1.1" in flags.protocols else "2"
 
 
-def _request(flags: Flags, target: str) -> Request:
-    """A request as h2load writes it: `Host` and `user-agent` first, the length of a body last."""
+def _request(flags: Flags, target: str, strict: bool) -> Request:
+    """A request as h2load writes it: `Host` and `user-agent` first, the length of a body last.
+
+    A `Host` of the user's takes the place of ours (RFC 9112, 3.2); h2load sends both.
+    """
     method = "GET" if flags.data is None else "POST"
     authority, agent = flags.where.authority, f"h2load nghttp2/{VERSION}"
     for name, value in flags.headers:
         method = value if name == ":method" else method
-        authority = value if name in (":authority", ":host") else authority
+        authority = value if name in (":authority", ":host", *(() if strict else ("host",))) else authority
         agent = value if name == "user-agent" else agent
-    added = tuple(field for field in flags.headers if field[0] not in _OVERRIDES and field[0][0] != ":")
+    ours = _OVERRIDES if strict else _OVERRIDES | {"host"}
+    added = tuple(field for field in flags.headers if field[0] not in ours and field[0][0] != ":")
     return Request(
         method=method,
         target=target,

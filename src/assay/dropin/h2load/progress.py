@@ -62,10 +62,16 @@ class Progress:
 
     def end(self, measured: Measurement) -> None:
         """Say what is left to say."""
+        if self._flags.socket and not measured.connections.opened:
+            # A unix socket fails at once, and h2load tells of each client.
+            for _ in range(self._flags.clients):
+                console.note("client could not connect to host")
         if measured.connections.opened:
             if self._flags.duration_ns:
                 self._begin_measuring()
-            if measured.handshakes or self._flags.where.scheme == "http":
+            if any(outcome.kind == "wrong_protocol" for outcome in measured.outcomes):
+                self._disagree()
+            elif measured.handshakes or self._flags.where.spoken == "http":
                 self._agree(measured)
         if self._flags.duration_ns:
             self._each(
@@ -98,14 +104,26 @@ class Progress:
         self._agreed = True
         is_two = len(protocols) > 1 and measured is not None and "2" in measured.http_versions
         protocol = "h2" if is_two else protocols[-1]
-        session = self._running.session() if self._running and self._flags.where.scheme == "https" else None
+        self._tell_session()
+        console.write(f"Application protocol: {protocol}")
+
+    def _disagree(self) -> None:
+        """Say of each client that the server picked none of the protocols."""
+        self._agreed = True
+        self._tell_session()
+        for _ in range(self._flags.clients):
+            console.write("No protocol negotiated. Fallback behaviour may be activated")
+            console.write("No supported protocol was negotiated. Supported protocols were:")
+            console.write("\n".join(self._flags.alpn))
+
+    def _tell_session(self) -> None:
+        session = self._running.session() if self._running else None
         if session is not None:
             from assay.dropin import openssl
 
             version, suite, group, _ = session
             console.write(f"TLS Protocol: {version.replace('TLS ', 'TLSv')}\nCipher: {openssl.cipher(suite)}")
             console.write(f"Server Temp Key: {_GROUPS.get(group, group)}")
-        console.write(f"Application protocol: {protocol}")
 
     def _advance(self, done: int) -> None:
         step = max(1, self._requests // _STEPS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from assay.dropin.h2load.figures import Figures, Row
-from assay.dropin.h2load.numbers import octets, time
+from assay.dropin.h2load.numbers import decimal, octets, time
 
 _UNKNOWN = "-"
 
@@ -24,7 +24,7 @@ def report(found: Figures) -> str:
     return "\n".join(
         (
             "",
-            f"finished in {time(found.time_s)}, {found.per_s:.2f} req/s, {octets(found.bytes_per_s)}B/s",
+            f"finished in {time(found.time_s)}, {decimal(found.per_s)} req/s, {octets(found.bytes_per_s)}B/s",
             f"requests: {found.total} total, {found.started} started, {found.done} done, "
             f"{found.succeeded} succeeded, {found.failed} failed, {found.errored} errored, "
             f"{found.timeouts} timeout",
@@ -34,7 +34,7 @@ def report(found: Figures) -> str:
             _row("time for request:", found.request_time, time),
             _row("time for connect:", found.connect_time, time),
             _row("time to 1st byte:", found.first_byte_time, time),
-            _row("req/s           :", found.rates, lambda rate: f"{rate:.2f}"),
+            _row("req/s           :", found.rates, decimal),
         )
     )
 
@@ -42,5 +42,5 @@ def report(found: Figures) -> str:
 def _row(name: str, row: Row, form: Callable[[float], str]) -> str:
     numbers = (row.low, row.high, row.mean, row.deviation)
     cells = "  ".join(f"{_UNKNOWN if number is None else form(number):>10}" for number in numbers)
-    near = f"{_UNKNOWN:>10}" if row.near is None else f"{row.near:>9.2f}%"
+    near = f"{_UNKNOWN:>10}" if row.near is None else f"{decimal(row.near):>9}%"
     return f"{name} {cells}{near}"

@@ -22,20 +22,25 @@ class Base:
     port: int
 
     @property
+    def spoken(self) -> str:
+        """The scheme of the load: to h2load all but https is without TLS."""
+        return "https" if self.scheme == "https" else "http"
+
+    @property
     def authority(self) -> str:
         """What `Host` says: with the port where it is not the scheme's."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == _PORTS.get(self.scheme, 0) else f"{host}:{self.port}"
 
 
 def base(text: str) -> Base | None:
     """Where a URI leads; None where it names no server that can be spoken to."""
     found = _URI.fullmatch(text)
-    if not found or not found["scheme"] or found["scheme"].lower() not in _PORTS:
+    if not found or not found["scheme"]:
         return None
     scheme = found["scheme"].lower()
-    port = int(found["port"]) if found["port"] else _PORTS[scheme]
-    return Base(scheme, found["host"].strip("[]"), port) if 0 < port <= _MAX_PORT else None
+    port = int(found["port"] or _PORTS.get(scheme, 0))
+    return Base(scheme, found["host"].strip("[]"), port) if port <= _MAX_PORT else None
 
 
 def target(text: str) -> str | None:

@@ -1,0 +1,55 @@
+//! [`Clients`]: connections that each send the plan's requests from the first on, and their part of a count.
+
+use super::Assignment;
+use crate::plan::Stop;
+
+/// A worker's clients. A client is a connection, whatever streams it carries and however often it is opened.
+pub(super) struct Clients {
+    /// Requests that each has begun.
+    begun: Vec<u64>,
+    /// What the worker may begin of a counted run, in all; None where nothing is counted.
+    count: Option<u64>,
+    is_handed_out: bool,
+}
+
+impl Clients {
+    pub(super) fn new(assignment: &Assignment) -> Self {
+        let workers = u64::from(assignment.workers);
+        let number = u64::from(assignment.number);
+        Self {
+            begun: vec![0; assignment.connections],
+            count: match assignment.stop {
+                Stop::After { .. } => None,
+                Stop::AtCount { count, .. } => {
+                    Some(count / workers + u64::from(number < count % workers))
+                }
+            },
+            is_handed_out: false,
+        }
+    }
+
+    /// How many requests a client has left.
+    pub(super) fn left(&self, client: u32) -> u64 {
+        let Some(count) = self.count else {
+            return u64::MAX;
+        };
+        let clients = self.begun.len() as u64;
+        let part = count / clients + u64::from(u64::from(client) < count % clients);
+        part.saturating_sub(self.begun[client as usize])
+    }
+
+    /// Begins requests of a client; how many it had begun before.
+    pub(super) fn begin(&mut self, client: u32, count: u64) -> u64 {
+        let before = self.begun[client as usize];
+        self.begun[client as usize] += count;
+        before
+    }
+
+    /// All that the worker may begin, once; then 0.
+    pub(super) fn hand_out(&mut self) -> u64 {
+        match std::mem::replace(&mut self.is_handed_out, true) {
+            false => self.count.unwrap_or(u64::MAX),
+            true => 0,
+        }
+    }
+}
