@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +17,10 @@ import pytest
 # A suite started in the background of a shell inherits an ignored Ctrl-C, and so would every program
 # that the tests interrupt: they would wait for its end in vain.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What Assay keeps of its user is not touched by tests, and the other way round.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-of-tests-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 if TYPE_CHECKING:
     from three_hosts import Cluster

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from assay import _engine
+from assay import _engine, vault
+from assay.credentials import without_secrets
 from assay.errors import EnvironmentLacks, InputError
 from assay.values.measurement import Measurement, Snapshot
 from assay.values.plan import LoadPlan
@@ -65,8 +66,9 @@ def version() -> str:
 
 
 def _encoded(plan: LoadPlan | WovenPlan) -> bytes:
+    """The plan as it is carried out: with its secrets, which nothing else holds."""
     try:
-        return _encode(plan)
+        return vault.revealed_json(_encode(plan))
     except UnicodeEncodeError:
         raise InputError("load plan: there is text in it that is not UTF-8") from None
 
@@ -180,11 +182,18 @@ class EngineRun:
         its books do not balance.
         """
         try:
-            return _decode_measurement(self._run.result())
+            return without_secrets(_decode_measurement(self._run.result()))
         except _engine.ScriptError as error:
             raise ScriptFailed(str(error)) from None
         except _engine.RunError as error:
             raise RuntimeError(str(error)) from None
+
+
+def turns_without_secrets(found: WovenMeasurement) -> WovenMeasurement:
+    """The measurement of lanes with tokens for secrets in what their servers said."""
+    replace = msgspec.structs.replace
+    lanes = (replace(lane, measurement=without_secrets(lane.measurement)) for lane in found.lanes)
+    return replace(found, lanes=tuple(lanes))
 
 
 class WovenRun:
@@ -245,9 +254,10 @@ class WovenRun:
         `RuntimeError` reports a defect of the engine: the books of a lane do not balance.
         """
         try:
-            return self._decode_measurement(self._run.result())
+            found = self._decode_measurement(self._run.result())
         except _engine.RunError as error:
             raise RuntimeError(str(error)) from None
+        return turns_without_secrets(found)
 
 
 class AgreedTurns:

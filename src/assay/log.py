@@ -13,21 +13,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import assay
-from assay import credentials
+from assay import credentials, state
 
 
 def write_defect(defect: Exception, words: Sequence[str]) -> Path | None:
     """Write the log and return its path; None where no folder can be written."""
     text = "\n".join(_lines(defect, words))
     name = f"defect-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.log"
-    for find_folder in (_state_folder, lambda: Path(tempfile.gettempdir())):
+    for find_folder in (state.folder, lambda: Path(tempfile.gettempdir())):
         try:
             folder = find_folder()
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / name
-            # "x" follows no link that others put into /tmp.
-            with path.open("x", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC  # follows no link of others in /tmp
+            with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
         except (OSError, RuntimeError):  # RuntimeError: there is no home folder
             continue
         return path
@@ -41,9 +41,3 @@ def _lines(defect: Exception, words: Sequence[str]) -> Iterator[str]:
     yield f"system: {platform.platform()}"
     yield ""
     yield credentials.without("".join(traceback.format_exception(defect)), words)
-
-
-def _state_folder() -> Path:
-    """Where logs go by the XDG base directory specification."""
-    home = os.environ.get("XDG_STATE_HOME")
-    return (Path(home) if home else Path.home() / ".local" / "state") / "assay"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 
@@ -80,14 +79,3 @@ def test_a_record_that_does_not_say_how_its_servers_are_had_is_not_gone_on_with(
     assert (ended.returncode, ended.stdout) == (2, "")
     assert len(ended.stderr.splitlines()) == 1
     assert "its record does not say how its servers are had; make a new run" in ended.stderr
-
-
-@pytest.mark.beside
-def test_a_password_in_a_command_is_not_kept_and_the_run_cannot_be_gone_on_with(tmp_path: Path) -> None:
-    words = [f"DB_PASSWORD=hunter2 {command(tmp_path)}", command(tmp_path), "--name", "a", "--name", "b"]
-    ended = assay(tmp_path, "versus", *words, *QUICK, "--budget", "3s", "--no-control")
-    assert ended.returncode in (0, 1), ended.stderr
-    [header, *_] = records(tmp_path)
-    design = header["design"]
-    assert isinstance(design, dict) and "hunter2" not in json.dumps(design["rivals"])
-    assert design["terms"] is None

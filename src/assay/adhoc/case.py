@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assay.credentials import shown
+from assay import vault
 from assay.errors import InputError
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.sut.build import Prepared
@@ -80,16 +80,17 @@ def expecting(design: D, body_bytes: int) -> D:
     return msgspec.structs.replace(design, plans={case: held(plan) for case, plan in design.plans.items()})
 
 
-def without_credentials(design: D) -> D:
-    """The design as a record may keep it. Where its commands or URLs hold a password or the like, the record
-    does not say how its servers are had, and the run cannot be gone on with."""
-    commands = {name: shown((getattr(design.commands, name),))[0] for name in Commands.__struct_fields__}
-    rivals = tuple(
-        msgspec.structs.replace(rival, command=shown((rival.command,))[0], url=shown((rival.url,))[0])
-        for rival in design.rivals
-    )
-    kept = msgspec.structs.replace(design, rivals=rivals, commands=Commands(**commands))
-    return design if kept == design else msgspec.structs.replace(kept, terms=None)
+def secrets_lacking(design: RivalsDesign) -> dict[str, str]:
+    """By token what the design's loads and servers need and nobody has given yet, and where it belongs."""
+    texts = {f"the command or URL of {one.name}": f"{one.command} {one.url}" for one in design.rivals}
+    texts |= {f"--{name}": getattr(design.commands, name) for name in Commands.__struct_fields__}
+    texts["--url"] = design.terms.url if design.terms else ""
+    for plan in design.plans.values():
+        for request in plan.requests:
+            texts |= {f"header {name}": value for name, value in request.headers}
+            texts["the body"] = request.body or "".join(one.text or "" for one in request.form)
+            texts["the path"] = request.target
+    return {token: where for where, text in texts.items() for token in vault.unknown(text)}
 
 
 def cores_for(rivals: Sequence[Rival]) -> CoreSplit:
@@ -158,9 +159,12 @@ def _route(plan: LoadPlan, place: _Place) -> Route:
     return Route(
         name=request.target,
         method=request.method,
-        target=request.target,
-        headers={**({"Host": place.named} if place.named else {}), **dict(request.headers)},
-        body=request.body,
+        target=vault.revealed(request.target),
+        headers={
+            **({"Host": place.named} if place.named else {}),
+            **{name: vault.revealed(value) for name, value in request.headers},
+        },
+        body=request.body and vault.revealed(request.body),
         body_file=request.body_file,
         answer=Answer(status=statuses or tuple(int(code) for code in HTTPStatus)),
     )
@@ -201,7 +205,7 @@ def _spec(rival: Rival, folder: Path, terms: Terms) -> ServerSpec:
         requires=(),
         build=None,
         version=(),
-        command=("/bin/sh", "-c", rival.command),
+        command=("/bin/sh", "-c", vault.revealed(rival.command)),
         ready_timeout_s=terms.ready_timeout_s,
     )
 

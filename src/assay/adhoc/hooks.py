@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from assay import vault
 from assay.complaint import last_words
 from assay.errors import InputError
 from assay.sut.kept import Kept, Order, exit_in_words
@@ -75,7 +76,7 @@ class Hooks:
         if not command:
             return None
         order = Order(
-            command=("/bin/sh", "-c", rival.fill(command)),
+            command=("/bin/sh", "-c", vault.revealed(rival.fill(command))),
             env=dict(os.environ),
             cwd=self.folder,
             log=self.logs / f"{flag.lstrip('-')}.log",

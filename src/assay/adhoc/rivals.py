@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.credentials import hidden_value
 from assay.errors import InputError
 from assay.quantities import counted
 from assay.values.design import Rival, filled
@@ -46,7 +47,9 @@ def parse_scan(word: str) -> Scan:
             raise ValueError(f"{part!r} is not a range of at most {_MOST_IN_RANGE} values")
     if not all(values) or len(set(values)) < len(values):
         raise ValueError(f"{word!r} has an empty value, or one twice")
-    return Scan(name=found[1], values=tuple(values))
+    return Scan(
+        name=found[1], values=tuple(hidden_value(found[1], one, (found[1].lower(),)) for one in values)
+    )
 
 
 def rivals_of(words: Sequence[str], names: Sequence[str], scans: Sequence[Scan]) -> tuple[Rival, ...]:

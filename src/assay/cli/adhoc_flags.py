@@ -58,7 +58,7 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
     other."""
     import msgspec
 
-    from assay import engine
+    from assay import credentials, engine
     from assay.adhoc.case import cores_for
     from assay.cli import load_flags, plan_words
     from assay.values.plan import Closed, StopAfter
@@ -68,7 +68,7 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
     stated = argparse.Namespace(
         **{**vars(args), "url": "https://127.0.0.1/" if behind_tls else "http://127.0.0.1/"}
     )
-    plan = load_flags.plan_from(stated)
+    plan = credentials.hidden_plan(load_flags.plan_from(stated))
     assert isinstance(plan.load, Closed)  # no flag for a rate is offered
     threads = args.threads if "threads" in args else cores_for(rivals).client_cores
     threads = min(threads, plan.load.connections)

@@ -32,7 +32,7 @@ def _ended(call: Callable[[], int], words: Sequence[str]) -> int:
     try:
         code = call()
     except AssayError as problem:
-        _tell(problem)
+        _tell(problem, words)
         return problem.exit_code
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else 0
@@ -44,7 +44,7 @@ def _ended(call: Callable[[], int], words: Sequence[str]) -> int:
         lacks = _not_installed(defect) if isinstance(defect, ImportError) else _lacking(defect)
         if lacks is None:
             return _report_defect(defect, words)
-        _tell(lacks)
+        _tell(lacks, words)
         return lacks.exit_code
     return code
 
@@ -95,9 +95,10 @@ def _lacking(problem: Exception) -> EnvironmentLacks | None:
     return EnvironmentLacks(said, _OF_THE_MACHINE[problem.errno])
 
 
-def _tell(problem: AssayError) -> None:
-    from assay import console
+def _tell(problem: AssayError, words: Sequence[str]) -> None:
+    from assay import console, credentials
 
+    problem.message = credentials.without(problem.message, words, parts=False)
     with contextlib.suppress(OSError):  # nobody can be told, and the exit code still says it
         console.error(problem)
 
@@ -117,5 +118,5 @@ def _report_defect(defect: Exception, words: Sequence[str]) -> int:
 
     where = write_defect(defect, words)
     told = f"a log to paste into a report is in {where}" if where else "its log could not be written"
-    _tell(AssayError(f"unexpected {type(defect).__name__}: {defect}", told))
+    _tell(AssayError(f"unexpected {type(defect).__name__}: {defect}", told), words)
     return EXIT_INTERNAL

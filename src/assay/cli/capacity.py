@@ -62,17 +62,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _search(args: argparse.Namespace) -> SearchDesign:
     """Everything settled; InputError where that cannot be a search."""
+    from assay import credentials
     from assay.adhoc import drafts
     from assay.values.design import Bounds, Rival, WarmUp
 
     if not args.url and not args.command:
         raise InputError("no server was named", "give a URL, or --command")
-    url = full_url(args.url) if args.url else adhoc_flags.DEFAULT_URL
+    url = credentials.hidden_url(full_url(args.url) if args.url else adhoc_flags.DEFAULT_URL)
+    command = credentials.hidden(args.command)
     given = Rival(
-        name=args.name or " ".join(args.command.split()) or url,
-        command=args.command,
+        name=args.name or " ".join(command.split()) or url,
+        command=command,
         url="" if args.command else url,
     )
+    credentials.check_names([given.name])
     rival = adhoc_flags.at_address(given)
     started_at = url if args.command else adhoc_flags.DEFAULT_URL
     plan = adhoc_flags.plan_from(args, (rival,), started_at)

@@ -7,7 +7,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from assay import console, engine, reach
+from assay import console, credentials, engine, reach
 from assay.cli import address, load_flags, load_run, plan_words, ray_flags
 from assay.cli.load_run import Loaded
 from assay.cli.parser import Parser
@@ -66,12 +66,12 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the load and report it."""
-    plan = load_flags.plan_from(args)
+    plan = credentials.hidden_plan(load_flags.plan_from(args))
     address.host_and_port(plan.url)
     with plan_words.typed(plan, args):
         engine.check(plan)
     ray_flags.check(args)
-    load_run.check(args)
+    load_run.check(args, plan)
     plan = address.settled(plan, allowed=args.yes)
     if args.ray:
         return _from_cluster(plan, args)

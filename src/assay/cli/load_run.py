@@ -55,8 +55,13 @@ def is_wanted(args: argparse.Namespace) -> bool:
     return args.save or report_outputs.is_any_asked(args)
 
 
-def check(args: argparse.Namespace) -> None:
-    """InputError where a run is wanted that nothing would say the machines of."""
+def check(args: argparse.Namespace, plan: LoadPlan) -> None:
+    """InputError where a run is wanted that nothing would say the machines of, or whose name would hold what
+    may be a credential."""
+    from assay.credentials import check_names
+
+    if is_wanted(args):
+        check_names([args.name or plan.url])
     if args.ray and is_wanted(args):
         raise InputError(
             "a load from a cluster is not kept: nothing is known of its server's machine",
@@ -93,7 +98,7 @@ def _header(loaded: Loaded, name: str) -> Header:
     from assay.values.run import FORMAT, Header
     from assay.values.trial import AS_GIVEN, Case
 
-    plan = credentials.without_secrets(loaded.plan)
+    plan = loaded.plan
     case = name or plan.url.removeprefix("http://")
     begun_ns = loaded.measurement.started_at_unix_ns
     design = LoadDesign(title=f"Load on {case}", plans={case: plan}, titles={case: plan.url})

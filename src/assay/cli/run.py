@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay import console
+from assay import console, vault
 from assay.cli import one_run, preflight, ray_flags, words
 from assay.errors import InputError
 
@@ -36,6 +38,9 @@ def configure(parser: Parser) -> None:
     how.add_argument("--no-weave", action="store_true",
                      help="trials one after the other instead of servers that take turns")  # fmt: skip
     how.add_argument("--resume", metavar="RUN", help="go on with a run, or a series, that was cut off")
+    how.add_argument("--secret", action="append", default=[], metavar="VALUE",
+                     help="of --resume: what the record hides, a password, say; - reads lines from standard "
+                     "input; repeatable")  # fmt: skip
     ray_flags.add_to(parser)
     preflight.add_to(parser)
     output = parser.add_argument_group("output")
@@ -60,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
 
     ray_flags.check(args)
     settings = Settings.resolve(results=args.results)
+    if args.secret and not args.resume:
+        raise InputError("--secret belongs to --resume", "leave it out")
     if args.resume:
         _refuse_with_resume(args)
         return _resume(args, settings)
@@ -139,12 +146,20 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
         from assay.cli import run_series
 
         return run_series.go_on(series, settings, _shown(args))
+    _learn(args.secret)
     with machine_lock(settings), resume(path, settings) as resumed:
         preflight.look(args)
         design = resumed.run.header.design
         for rival in design.rivals if isinstance(design, RivalsDesign) else ():
             adhoc_flags.at_address(rival)  # a record may name anybody's machine
         return one_run.go_on(resumed, settings, one_run.shown(as_json=args.json)).code
+
+
+def _learn(secrets: Sequence[str]) -> None:
+    """Know again what a record hides; "-" are the lines of standard input."""
+    for word in secrets:
+        for secret in sys.stdin.read().splitlines() if word == "-" else (word,):
+            vault.give(secret)
 
 
 def _unfinished(settings: Settings, series_id: str) -> Series | None:

@@ -93,15 +93,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _contest(args: argparse.Namespace) -> ContestDesign:
     """Everything settled; InputError where that cannot be a comparison."""
+    from assay import credentials
     from assay.adhoc import drafts
     from assay.adhoc.rivals import rivals_of
     from assay.design.warming import LEAST_NS
     from assay.values.design import Commands, WarmUp
 
-    rivals = tuple(map(adhoc_flags.at_address, rivals_of(args.rivals, args.name, args.scan)))
+    given = tuple(map(credentials.hidden, args.rivals))
+    args.url = credentials.hidden_url(args.url)
+    rivals = tuple(map(adhoc_flags.at_address, rivals_of(given, args.name, args.scan)))
+    credentials.check_names(rival.name for rival in rivals)
     if len(rivals) < 2:
-        given = f"only {rivals[0].name!r} was given" if rivals else "nothing was given to compare"
-        raise InputError(given, "give two commands or URLs, or one command with a --scan")
+        said = f"only {rivals[0].name!r} was given" if rivals else "nothing was given to compare"
+        raise InputError(said, "give two commands or URLs, or one command with a --scan")
     if args.fail_if_slower is not None and len(rivals) > 2:
         said = f"--fail-if-slower holds the second rival against the first, and {len(rivals)} were given"
         raise InputError(said, "give BASE and HEAD alone")
@@ -126,7 +130,11 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         unlike_allowed=args.unlike,
         slower_allowed=args.fail_if_slower,
         weave=drafts.within(weave, budget_ns, entries),
-        commands=Commands(setup=args.setup, prepare=args.prepare, cleanup=args.cleanup),
+        commands=Commands(
+            setup=credentials.hidden(args.setup),
+            prepare=credentials.hidden(args.prepare),
+            cleanup=credentials.hidden(args.cleanup),
+        ),
     )
 
 

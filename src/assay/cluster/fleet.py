@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from assay import vault
 from assay.cluster import calls
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost
@@ -24,6 +25,7 @@ from assay.cluster.course import monotonic_of
 from assay.cluster.fleet_turns import FleetTurns
 from assay.cluster.live import together
 from assay.cluster.merge import NotOneLoad, merged
+from assay.credentials import without_secrets
 from assay.engine import AgreedTurns, check
 from assay.errors import AssayError
 from assay.values.cluster import About
@@ -168,7 +170,7 @@ class Fleet:
             calls.begin(
                 one.member.agent,
                 what,
-                msgspec.json.encode(part(one, starts_ns + one.clock.offset_ns)),
+                vault.revealed_json(msgspec.json.encode(part(one, starts_ns + one.clock.offset_ns))),
                 self.allowed,
             )
             for one in crew.dealt
@@ -344,7 +346,7 @@ class FleetRun:
 
     def _member_seen(self, member: Member, part: Part, clock: ClockSeen, end: object) -> GeneratorSeen:
         measured, watched = calls.collect(member.agent, end)
-        measurement = msgspec.json.decode(measured, type=Measurement)
+        measurement = without_secrets(msgspec.json.decode(measured, type=Measurement))
         host = msgspec.json.decode(watched, type=HostSeen)
         late_ns = measurement.started_at_unix_ns - clock.offset_ns - self.starts_ns
         return _seen(_Dealt(member, part, clock), measurement, host, late_ns)

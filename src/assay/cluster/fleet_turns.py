@@ -21,6 +21,7 @@ from assay.cluster.course import Course
 from assay.cluster.live import lane_together
 from assay.cluster.merge import NotOneLoad
 from assay.cluster.merge_turns import merged_turns
+from assay.engine import turns_without_secrets
 from assay.errors import AssayError
 from assay.values.trial import ClockSeen, GeneratorSeen, HostSeen
 from assay.values.weave import (
@@ -153,7 +154,10 @@ class FleetTurns:
         self.course.end()
         told = [calls.collect(agent, end) for agent, end in zip(self.agents, self._ends, strict=True)]
         self._came = _Came(
-            tuple(msgspec.json.decode(measured, type=WovenMeasurement) for measured, _ in told),
+            tuple(
+                turns_without_secrets(msgspec.json.decode(measured, type=WovenMeasurement))
+                for measured, _ in told
+            ),
             tuple(msgspec.json.decode(hosts, type=tuple[HostSeen, ...]) for _, hosts in told),
         )
         try:

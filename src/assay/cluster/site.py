@@ -31,6 +31,7 @@ from assay.values.run import Environment
 from assay.values.sitting import TurnSeen
 from assay.values.trial import HostSeen, ServiceSeen
 from assay.values.weave import Turn
+from assay.vault import scrubbed
 
 _LOOK_S = 0.5
 _SHIP_S = 120.0
@@ -246,7 +247,7 @@ class FarSite(Site):
         try:
             yield
         except ServerFailed as failed:
-            where = f"node {self.agent.node.address}: {failed.message}"
+            where = f"node {self.agent.node.address}: {scrubbed(failed.message)}"
             raise ServerFailed(failed.stage, where, failed.log_tail) from failed
 
     @contextlib.contextmanager

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay import verdict
-from assay.credentials import without_secrets
 from assay.report import format as fmt
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.stats import quantiles, rate_per_s
@@ -42,7 +41,7 @@ def encode(
         "handshake_time_ns": _percentiles(shaken) if times and shaken is not None else None,
         "first_byte_time_ns": _percentiles(measurement.first_byte_time) if times else None,
         "findings": findings,
-        "plan": without_secrets(plan),
+        "plan": plan,
         "measurement": measurement,
         **({"generators": generators} if generators else {}),
     }

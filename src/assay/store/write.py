@@ -21,6 +21,8 @@ from assay.values.run import Header
 
 LOGS = "logs"
 _NEW = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_PRIVATE = 0o600
+"""What servers say, and what they were started with, is its user's business alone."""
 
 
 def new_run_id(study: str, unix_ns: int) -> str:
@@ -80,11 +82,11 @@ class RunFile:
 
     def _put_back(self) -> None:
         """The folder, and the file in it with what the open one holds."""
-        self.logs.mkdir(parents=True, exist_ok=True)
+        self.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._is_there():  # the logs alone were gone
             return
         try:
-            descriptor = os.open(self.path, _NEW, 0o644)
+            descriptor = os.open(self.path, _NEW, _PRIVATE)
         except FileExistsError as error:
             raise OSError(error.errno, "another file lies in its place") from None
         try:
@@ -136,8 +138,8 @@ def create(results: Path, header: Header) -> RunFile:
 def _created(folder: Path, header: Header) -> RunFile:
     path = folder / FILE
     try:
-        (folder / LOGS).mkdir()
-        descriptor = os.open(path, _NEW, 0o644)
+        (folder / LOGS).mkdir(mode=0o700)
+        descriptor = os.open(path, _NEW, _PRIVATE)
     except OSError as error:
         raise cannot_write(path, error, nothing_yet=True) from error
     file = RunFile(path, descriptor, header.run_id)
@@ -167,7 +169,7 @@ def reopen(path: Path) -> tuple[RunFile, Stored]:
         stored = read(path)  # now that nobody else writes
         file = RunFile(stored.path, descriptor, stored.run.header.run_id, stored.next_line)
         os.ftruncate(descriptor, stored.whole_bytes)
-        file.logs.mkdir(exist_ok=True)
+        file.logs.mkdir(mode=0o700, exist_ok=True)
     except BaseException:
         os.close(descriptor)
         raise

@@ -99,7 +99,7 @@ def _watch(pid: int, order: dict[str, Any], wakeup: int) -> int:
 def _start(order: dict[str, Any], prctl: Callable[[int, int], int]) -> int:
     """Fork and exec; an exec that fails is an OSError here, handed over through a pipe."""
     failed, fail = os.pipe()
-    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     started_ns = time.monotonic_ns()
     pid = os.fork()
     if pid == 0:

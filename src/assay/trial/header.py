@@ -12,7 +12,7 @@ from typing import cast
 import msgspec
 
 from assay import engine, host, loopback, store
-from assay.adhoc.case import cores_for, without_credentials
+from assay.adhoc.case import cores_for, secrets_lacking
 from assay.adhoc.case import resolve as resolve_rivals
 from assay.errors import InputError
 from assay.resolved import ResolvedRun
@@ -36,7 +36,6 @@ def header_for(run: ResolvedRun, command: Sequence[str], series: str = "", where
     if not where.nodes:
         carried = loopback.bytes_per_s(run.split)
         environment = msgspec.structs.replace(environment, loopback_bytes_per_s=carried)
-    design = without_credentials(run.design) if isinstance(run.design, RivalsDesign) else run.design
     now_ns = time.time_ns()
     return Header(
         format=FORMAT,
@@ -44,7 +43,7 @@ def header_for(run: ResolvedRun, command: Sequence[str], series: str = "", where
         created_unix_ns=now_ns,
         command=tuple(command),
         study_name=run.name,
-        design=cast(Design, design),
+        design=cast(Design, run.design),
         cases=tuple(case.case for case in run.cases),
         environment=environment,
         series=series,
@@ -103,6 +102,10 @@ def _resolved(header: Header, settings: Settings) -> ResolvedRun:
             choices = msgspec.structs.replace(design.choices, blocks=design.blocks, seed=design.seed)
             return resolve(load_study(source, settings), settings, choices)
         case RivalsDesign() as design:
+            lacking = [f"{where} ({token})" for token, where in secrets_lacking(design).items()]
+            if lacking:
+                problem = f"run {header.run_id} needs what its record hides: {', '.join(lacking)}"
+                raise InputError(problem, "give each as it was: --secret VALUE")
             try:
                 return resolve_rivals(header.study_name, design, cores_for(design.rivals))
             except InputError as error:

@@ -40,6 +40,7 @@ from assay.values.trial import (
     Trial,
     WarmUpSeen,
 )
+from assay.vault import scrubbed
 
 _LOOK_S = 0.1
 _SAMPLE_EVERY_S = 0.5
@@ -76,7 +77,8 @@ def run_trial(
 
 def failure_of(failed: ServerFailed) -> Failure:
     """What a record keeps of it."""
-    return Failure(stage=failed.stage, reason=failed.reason, log_tail=failed.log_tail)
+    reason, log_tail = scrubbed(failed.reason), scrubbed(failed.log_tail)  # a server may say what it was told
+    return Failure(stage=failed.stage, reason=reason, log_tail=log_tail)
 
 
 def start(
