@@ -6,6 +6,8 @@ extras of the distribution (pyproject.toml), imported where they are used.
 
 from __future__ import annotations
 
+import contextlib
+from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 
 from assay.errors import EnvironmentLacks
@@ -27,9 +29,20 @@ def lacking(module: str | None) -> EnvironmentLacks | None:
     if name not in PACKAGES:
         return None
     extra, purpose = PACKAGES[name]
-    return EnvironmentLacks(
-        f"{purpose}: the package {name} is not installed", f"pip install 'assay-http[{extra}]'"
-    )
+    needed = " ".join(f"'{one}'" for one in _requirements(extra))
+    return EnvironmentLacks(f"{purpose}: the package {name} is not installed", f"pip install {needed}")
+
+
+def _requirements(extra: str) -> list[str]:
+    """What the extra consists of, as this installation says it. Assay itself lies on no index: from there
+    its packages can be had, whether it runs from a checkout or from a wheel, and it cannot."""
+    with contextlib.suppress(PackageNotFoundError):
+        mine = [one.partition(";") for one in requires("assay-http") or ()]
+        found = [what.strip() for what, _, when in mine if when.strip() == f"extra == '{extra}'"]
+        if found:
+            return found
+    modules = (module for module, (brought_by, _) in PACKAGES.items() if brought_by == extra)
+    return [module.replace("_", "-") for module in modules]
 
 
 def not_installed(extra: str) -> EnvironmentLacks | None:

@@ -139,6 +139,7 @@ def test_a_study_of_ones_own_goes_from_init_to_a_report(installed: Installed) ->
     installed.run("assay", "report", "latest", "--html", "page.html")
     assert "<svg" in (installed.folder / "page.html").read_text(encoding="utf-8")
     lacking = installed.run("assay", "report", "latest", "--png", "pictures", code=2)
-    assert "pip install 'assay-http[charts]'" in " ".join(lacking.split())
+    assert "pip install 'resvg-py" in " ".join(lacking.split())
+    assert "pip install 'starlette" in " ".join(installed.run("assay", "view", code=2).split())
     assert not list(installed.folder.glob("pictures/*"))
     assert before == {path for path in package.rglob("*") if "__pycache__" not in path.parts}

@@ -19,6 +19,8 @@ from assay.values.plan import LoadPlan, Open
 
 _LIMIT = re.compile(r"(p\d+(?:\.\d+)?|mean|max|errors)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|%)")
 _NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+_LEAST = 0.1
+"""Below it no objective is meant: p9 is p90 or p99 with a digit that was forgotten."""
 _KEPT_UP = 0.97
 """Share of the intended requests that must be answered rightly within the measured time."""
 _DEVIATIONS = 3.0
@@ -90,8 +92,9 @@ def parse(word: str) -> Objective:
             )
         most = float(found[2]) / 100 if found[3] == "%" else float(found[2]) * _NS[found[3]]
         limit = ObjectiveLimit(found[1], most, text.replace("<=", "<"))
-        if limit.quantile is not None and not 0 < limit.quantile < 1:
-            raise ValueError(f"{found[1]!r} is not a percentile between p0 and p100")
+        if limit.quantile is not None and not _LEAST <= limit.quantile < 1:
+            meant = f"; did you mean {found[1]}0?" if re.fullmatch("p[1-9]", found[1]) else ""
+            raise ValueError(f"{found[1]!r} is not a percentile from p10 to below p100{meant}")
         if most <= 0 or any(other.figure == limit.figure for other in limits):
             raise ValueError(f"{part.strip()!r}: each figure once, below a number above zero")
         limits.append(limit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from assay import console
@@ -14,11 +14,15 @@ from assay.errors import InputError
 class Parser(argparse.ArgumentParser):
     """A verb's parser. Flags are never abbreviated, so that a new flag breaks no script."""
 
-    def __init__(self, prog: str, description: str) -> None:
-        """Make the parser of the verb `prog`, which does `description`."""
+    def __init__(
+        self, prog: str, description: str, elsewhere: Callable[[str], str] = lambda flag: ""
+    ) -> None:
+        """Make the parser of the verb `prog`, which does `description`. `elsewhere` says of a flag that
+        another verb has which that is."""
         super().__init__(
             prog=prog, description=description, allow_abbrev=False, formatter_class=_Formatter, add_help=False
         )
+        self._elsewhere = elsewhere
         self._positionals.title = "arguments"
         self._optionals.title = "options"
         self.add_argument("-h", "--help", action="help", help="show this and exit")
@@ -63,10 +67,26 @@ class Parser(argparse.ArgumentParser):
         if not word.startswith("-"):
             raise InputError(f"unexpected argument {word!r}", f"see `{self.prog} --help`")
         flags = [name for action in self._actions for name in action.option_strings]
-        near = get_close_matches(word.split("=")[0], flags, n=1)
-        remedy = f"did you mean {near[0]}?" if near else f"see `{self.prog} --help`"
+        flag = word.split("=")[0]
+        near = get_close_matches(flag, flags, n=1)
+        there, meant = _MEANT.get(flag, ("", ""))
+        remedy = meant if there in flags else self._elsewhere(flag)
+        remedy = remedy or (f"did you mean {near[0]}?" if near else f"see `{self.prog} --help`")
         raise InputError(f"unknown flag {word!r}", remedy)
 
+
+_RAMP = ("--stage", "--stage 30s:0..1000 raises the rate over that time")
+_KEPT = ("--results", "a run is always kept; --results DIR says where")
+_CONNECTIONS = ("--connections", "did you mean --connections?")
+_RATE = ("--rate", "did you mean --rate?")
+_MEANT = {
+    **dict.fromkeys(("--ramp-up", "--rampup", "--ramp", "--ramp-time"), _RAMP),
+    **dict.fromkeys(("--save", "--store", "--keep"), _KEPT),
+    **dict.fromkeys(("--vus", "--users", "--clients", "--concurrency"), _CONNECTIONS),
+    **dict.fromkeys(("--rps", "--qps", "--throughput"), _RATE),
+}
+"""What is asked for by a flag that is none, as other tools call it or other verbs have it: which flag a verb
+must have for that, and what to say."""
 
 _WIDTH = 80
 _FLAGS_WIDTH = 30

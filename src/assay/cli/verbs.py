@@ -33,7 +33,7 @@ class Verb:
 
     def parser(self) -> Parser:
         """Its parser, with every flag."""
-        parser = Parser(prog=f"assay {self.name}", description=self.sentence)
+        parser = Parser(prog=f"assay {self.name}", description=self.sentence, elsewhere=_verb_with)
         self.module().configure(parser)
         return parser
 
@@ -76,6 +76,16 @@ VERBS = (
     Verb("manual", "print the manual page", "Understand"),
 )
 _DROP_INS = "Speak another tool's language"
+
+
+def _verb_with(flag: str) -> str:
+    """Which other verb has the flag, as a remedy; empty where none has."""
+    if not flag.startswith("--"):
+        return ""
+    for verb in VERBS:
+        if any(flag in action.option_strings for action in verb.parser().actions):
+            return f"`assay {verb.name}` has it"
+    return ""
 
 
 def listed() -> tuple[Verb, ...]:
