@@ -74,6 +74,11 @@ class RunComparison:
         return any(change.outcome == "broken" for change in self.changes)
 
     @property
+    def unsure(self) -> bool:
+        """Whether it cannot be told of a limit if it is broken."""
+        return any(change.outcome == "could not tell" for change in self.changes)
+
+    @property
     def withheld(self) -> bool:
         """Whether a limit could not be held against a figure that is withheld, or that new lacks."""
         return any(change.outcome in ("withheld", "not measured") for change in self.changes)

@@ -86,6 +86,10 @@ def test_the_page_says_where_nothing_changed(compare: Callable[..., int], capsys
         (1.0, ("--fail-if-slower", "5%"), 0),
         (0.9, ("--fail-if-slower", "5%"), 3),
         (0.9, ("--fail-if-slower", "20%"), 0),
+        (0.945, ("--fail-if-slower", "5%", "--fail-if-unsure"), 1),
+        (1.0, ("--fail-if-slower", "5%", "--fail-if-unsure"), 0),
+        (0.9, ("--fail-if-slower", "5%", "--fail-if-unsure"), 3),
+        (1.0, ("--fail-if-unsure",), 2),
         (0.945, ("--fail-if-slower", "5%"), 0),  # worse by more than the limit, but not beyond doubt
         (0.8, (), 0),
         (0.8, ("--fail-if-memory", "10%"), 3),

@@ -190,8 +190,14 @@ SWINGING = [10_000 * (1 + 0.2 * (-1) ** block) for block in range(8)]
             {"b": "it is slower than its limit allows"},
         ),
         (contest({"a": SWINGING, "b": STEADY}, slower_allowed=0.02), 0, {}),
+        (
+            contest({"a": SWINGING, "b": STEADY}, slower_allowed=0.02, unsure_fails=True),
+            1,
+            {"b": "whether it is slower than its limit allows cannot be told"},
+        ),
+        (contest({"a": STEADY, "b": FASTER}, slower_allowed=0.02, unsure_fails=True), 0, {}),
     ],
-    ids=["settled", "open", "one of two open", "dead", "kept", "broken", "could not tell"],
+    ids=["settled", "open", "one of two open", "dead", "kept", "broken", "unsure", "unsure fails", "sure"],
 )
 def test_junit_fails_the_cases_for_whose_sake_the_exit_code_does(
     made: Run, code: int, failing: dict[str, str]

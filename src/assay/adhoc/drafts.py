@@ -54,6 +54,7 @@ def contest(
     unlike_allowed: bool,
     slower_allowed: float | None,
     commands: Commands,
+    unsure_fails: bool = False,
     weave: Weave | None = None,
 ) -> ContestDesign:
     """Which of these serves more? InputError where a rival's URL cannot be."""
@@ -71,6 +72,7 @@ def contest(
         weave=weave,
         unlike_allowed=unlike_allowed,
         slower_allowed=slower_allowed,
+        unsure_fails=unsure_fails,
         rules={
             "S5": RuleSetting(thresholds={"trials": float(FEWEST_BLOCKS)}, reason=_S5),
             "S7": RuleSetting(thresholds={"window": float(measure_ns)}, reason=_S7),

@@ -33,6 +33,8 @@ def configure(parser: Parser) -> None:
     gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
     for flag, _, text in LIMITS:
         gate.add_argument(f"--fail-if-{flag}", type=share, metavar="SHARE", help=text)
+    gate.add_argument("--fail-if-unsure", action="store_true",
+                      help="exit with 1 where a limit cannot be told; 0 without this")  # fmt: skip
     output = parser.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="the comparison as JSON on standard output")
     output.add_argument("--markdown", metavar="PATH", help="write it as Markdown; - for standard output")
@@ -53,7 +55,8 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compare; 3 where a limit is broken beyond doubt, 1 where what it watches is withheld."""
+    """Compare; 3 where a limit is broken beyond doubt, 1 where what it watches is withheld, or where
+    `--fail-if-unsure` asks for that and it cannot be told."""
     from assay.compare import compare
     from assay.report import comparison as shown
     from assay.settings import Settings
@@ -71,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
         limit = getattr(args, f"fail_if_{flag}")
         if limit is not None:
             limits[metric] = limit
+    if args.fail_if_unsure and not limits:
+        raise InputError("--fail-if-unsure is about limits, and none was given", "add --fail-if-slower SHARE")
     found = compare(base, new, limits, pairs)
     if not found.changes:
         raise InputError("the runs have no case in common", "name one on each side: RUN:CASE")
@@ -82,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
         console.show(shown.summary(found))
     if found.broken:
         return EXIT_WORSE
-    return EXIT_WITHHELD if found.withheld else EXIT_OK
+    return EXIT_WITHHELD if found.withheld or (args.fail_if_unsure and found.unsure) else EXIT_OK
 
 
 def _write(found: RunComparison, args: argparse.Namespace) -> None:

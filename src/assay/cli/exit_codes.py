@@ -97,6 +97,9 @@ def _gated(run: Run) -> dict[str, str]:
     gate = _gate(run)
     if gate.outcome == "broken":
         return {gate.head.id: "it is slower than its limit allows"}
+    design = run.header.design
+    if gate.outcome == "could not tell" and isinstance(design, ContestDesign) and design.unsure_fails:
+        return {gate.head.id: "whether it is slower than its limit allows cannot be told"}
     if gate.outcome not in ("withheld", "not measured"):
         return {}
     why = f": {', '.join(gate.void)}" if gate.void else ""

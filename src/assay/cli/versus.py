@@ -40,6 +40,8 @@ def configure(parser: Parser) -> None:
     gate.add_argument("--fail-if-slower", type=any_share, metavar="SHARE",
                       help="the second (HEAD) serves less than the first (BASE) by more than this; the run "
                       "ends when that is decided")  # fmt: skip
+    gate.add_argument("--fail-if-unsure", action="store_true",
+                      help="exit with 1 where that cannot be told; 0 without this")  # fmt: skip
     turns = parser.add_argument_group("turns")
     turns.add_argument("--slice", type=words.slice_ns, metavar="TIME",
                        help="length of a turn [found: 100ms for builds of one program, 250ms for others, or "
@@ -109,6 +111,9 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
     if args.fail_if_slower is not None and len(rivals) > 2:
         said = f"--fail-if-slower holds the second rival against the first, and {len(rivals)} were given"
         raise InputError(said, "give BASE and HEAD alone")
+    if args.fail_if_unsure and args.fail_if_slower is None:
+        said = "--fail-if-unsure is about a limit, and none was given"
+        raise InputError(said, "add --fail-if-slower SHARE")
     weave = drafts.weave_of(rivals, args.slice, args.fail_if_slower) if args.weave else None
     terms = adhoc_flags.terms_from(args, args.url)
     warm_up = WarmUp(min_ns=min(LEAST_NS, args.warm_up_ns), max_ns=args.warm_up_ns)
@@ -129,6 +134,7 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
         control=args.control,
         unlike_allowed=args.unlike,
         slower_allowed=args.fail_if_slower,
+        unsure_fails=args.fail_if_unsure,
         weave=drafts.within(weave, budget_ns, entries),
         commands=Commands(
             setup=credentials.hidden(args.setup),

@@ -185,13 +185,15 @@ class ContestDesign(RivalsDesign, frozen=True, kw_only=True, tag="contest", tag_
 
     A difference of `sought` or more is looked for. `control` enters the first rival a second time;
     `unlike_allowed` compares rivals whose answers differ. `slower_allowed` makes it a gate: the one question
-    is then whether the second rival is slower than the first by more than this share.
+    is then whether the second rival is slower than the first by more than this share. `unsure_fails`: where
+    that cannot be told, the gate fails too.
     """
 
     sought: float
     control: bool = True
     unlike_allowed: bool = False
     slower_allowed: float | None = None
+    unsure_fails: bool = False
 
 
 class Bounds(Value, frozen=True, kw_only=True):
