@@ -36,12 +36,7 @@ def configure(parser: Parser) -> None:
                        help="leave out the A/A control (the first rival once more in each block: a third "
                        "of the load of two rivals)")  # fmt: skip
     until.add_argument("--unlike", action="store_true", help="compare rivals whose answers differ, too")
-    gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
-    gate.add_argument("--fail-if-slower", type=any_share, metavar="SHARE",
-                      help="the second (HEAD) serves less than the first (BASE) by more than this; the run "
-                      "ends when that is decided")  # fmt: skip
-    gate.add_argument("--fail-if-unsure", action="store_true",
-                      help="exit with 1 where that cannot be told; 0 without this")  # fmt: skip
+    _gate_flags(parser)
     turns = parser.add_argument_group("turns")
     turns.add_argument("--slice", type=words.slice_ns, metavar="TIME",
                        help="length of a turn [found: 100ms for builds of one program, 250ms for others, or "
@@ -86,6 +81,15 @@ def configure(parser: Parser) -> None:
         ("assay versus ./base ./head --fail-if-slower 2%", "a gate: exit 3 only if surely > 2 % slower"),
         ("assay versus ./a ./b; echo $?", "0 settled, 1 not settled or withheld, 2 a server does not answer"),
     )
+
+
+def _gate_flags(parser: Parser) -> None:
+    gate = parser.add_argument_group("exit with 3 if, beyond doubt,")
+    gate.add_argument("--fail-if-slower", type=any_share, metavar="SHARE",
+                      help="the second (HEAD) serves less than the first (BASE) by more than this; the run "
+                      "ends when that is decided")  # fmt: skip
+    gate.add_argument("--fail-if-unsure", action="store_true",
+                      help="exit with 1 where that cannot be told; 0 without this")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
