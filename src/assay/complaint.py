@@ -15,7 +15,7 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 _SAYS_NOTHING = re.compile(
-    r"\s|at |\.\.\. |File \"|Traceback \(most|make(\[\d+\])?: |exit status|"
+    r"\s|at |Emitted 'error' event|\.\.\. |File \"|Traceback \(most|make(\[\d+\])?: |exit status|"
     r"npm (ERR!|error) (A complete log|code|path)|"
     r"\[INFO\]|\[ERROR\] (-> )?(\[Help|For more|Re-run|To see|After)|"
     r"error: could not compile|error: aborting due|note: |help: |\d+ errors? generated",

@@ -50,6 +50,8 @@ def answer():
         time.sleep(0.004 if int(time.monotonic() * 4) % 2 else 0.0005)
     if mode == "wrong status":
         status = "500 Internal Server Error"
+    if mode == "not found":
+        status = "404 Not Found"
     if mode == "wrong body" or (mode == "wrong under load" and 100 < answered < 200):
         body = b"nonsense\n"
     if mode == "wrong after" and answered > 2:
@@ -99,6 +101,19 @@ print("mode:", mode, flush=True)
 if mode == "exits":
     print("configuration missing", flush=True)
     sys.exit(7)
+if mode == "wants a port":
+    wanted = int(open(sys.argv[2]).read())
+    try:
+        socket.create_server(("127.0.0.1", wanted))
+    except OSError:
+        print(f"Error: listen EADDRINUSE: address already in use :::{wanted}", flush=True)
+        print("Emitted 'error' event on Server instance at:", flush=True)
+        sys.exit(1)
+if mode in ("listens elsewhere", "busy elsewhere"):
+    elsewhere = socket.create_server((host, 0))
+    while mode == "busy elsewhere":
+        pass
+    time.sleep(600)
 if mode == "never listens":
     time.sleep(600)
 if mode == "listens late":

@@ -116,6 +116,40 @@ def test_a_server_that_answers_wrongly_is_told_what_is_wrong(tmp_path: Path, mod
     assert said in failed.message
 
 
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("wrong body", "the same wrong answer to GET /hello for 5 s: body"),
+        ("not found", "the same wrong answer to GET /hello for 5 s: status 404"),
+        ("listens elsewhere", "the server listens on 127.0.0.1:"),
+        ("listens elsewhere", "it has to take the port that it is given ({port} or $PORT)"),
+    ],
+)
+def test_what_does_not_change_is_not_waited_for(tmp_path: Path, mode: str, said: str) -> None:
+    assert said in failure(tmp_path, mode, ready_timeout_s=29).message
+
+
+@pytest.mark.parametrize(("mode", "stage"), [("wrong status", "contract"), ("busy elsewhere", "start")])
+def test_what_may_still_get_ready_has_all_of_its_time(tmp_path: Path, mode: str, stage: str) -> None:
+    failed = failure(tmp_path, mode, ready_timeout_s=6.5)
+    assert failed.stage == stage
+    assert "within 6.5 s" in failed.message
+
+
+def test_a_port_of_its_own_that_is_taken_is_named(tmp_path: Path) -> None:
+    prepared, contract = made(tmp_path, "wants a port", more=f'"{tmp_path / "port"}"')
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        busy = other.getsockname()[1]
+        (tmp_path / "port").write_text(str(busy))
+        with pytest.raises(
+            ServerFailed, match=f"port {busy} is taken, and it has to take the port"
+        ) as caught:
+            start(prepared, contract, contract.file.routes[0], cpus=CPUS, log=tmp_path / "log")
+    assert f"address already in use :::{busy}" in caught.value.reason
+
+
 def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
     failed = failure(tmp_path, "silent", ready_timeout_s=1)
     assert failed.stage == "contract"

@@ -178,7 +178,10 @@ def test_a_rival_that_was_never_measured_is_said() -> None:
     made = run([case("A"), case("B")], trials, 0, {"kind": "versus"})
     made = msgspec.structs.replace(made, judgement=judge(made, 0))
     assert not answer(made).settled
-    assert contest.told(made).said == ("B was not measured.", "Nothing can be compared.")
+    assert contest.told(made).said == (
+        "B was not measured: start failed: it ended, and it was tried no more.",
+        "Nothing can be compared.",
+    )
 
 
 @pytest.mark.parametrize(

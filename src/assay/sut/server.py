@@ -24,10 +24,19 @@ HOST = "127.0.0.1"
 _PORT_TAKEN = re.compile(
     r"address (?:is )?already in use|EADDRINUSE|bind.*in use|port \d+ (?:is|was) already", re.I
 )
+_PORT_NAMED = re.compile(r"(?:[:.]|\bport )(\d{2,5})\b", re.I)
+_GIVEN = "it has to take the port that it is given ({port} or $PORT)"
 _POLL_S = 0.002
 _SLOW_POLL_S = 0.02
 _PATIENCE_S = 1.0
 """A server that starts within this is looked at every 2 ms, a slower one every 20."""
+
+_SAME_S = 5.0
+"""So long a server that is at rest may answer wrongly in one and the same way, or listen elsewhere alone,
+before it is given up; a sixth of its time, where that is longer."""
+_LOOK_S = 0.5
+_AT_REST = 0.2
+"""Share of a core below which a server does not work on getting ready."""
 
 PickPort = Callable[[], int]
 
@@ -147,41 +156,106 @@ def _wait_until_ready(
     kept: Kept, contract: Contract, route: Route, at: tuple[str, int], timeout_s: float
 ) -> int:
     """The moment (monotonic ns) at which the first right answer was in."""
-    host, port = at
     begin = time.monotonic()
-    problem, listening = "it does not listen", False
+    problem = ""
+    same = _Same(kept, max(_SAME_S, timeout_s / 6))
+    asks = f"{route.method} {route.target}"
     while True:
-        try:
-            spoken = contract.spoken
-            if not (listening or spoken.is_plain or spoken.http == "3" or _listens(host, port)):
-                raise probe.NoAnswer("", listening=False)  # the engine takes longer to find that out
-            response = probe.ask(contract, route, host, port, timeout_s=max(1.0, timeout_s))
-            problem, listening = probe.wrong(contract, route, response), True
+        seen = _asked(contract, route, at, timeout_s, listens=bool(problem))
+        if isinstance(seen, probe.Response):
+            problem = probe.wrong(contract, route, seen)
             if not problem:
-                return response.came_ns
-        except probe.NoAnswer as error:
-            if error.listening:
-                problem, listening = str(error), True
+                return seen.came_ns
+            # An error of its own (5xx) may well end once what it needs is there.
+            if same.long_enough(problem if seen.status < 500 else ""):
+                said = f"the same wrong answer to {asks} for {same.patience_s:g} s: {problem}"
+                raise ServerFailed("contract", said, kept.log_tail())
+        elif seen.listening:
+            problem = str(seen)
         code = kept.exit()
         if code is not None:
-            raise _ended(kept, code, port)
+            raise _ended(kept, code, at[1])
         waited = time.monotonic() - begin
         if waited > timeout_s:
             break
+        if not problem and same.long_enough(elsewhere := same.elsewhere()):
+            raise ServerFailed("start", f"the server listens on {elsewhere}: {_GIVEN}", kept.log_tail())
         time.sleep(_POLL_S if waited < _PATIENCE_S else _SLOW_POLL_S)
-    if listening:
-        said = f"no right answer to {route.method} {route.target} within {timeout_s:g} s: {problem}"
-        raise ServerFailed("contract", said, kept.log_tail())
-    elsewhere = _elsewhere(kept)
-    said = f"the server did not listen on {host}:{port} within {timeout_s:g} s"
-    if elsewhere:
-        said += f", but on {', '.join(elsewhere)}: it has to take the port that it is given (PORT)"
-    raise ServerFailed("start", said, kept.log_tail())
+    raise _not_ready(kept, asks, at, timeout_s, problem)
 
 
-def _elsewhere(kept: Kept) -> list[str]:
+def _not_ready(kept: Kept, asks: str, at: tuple[str, int], timeout_s: float, problem: str) -> ServerFailed:
+    """Why it is not after all of its time: with a `problem` it listens."""
+    if problem:
+        said = f"no right answer to {asks} within {timeout_s:g} s: {problem}"
+        return ServerFailed("contract", said, kept.log_tail())
+    said = f"the server did not listen on {at[0]}:{at[1]} within {timeout_s:g} s"
+    if others := _elsewhere(kept):
+        said += f", but on {', '.join(others)}: {_GIVEN}"
+    return ServerFailed("start", said, kept.log_tail())
+
+
+def _asked(
+    contract: Contract, route: Route, at: tuple[str, int], timeout_s: float, *, listens: bool
+) -> probe.Response | probe.NoAnswer:
+    """What comes of asking it once; `listens` where it is known to."""
+    spoken = contract.spoken
+    if not (listens or spoken.is_plain or spoken.http == "3" or _listens(*at)):
+        return probe.NoAnswer("", listening=False)  # the engine takes longer to find that out
     try:
-        return sorted(_listened_on(kept))
+        return probe.ask(contract, route, *at, timeout_s=max(1.0, timeout_s))
+    except probe.NoAnswer as error:
+        return error
+
+
+class _Same:
+    """For how long a server has been the same, and at rest: in what is wrong with it, say."""
+
+    def __init__(self, kept: Kept, patience_s: float) -> None:
+        """It is the same for long enough after `patience_s`."""
+        self.patience_s = patience_s
+        self._kept = kept
+        self._problem = self._where = ""
+        self._since_s = self._looked_s = time.monotonic()
+        self._used_s = 0.0
+
+    def long_enough(self, problem: str) -> bool:
+        """Whether it had this problem all the time; none ("") begins anew."""
+        now_s = time.monotonic()
+        if not problem or problem != self._problem or not self._at_rest(now_s):
+            self._problem, self._since_s = problem, now_s
+        return now_s - self._since_s >= self.patience_s
+
+    def _at_rest(self, now_s: float) -> bool:
+        """Whether it used little CPU since the last look, which is not that short a time ago."""
+        passed_s = now_s - self._looked_s
+        if passed_s < _LOOK_S:
+            return True
+        before_s, self._looked_s, self._used_s = self._used_s, now_s, _cpu_s(self._kept)
+        return self._used_s - before_s <= _AT_REST * passed_s
+
+    def elsewhere(self) -> str:
+        """Where else it listens, for connections; looked for now and then, as it takes a while."""
+        if time.monotonic() - self._looked_s >= _LOOK_S:
+            self._where = ", ".join(_elsewhere(self._kept, connections_alone=True))
+        return self._where
+
+
+def _cpu_s(kept: Kept) -> float:
+    """The CPU time of the server's processes that are there."""
+    used_s = 0.0
+    for process in kept.tree():
+        try:
+            times = process.cpu_times()
+        except psutil.Error:
+            continue
+        used_s += times.user + times.system
+    return used_s
+
+
+def _elsewhere(kept: Kept, *, connections_alone: bool = False) -> list[str]:
+    try:
+        return sorted(_listened_on(kept, connections_alone=connections_alone))
     except psutil.AccessDenied:
         return []
 
@@ -189,9 +263,13 @@ def _elsewhere(kept: Kept) -> list[str]:
 def _ended(kept: Kept, code: int, port: int) -> ServerFailed:
     tail = kept.log_tail()
     said = f"the server {exit_in_words(code)} before its first right answer"
-    if _PORT_TAKEN.search(tail):
-        return _PortTaken("start", f"{said}: port {port} is taken", tail)
-    return ServerFailed("start", said, tail)
+    taken = [line for line in tail.splitlines() if _PORT_TAKEN.search(line)]
+    if not taken:
+        return ServerFailed("start", said, tail)
+    named = [int(number) for line in taken for number in _PORT_NAMED.findall(line)]
+    if named and port not in named:
+        return ServerFailed("start", f"{said}: port {named[-1]} is taken, and {_GIVEN}", tail)
+    return _PortTaken("start", f"{said}: its port is taken (it was given {port}, and {_GIVEN})", tail)
 
 
 def _check_owner(kept: Kept, port: int) -> None:
@@ -206,9 +284,9 @@ def _check_owner(kept: Kept, port: int) -> None:
     )
 
 
-def _listened_on(kept: Kept) -> set[str]:
-    """Every address that the server's processes listen on, or take datagrams at. AccessDenied where they are
-    another user's."""
+def _listened_on(kept: Kept, *, connections_alone: bool = False) -> set[str]:
+    """Every address that the server's processes listen on, or (unless it is `connections_alone`) take
+    datagrams at. AccessDenied where they are another user's."""
     found: set[str] = set()
     for process in kept.tree():
         try:
@@ -218,7 +296,8 @@ def _listened_on(kept: Kept) -> set[str]:
         open_ones = (
             one.laddr
             for one in sockets
-            if one.status == psutil.CONN_LISTEN or (one.type == socket.SOCK_DGRAM and not one.raddr)
+            if one.status == psutil.CONN_LISTEN
+            or (not connections_alone and one.type == socket.SOCK_DGRAM and not one.raddr)
         )
         found |= {f"{address.ip}:{address.port}" for address in open_ones if address}
     return found

@@ -63,13 +63,19 @@ def load_s(run: Run) -> float:
 
 def _sentences(run: Run, found: ContestAnswer) -> Iterator[str]:
     for case in found.unmeasured:
-        why = _why(run, case)
+        why = _why(run, case) or _failed(run, case)
         yield f"{name_of_case(run, case.id)} was not measured{why and f':{why}, and it was tried no more'}."
     if found.best is None:
         yield "Nothing can be compared."
         return
     for pair in found.pairs:
         yield f"{_pair(run, found, pair)}."
+
+
+def _failed(run: Run, case: Case) -> str:
+    """What failed before its load, the first time."""
+    failures = [trial.failure for trial in run.trials if trial.case == case.id and trial.failure]
+    return f" {failures[0].stage} failed: {fmt.safe(failures[0].reason, 300)}" if failures else ""
 
 
 def _why(run: Run, case: Case) -> str:
