@@ -8,7 +8,7 @@ import msgspec
 
 from assay.adhoc.case import drafted
 from assay.adhoc.rivals import one_program
-from assay.design.lengths import PILOT_CYCLES, WARMING_NS, cycles_of
+from assay.design.lengths import WARMING_NS, cycles_of
 from assay.errors import InputError
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.stats.woven import FEWEST_CYCLES
@@ -174,12 +174,6 @@ def usual_measure_ns(weave: Weave | None, budget_ns: int | None, entries: int, w
         return _ALIKE_MEASURE_NS
     first_ns = _first_ns(budget_ns / _OVERRUN / entries, _SITTINGS, _ALIKE_MEASURE_NS, warm_up)
     return _ALIKE_MEASURE_NS if first_ns >= min(_WATCHED_NS, warm_up.max_ns) else _LEAST_ALIKE_NS
-
-
-def pilot_ns(weave: Weave | None) -> int:
-    """What a pilot costs of the load of each rival, where there is one: its slices are at least so long."""
-    by_hand = weave is None or weave.alike or weave.given_slice_ns is not None
-    return 0 if weave is None or by_hand else PILOT_CYCLES * 3 * weave.least_slice_ns
 
 
 def search(

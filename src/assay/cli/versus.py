@@ -94,14 +94,15 @@ def _gate_flags(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, and say what came of it: 0 where every question is settled, 1 otherwise."""
-    return adhoc_flags.carry_out("versus", _contest(args), args)
+    return adhoc_flags.carry_out("versus", contest_of(args), args)
 
 
-def _contest(args: argparse.Namespace) -> ContestDesign:
+def contest_of(args: argparse.Namespace) -> ContestDesign:
     """Everything settled; InputError where that cannot be a comparison."""
     from assay import credentials
     from assay.adhoc import drafts
     from assay.adhoc.rivals import rivals_of
+    from assay.design.room import pilot_ns
     from assay.design.warming import LEAST_NS
     from assay.values.design import Commands, WarmUp
 
@@ -124,8 +125,8 @@ def _contest(args: argparse.Namespace) -> ContestDesign:
     entries = len(rivals) + args.control
     args.measure_ns = args.measure_ns or drafts.usual_measure_ns(weave, args.budget, entries, warm_up)
     plan = adhoc_flags.plan_from(args, rivals, args.url)
-    pilot_ns = entries * drafts.pilot_ns(weave)
-    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up, pilot_ns, weave)
+    pilots_ns = entries * pilot_ns(weave)
+    budget_ns, warm_up = drafts.affordable(args.budget, entries, args.measure_ns, warm_up, pilots_ns, weave)
     return drafts.contest(
         rivals,
         terms,

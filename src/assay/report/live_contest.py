@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from rich.text import Text
 
+from assay.design.room import room_of
 from assay.report import format as fmt
 from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
 from assay.report.load import bar
@@ -12,6 +15,11 @@ from assay.report.style import FAINT, HEADING
 from assay.stats.sequential import FEWEST_BLOCKS
 from assay.values.design import ContestDesign
 from assay.values.run import Run
+from assay.verdict.budget import load_ns, next_ns, room_left
+from assay.versus.answer import answer
+
+_ROOM = 1.05
+"""A load ends a little after its time."""
 
 
 class ContestWords(LiveWords):
@@ -21,20 +29,34 @@ class ContestWords(LiveWords):
         """What it will take to settle anything, and when it ends at the latest."""
         design, cases = seen.run.header.design, len(seen.run.header.cases)
         assert isinstance(design, ContestDesign)  # chosen for that
-        expected = [seen.expected_s.get(case.id, (0.0, 0.0)) for case in seen.run.header.cases]
+        room = room_of(design)
         blocks = 1 if design.weave else FEWEST_BLOCKS
-        least, most = (fmt.span(blocks * sum(each)) for each in zip(*expected, strict=True))
-        span = least if least == most else f"{least} to {most}"
-        ends = f"it ends after {fmt.span(design.budget_ns / 1e9)} of load at the latest"
+        least, most = (fmt.span(blocks * each / 1e9) for each in (room.least_ns, room.most_ns))
+        span = f"{least} of load" if least == most else f"{least} to {most} of load"
+        count = str(room.most) if room.fewest == room.most else f"{room.fewest} to {room.most}"
+        ends = (
+            f"it ends after {fmt.span(design.budget_ns / 1e9)} of load at the latest, with room for {count}"
+        )
+        if room.fewest < FEWEST_BLOCKS:
+            ends += f"; {_doubtful(FEWEST_BLOCKS * room.most_ns)}"
         if design.weave:
             sitting = f"a sitting of {fmt.counted(cases, 'server')}"
-            return f"{sitting} takes {span}, and one may settle a large difference; {ends}"
+            return f"{sitting} is {span}, and one may settle a large difference; {ends}"
         fewest = f"{FEWEST_BLOCKS} blocks of {fmt.counted(cases, 'trial')}, the fewest that settle anything"
-        return f"{fewest}, take {span}; {ends}"
+        return f"{fewest}, are {span}; {ends}"
 
     def ended(self, seen: Seen) -> str:
-        """Where the question stands, after a whole block."""
-        return contest.standing(seen.run) if _block_is_over(seen.run) else ""
+        """Where the question stands, after a whole block; after the first one that the budget has no room for
+        the fewest, where it has not."""
+        run = seen.run
+        if not _block_is_over(run):
+            return ""
+        stands, left = contest.standing(run), room_left(run)
+        short = run.trials[-1].block == 0 and 1 + left < FEWEST_BLOCKS and not answer(run).settled
+        if not short:
+            return stands
+        needed_ns = load_ns(run) + (FEWEST_BLOCKS - 1) * next_ns(run)
+        return f"{stands}; the budget has room for {fmt.count(left)} more: {_doubtful(needed_ns)}"
 
     def head(self, seen: Seen) -> Text:
         """Where the question stands."""
@@ -47,6 +69,15 @@ class ContestWords(LiveWords):
         budget_s, spent_s = seen.run.header.design.budget_ns / 1e9, contest.load_s(seen.run)
         drawn = f"{bar(spent_s / budget_s if budget_s else 0, BAR_WIDTH):·<{BAR_WIDTH}}"
         return Text(f"{drawn}  at most {fmt.span(max(0.0, budget_s - spent_s))} of load left", FAINT)
+
+
+def _doubtful(needed_ns: int) -> str:
+    """That the fewest blocks which settle anything are doubtful, and a budget that has room for them."""
+    enough_s = math.ceil(_ROOM * needed_ns / 1e9)
+    return (
+        f"{FEWEST_BLOCKS}, the fewest that order servers, are doubtful "
+        f"(--budget {enough_s}s has room for them)"
+    )
 
 
 def _block_is_over(run: Run) -> bool:

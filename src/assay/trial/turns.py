@@ -21,6 +21,7 @@ from assay.design.lengths import (
     piloted,
     warming_ns,
 )
+from assay.design.room import has_room_for_pilot
 from assay.design.sitting import DueSitting
 from assay.generator import GoingTurns
 from assay.looks import Looks
@@ -236,7 +237,7 @@ class Turns:
             lane.case in self.due.compared for place, lane in enumerate(self.lanes) if place not in self.gone
         )
         by_hand = weave.alike or weave.given_slice_ns is not None
-        return not by_hand and compared > 1 and 2 * self.lengths.slice_ns <= weave.most_slice_ns
+        return not by_hand and compared > 1 and has_room_for_pilot(weave, self.lengths.slice_ns)
 
     def _use(self, lengths: Lengths) -> None:
         """The lengths, with a settle time in which nobody works in another's slice for sure."""

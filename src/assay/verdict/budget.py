@@ -20,10 +20,17 @@ def spent(run: Run) -> bool:
     design = run.header.design
     if not isinstance(design, ContestDesign) or not design.budget_ns or not run.trials:
         return False
-    return load_ns(run) + _next_ns(run) > design.budget_ns
+    return load_ns(run) + next_ns(run) > design.budget_ns
 
 
-def _next_ns(run: Run) -> int:
+def room_left(run: Run) -> int:
+    """How many blocks the budget of a contest has room for yet, each like the last one."""
+    design = run.header.design
+    assert isinstance(design, ContestDesign)  # the caller chose it for that
+    return max(0, design.budget_ns - load_ns(run)) // max(1, next_ns(run))
+
+
+def next_ns(run: Run) -> int:
     """The load of another block: that of the last one, without the pilot, which only the first has."""
     last = max(trial.block for trial in run.trials)
     spent_ns = sum(trial.load_ns for trial in run.trials if trial.block == last)

@@ -10,10 +10,12 @@ from assay.report import format as fmt
 from assay.report.model import gate, woven
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
+from assay.stats.sequential import FEWEST_BLOCKS
+from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Run
 from assay.values.trial import Case
-from assay.verdict.budget import load_ns
+from assay.verdict.budget import load_ns, spent
 from assay.versus.answer import ContestAnswer, RivalRatio, answer
 
 _NARROW = 1.03
@@ -30,11 +32,22 @@ def told(run: Run) -> Answer:
         surer = gate.what_would_decide(run, found, found.gate)
     elif found.best is not None and narrow:
         surer = _what_would_settle(run, found)
+    if not found.settled and spent(run):
+        surer = f"{_ended_by_budget(run, found)} {surer}".rstrip()
     return Answer(
         said=tuple(said),
         sure=(_sure(run, found),) if any(pair.ratio for pair in found.pairs) else (),
         surer=(surer,) if surer else (),
     )
+
+
+def _ended_by_budget(run: Run, found: ContestAnswer) -> str:
+    """That the run ended where it did because its budget was used up."""
+    design = run.header.design
+    assert isinstance(design, ContestDesign)  # it alone has a budget that is spent
+    blocks = fmt.counted(found.blocks, woven.unit(run))
+    fewest = f", and an order needs {FEWEST_BLOCKS}" if found.blocks < FEWEST_BLOCKS else ""
+    return f"The budget of {fmt.span(design.budget_ns / 1e9)} of load ended it after {blocks}{fewest}."
 
 
 def standing(run: Run) -> str:
