@@ -273,3 +273,11 @@ def test_a_load_on_one_machine_does_not_import_ray() -> None:
     code += "import assay.cli.load, assay.cli.ray_flags\n"
     code += "assert not {'ray', 'assay.cluster'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+
+def test_a_cluster_of_others_is_not_asked_without_leave() -> None:
+    words = [sys.executable, "-m", "assay.cli.main", "nodes", "--ray", "192.0.2.1:6379"]  # RFC 5737
+    done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert "--ray 192.0.2.1:6379 leads to 192.0.2.1, neither loopback nor private" in done.stderr
+    assert done.stderr.count("\n") == 1

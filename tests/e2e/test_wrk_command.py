@@ -137,3 +137,42 @@ def test_help_lists_the_verb() -> None:
         [sys.executable, "-m", "assay.cli.main", "--help"], capture_output=True, text=True, check=True
     )
     assert re.search(r"Speak another tool's language:\n(  .*\n)*?  wrk ", done.stdout)
+
+
+LOOPS = 'io.stderr:write("looping\\n") while true do end'
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        LOOPS,
+        f"function setup(thread) {LOOPS} end",
+        f"function init(words) {LOOPS} end",
+        f"function request() {LOOPS} end",
+        f"function response() {LOOPS} end",
+        f"function done(summary) {LOOPS} end",
+    ],
+    ids=["load", "setup", "init", "request", "response", "done"],
+)
+def test_a_script_that_loops_ends_at_ctrl_c(script: str, tmp_path: Path) -> None:
+    file = tmp_path / "loops.lua"
+    file.write_text(script)
+    with recording() as wire:
+        words = [*ASSAY, "-t1", "-c1", "-d1", "-s", str(file), wire.url()]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stderr is not None
+            assert process.stderr.readline() == "looping\n"
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == -signal.SIGINT
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("around", ["{}", "function setup(thread) {} end", "function init(words) {} end"])
+def test_a_script_does_not_connect_to_machines_of_others_unasked(around: str, tmp_path: Path) -> None:
+    file = tmp_path / "far.lua"
+    file.write_text(around.replace("{}", 'wrk.connect(wrk.lookup("192.0.2.1", "80")[1])'))  # RFC 5737
+    with recording() as wire:
+        done = run("-t1", "-c1", "-d1", "-s", str(file), wire.url())
+    assert done.returncode == 1 and wire.requests == []
+    assert "wrk.connect leads to 192.0.2.1, neither loopback nor private; ASSAY_YES=1" in done.stderr

@@ -1,7 +1,7 @@
 //! `wrk.lookup` and `wrk.connect`, and the addresses they deal in.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dns_lookup::{AddrInfoHints, SockType, getaddrinfo};
@@ -46,16 +46,43 @@ pub(crate) fn offer(
             .map_err(|problem| mlua::Error::external(ScriptError::Unresolved(problem)))
     };
     let refusal = Arc::clone(refusal);
-    let connect = move |_: &Lua, address: UserDataRef<Address>| match TcpStream::connect(address.0)
-    {
-        Ok(_) => Ok(true),
-        Err(error) => {
-            *refusal.lock().unwrap_or_else(PoisonError::into_inner) = reason(&error);
-            Ok(false)
+    let (asked, may_reach_others) = (settings.addresses.clone(), settings.may_reach_others);
+    let connect = move |_: &Lua, address: UserDataRef<Address>| {
+        if !(may_reach_others || asked.contains(&address.0) || is_ours(address.0.ip())) {
+            let refused = ScriptError::NotAsked(address.0.ip().to_string());
+            return Err(mlua::Error::external(refused));
+        }
+        match TcpStream::connect(address.0) {
+            Ok(_) => Ok(true),
+            Err(error) => {
+                *refusal.lock().unwrap_or_else(PoisonError::into_inner) = reason(&error);
+                Ok(false)
+            }
         }
     };
     wrk.set("lookup", lua.create_function(lookup)?)?;
     wrk.set("connect", lua.create_function(connect)?)
+}
+
+/// Whether it is of this machine or of its own network: as `assay.reach` has it.
+fn is_ours(ip: IpAddr) -> bool {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => {
+            let [first, second, ..] = ip.octets();
+            let is_shared = first == 100 && second & 0b1100_0000 == 64; // RFC 6598
+            ip.is_loopback()
+                || ip.is_private()
+                || ip.is_link_local()
+                || ip.is_unspecified()
+                || is_shared
+        }
+        IpAddr::V6(ip) => {
+            ip.is_loopback()
+                || ip.is_unique_local()
+                || ip.is_unicast_link_local()
+                || ip.is_unspecified()
+        }
+    }
 }
 
 fn look_up(host: &str, service: Option<&str>) -> Result<Vec<Address>, String> {

@@ -12,6 +12,12 @@ pub enum ScriptError {
     /// No address accepts a connection.
     #[error("unable to connect to {0}")]
     Unreachable(String),
+    /// `wrk.connect` to a machine of others that nobody was asked about.
+    #[error(
+        "wrk.connect leads to {0}, neither loopback nor private; \
+         ASSAY_YES=1 says that its owner gives leave, and nothing was sent"
+    )]
+    NotAsked(String),
 }
 
 impl From<mlua::Error> for ScriptError {

@@ -24,6 +24,9 @@ pub struct Settings {
     pub headers: Vec<(String, String)>,
     /// How many threads there are.
     pub threads: u32,
+    /// Whether the user answers for machines of others that the script connects to by itself.
+    #[serde(default)]
+    pub may_reach_others: bool,
     /// What `init` is given: the URL at index 0, then the words after it.
     pub arguments: Vec<String>,
 }

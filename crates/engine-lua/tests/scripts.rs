@@ -36,6 +36,7 @@ impl Place {
             headers: vec![("A".into(), "b".into())],
             threads,
             arguments: vec!["http://h/p".into(), "x".into()],
+            may_reach_others: false,
         })
         .unwrap()
     }

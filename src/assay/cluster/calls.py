@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from assay import extras
+from assay import extras, reach
 from assay.cluster import versions
 from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
 from assay.values.cluster import Role
@@ -80,6 +80,7 @@ def joined(address: str) -> Iterator[None]:
     host, port = _parted(address)
     if lacks := extras.not_installed("ray"):
         raise lacks
+    reach.ask_leave(f"--ray {address}", [endpoint.ip for endpoint in reach.look_up(host, port)])
     # A cluster without tokens lets everybody on its network run programs: who wants one has to say so.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

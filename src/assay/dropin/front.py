@@ -8,6 +8,7 @@ to standard error: one line a finding.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from assay.values.plan import LoadPlan
 
 _REFRESH_S = 0.2
+_PATIENCE_S = 2.0
+"""For how long workers are waited for that were told to end: a request of a script takes less."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,24 @@ def offer(
                 watch(running.snapshot())
     except KeyboardInterrupt:
         running.stop()
+        _await_end(running)
     measurement = running.result()
     if manners.quiet:
         return Offered(plan, running, measurement, ())
     return Offered(plan, running, measurement, _judged(plan, measurement, host))
+
+
+def _await_end(running: EngineRun) -> None:
+    """Wait for the end of a load that was interrupted. Its workers end at once, but for one that is in a
+    script which loops: that never does, and ends with the program."""
+    if running.wait(_PATIENCE_S):
+        return
+    from assay import console
+
+    sys.stdout.flush()
+    console.note("assay: the script does not come back, so there are no figures")
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def _watch_host(plan: LoadPlan) -> Watch:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +42,11 @@ class Script:
             "path": url.path,
             "headers": list(headers.items()),
             "threads": flags.threads,
+            "may_reach_others": reach.may_reach_others(),
             "arguments": [flags.text, *flags.rest],
         }
-        try:
+        with _in_the_script():
             self.engine_script = _engine.Script(msgspec.json.encode(settings))
-        except _engine.ScriptError as error:
-            raise ScriptFailed(str(error)) from None
 
     def complaints(self) -> list[str]:
         """Why the script could not be loaded, once for each time it was tried: the test goes on without."""
@@ -56,9 +58,8 @@ class Script:
         InputError where the script leads a thread to a machine of others without their leave.
         """
         try:
-            first, places = self.engine_script.prepare()
-        except _engine.ScriptError as error:
-            raise ScriptFailed(str(error)) from None
+            with _in_the_script():
+                first, places = self.engine_script.prepare()
         finally:
             self.flush()
         reach.ask_leave(self._file, [reach.without_port(at) for at in places if at not in self._asked])
@@ -76,15 +77,34 @@ class Script:
         latency = _statistics(figures.latency_us, figures.latency_mean_us, figures.latency_stdev_us, strict)
         of_threads = _statistics(per_thread, per_thread.mean, per_thread.stdev, strict)
         try:
-            self.engine_script.done(msgspec.json.encode((summary, latency, of_threads)))
-        except _engine.ScriptError as error:
-            raise ScriptFailed(str(error)) from None
+            with _in_the_script():
+                self.engine_script.done(msgspec.json.encode((summary, latency, of_threads)))
         finally:
             self.flush()
 
     def flush(self) -> None:
         """Write out what the script has printed so far."""
         self.engine_script.flush()
+
+
+@contextlib.contextmanager
+def _in_the_script() -> Iterator[None]:
+    """While the script has the program. Ctrl-C then ends it at once, as it ends wrk: a script that loops
+    would never come back to hear of it. What the script fails with is raised as `ScriptFailed`."""
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL) if _is_main() else None
+    try:
+        yield
+    except _engine.ScriptError as error:
+        raise ScriptFailed(str(error)) from None
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
+def _is_main() -> bool:
+    """Whether this thread may say what signals do, and they are heard at all: behind `&` they are not."""
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return threading.current_thread() is threading.main_thread() and not ignored
 
 
 def _statistics(tally: Tally, mean: float, stdev: float, strict: bool) -> dict[str, Any]:
