@@ -13,6 +13,7 @@ use crate::launch;
 use crate::plan::{Http, LoadPlan};
 use crate::target::{Scheme, Target};
 use crate::transport::{HTTP2, Progress, TlsStream, Transport};
+use crate::waiter::ignore_interrupt;
 
 /// The plan, with the HTTP that will be spoken. Without TLS nobody can be asked, and it is HTTP/1.1.
 pub(crate) fn settled(plan: &LoadPlan) -> Result<Cow<'_, LoadPlan>, RunError> {
@@ -62,7 +63,7 @@ fn shaken(mut stream: TlsStream, limit: Duration) -> io::Result<TlsStream> {
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }
-        poll.poll(&mut events, Some(left))?;
+        ignore_interrupt(poll.poll(&mut events, Some(left)))?;
         if !events.is_empty() && stream.establish()? == Progress::Ready {
             return Ok(stream);
         }

@@ -88,7 +88,7 @@ impl Waiter {
 }
 
 /// A signal that another part of the process handles is no reason to end.
-fn ignore_interrupt(result: io::Result<()>) -> io::Result<()> {
+pub(crate) fn ignore_interrupt(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
         other => other,

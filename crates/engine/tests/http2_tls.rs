@@ -3,6 +3,7 @@
 mod support;
 
 use std::io::{Read, Write};
+use std::process::Command;
 use std::sync::Arc;
 
 use assay_http2::server::{self, Event};
@@ -13,12 +14,12 @@ use serde_json::{Value, json};
 use support::{HELLO, Server, outcomes, plan, run};
 
 fn server(alpn: &[&str]) -> Server {
-    server_that(alpn, true)
+    server_that(alpn, true, || {})
 }
 
 /// Speaks what it picks: HTTP/2 where ALPN says `h2`, else HTTP/1.1. Instead of an answer it may end the connection
 /// without a word, of TLS or of HTTP/2.
-fn server_that(alpn: &[&str], answers: bool) -> Server {
+fn server_that(alpn: &[&str], answers: bool, before: fn()) -> Server {
     let made = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let key = PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -34,6 +35,7 @@ fn server_that(alpn: &[&str], answers: bool) -> Server {
         let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
         let mut stream = StreamOwned::new(connection, peer.stream.try_clone().unwrap());
         let mut buffer = [0; 16_384];
+        before();
         if stream.flush().is_err() {
             return;
         }
@@ -103,6 +105,20 @@ fn auto_is_what_the_server_picks() {
     assert!(measured.http2.is_none());
 }
 
+/// Stops this process and lets it go on, as Ctrl-Z and `fg` do: whoever waits for a selector is woken (signal(7)).
+fn stop_and_go_on() {
+    let words = "kill -STOP $PPID; kill -CONT $PPID";
+    let done = Command::new("sh").args(["-c", words]).status().unwrap();
+    assert!(done.success());
+}
+
+#[test]
+fn a_signal_while_the_server_is_asked_changes_nothing() {
+    let server = server_that(&["h2", "http/1.1"], true, stop_and_go_on);
+    let measured = over_tls(&server, json!({"http": "auto", "streams": 5}));
+    assert_eq!(measured.http_versions, [("2".to_owned(), 200)].into());
+}
+
 #[test]
 fn a_server_that_does_not_pick_http2_is_one_clear_failure() {
     let ends = json!({"http": "2", "streams": 5, "ends_on": ["wrong_protocol"]});
@@ -128,7 +144,7 @@ fn a_server_that_does_not_pick_http2_is_one_clear_failure() {
 
 #[test]
 fn an_end_without_a_goaway_is_told_whatever_tls_says_of_it() {
-    let server = server_that(&["h2"], false);
+    let server = server_that(&["h2"], false, || {});
     let two = json!({"http": "2", "stop": {"kind": "requests", "count": 2}});
     let measured = over_tls(&server, two);
     assert_eq!(outcomes(&measured), ["peer/closed_unannounced: 2"]);
