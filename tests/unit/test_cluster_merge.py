@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from assay.cluster.merge import NotOneLoad, added, merged
 from assay.stats.quantiles import quantiles
-from assay.values.measurement import Books, Histogram, Http3, Measurement, Outcome, Window
+from assay.values.measurement import Books, Histogram, Http3, Measurement, Outcome, UnderWay, Window
 
 times = st.lists(st.integers(20, 600_000_000).map(lambda units: units * UNIT_NS), max_size=60)
 PS = (0.01, 0.25, 0.5, 0.75, 0.9, 0.99)
@@ -77,6 +77,23 @@ def test_what_http3_has_beside_is_added_up() -> None:
     expected = {name: 2 * (1 + place) for place, name in enumerate(counts)}
     assert whole == Http3(**expected, resets={"A": 2}, lost={"B": 4})
     assert merged([made(1, 0, 0)]).http3 is None
+
+
+def test_what_no_generator_had_an_answer_to_is_added_up() -> None:
+    """Quiet since the latest answer of any; unknown where one of them does not know."""
+    one = UnderWay(ages=recorded([1_000_000, 2_000_000]), quiet_ns=900, edges_ns=3_000_000)
+    other = UnderWay(ages=recorded([5_000_000]), quiet_ns=400, edges_ns=-1_000_000)
+    parts = [made(1, 0, 2, under_way=one), made(1, 0, 1, under_way=other)]
+    whole = merged(parts).under_way
+    assert whole is not None and whole.ages.count == 3 and whole.ages.max_ns == 5_000_000
+    assert (whole.quiet_ns, whole.edges_ns) == (400, 2_000_000)
+    assert merged([*parts, made(1, 0, 0)]).under_way is None
+
+
+def test_starts_that_waited_add_up_and_most_in_use_is_only_a_bound() -> None:
+    parts = [made(1, 0, 0, waited_starts=waited) for waited in (2, 3)]
+    assert merged(parts).waited_starts == 5
+    assert merged([*parts, made(1, 0, 0)]).waited_starts is None
 
 
 def window(start_ns: int, completed: int, phase: str = "measured", length_ns: int = 100) -> Window:

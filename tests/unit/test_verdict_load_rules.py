@@ -112,10 +112,22 @@ class TestOfferedLoad:
         assert "G3" in found(few, open_plan(100))
 
     def test_a_full_pool_or_dropped_starts(self) -> None:
-        connections = msgspec.structs.replace(open_measurement().connections, busy_peak=950)
-        finding = found(open_measurement(connections=connections), open_plan())["G4"]
-        assert finding.severity == "flagged" and "950 of at most 1,000" in finding.evidence
+        finding = found(open_measurement(waited_starts=101), open_plan())["G4"]
+        assert finding.severity == "flagged" and "101 starts came due" in finding.evidence
+        assert "G4" not in found(open_measurement(waited_starts=100), open_plan())
         assert "12 starts" in found(open_measurement(missed_starts=12), open_plan())["G4"].evidence
+
+    def test_most_in_use_of_several_threads_need_not_be_at_one_time(self) -> None:
+        """What each thread had at most adds up to all connections; of one thread that is a full pool."""
+        one = measurement().workers[0]
+        full = msgspec.structs.replace(open_measurement().connections, busy_peak=1_000)
+        of_one = open_measurement(connections=full, workers=(one,))
+        assert "all 1,000 connections" in found(of_one, open_plan())["G4"].evidence
+        halves = (msgspec.structs.replace(one, completed=one.completed // 2),) * 2
+        two = msgspec.structs.replace(open_plan(), threads=2)
+        assert "G4" not in found(open_measurement(connections=full, workers=halves), two)
+        nobody_waited = open_measurement(connections=full, workers=(one,), waited_starts=0)
+        assert "G4" not in found(nobody_waited, open_plan())
 
     def test_connections_that_are_only_open_are_not_a_full_pool(self) -> None:
         opened_cold = msgspec.structs.replace(open_measurement().connections, peak=1_000, busy_peak=30)

@@ -293,6 +293,7 @@ impl Exchange {
             self.log_end(now_ns, desk);
         }
         let ledger = &desk.ledger;
+        ledger.last_answer_ns.set(now_ns);
         if let Verdict::Wrong(failure) = self.verdict {
             // Its example was noted where it was seen.
             ledger.fail(failure, 1, String::new);

@@ -2,6 +2,9 @@
 
 mod support;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+
 use assay_engine::LoadPlan;
 use serde_json::{Value, json};
 use support::{HELLO, Peer, Server, outcomes, plan, run};
@@ -66,6 +69,7 @@ fn connections_are_opened_as_needed_and_not_beyond_the_limit() {
     assert_eq!(measurement.missed_starts, 95);
     assert_eq!((measurement.connections.peak, server.connections()), (5, 5));
     assert_eq!(measurement.connections.busy_peak, Some(5));
+    assert_eq!(measurement.waited_starts, Some(0), "none was made later");
 
     let quick = Server::answering(HELLO);
     let measurement = run(&open(&quick, 50.0, 1_000, for_ms(1_000), json!({})));
@@ -129,6 +133,32 @@ fn waiting_for_a_connection_is_part_of_the_response_time() {
         "{longest_ns}"
     );
     assert!(measurement.send_lag.unwrap().max_ns >= 9 * 20_000_000);
+    // All but the first came due while the one connection was in use.
+    assert_eq!(measurement.waited_starts, Some(9));
+}
+
+#[test]
+fn nobody_waits_where_threads_use_their_connections_one_after_the_other() {
+    // Two threads, a connection each, and a request each 50 ms of which nothing is under way when the next is due.
+    let under_way = Arc::new(AtomicU64::new(0));
+    let most = Arc::new(AtomicU64::new(0));
+    let server = {
+        let (under_way, most) = (Arc::clone(&under_way), Arc::clone(&most));
+        Server::start(move |peer| {
+            while peer.request().is_some() {
+                most.fetch_max(under_way.fetch_add(1, SeqCst) + 1, SeqCst);
+                under_way.fetch_sub(1, SeqCst);
+                peer.send(HELLO);
+            }
+        })
+    };
+    let two = json!({"threads": 2});
+    let measurement = run(&open(&server, 20.0, 2, for_ms(500), two));
+    assert_eq!(measurement.completed, 10);
+    assert_eq!(most.load(SeqCst), 1);
+    // Each thread's most is 1: the sum is that of no moment.
+    assert_eq!(measurement.connections.busy_peak, Some(2));
+    assert_eq!(measurement.waited_starts, Some(0));
 }
 
 #[test]

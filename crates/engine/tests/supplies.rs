@@ -142,6 +142,47 @@ fn delays_are_waited_for_and_are_no_service_time() {
     assert!(measurement.service_time.min_ns < 20_000_000);
 }
 
+/// Takes so long for each request.
+struct Slow(Duration);
+
+impl Source for Slow {
+    fn next(&mut self, bytes: &mut Vec<u8>) -> Result<(), SourceError> {
+        std::thread::sleep(self.0);
+        bytes.extend_from_slice(b"GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+        Ok(())
+    }
+
+    fn delay(&mut self) -> Result<Duration, SourceError> {
+        Ok(Duration::ZERO)
+    }
+
+    fn answered(&mut self, _: Answer<'_>) -> Result<(), SourceError> {
+        Ok(())
+    }
+
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+#[test]
+fn a_stall_lasts_from_the_top_of_the_loop() {
+    const EACH: Duration = Duration::from_millis(30);
+    let server = Server::answering(HELLO);
+    let slow = Supply {
+        source: Box::new(Slow(EACH)),
+        ..supply(Numbering::default())
+    };
+    let plan = plan(&server, 4, 4, json!({}));
+    let measured = Run::start_supplied(&plan, vec![slow])
+        .unwrap()
+        .result()
+        .unwrap();
+    // All four requests are made in one turn, in which nothing is read; each is after a reading of the clock.
+    let stall_ns = u128::from(measured.workers[0].largest_stall_ns);
+    assert!(stall_ns >= 4 * EACH.as_nanos(), "{stall_ns}");
+}
+
 #[test]
 fn a_source_that_fails_ends_the_run_with_its_words() {
     let server = Server::answering(HELLO);

@@ -24,6 +24,7 @@ from assay.values.measurement import (
     Measurement,
     Outcome,
     Stray,
+    UnderWay,
     Window,
 )
 
@@ -77,8 +78,23 @@ def merged(parts: Sequence[Measurement]) -> Measurement:
         http2=_http2([part.http2 for part in parts if part.http2 is not None]),
         http3=_http3([part.http3 for part in parts if part.http3 is not None]),
         missed_starts=total(lambda part: part.missed_starts),
+        waited_starts=_sum_if_all([part.waited_starts for part in parts]),
         windows=_windows(parts),
         workers=tuple(worker for part in parts for worker in part.workers),
+        under_way=_under_way([part.under_way for part in parts]),
+    )
+
+
+def _under_way(parts: Sequence[UnderWay | None]) -> UnderWay | None:
+    """What no generator had an answer to: quiet since the latest answer of any; None where a part does not
+    know."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    return UnderWay(
+        ages=added([part.ages for part in known]),
+        quiet_ns=min(part.quiet_ns for part in known),
+        edges_ns=sum(part.edges_ns for part in known),
     )
 
 
@@ -167,15 +183,20 @@ def _books(parts: Sequence[Measurement]) -> Books:
 
 def _connections(parts: Sequence[Measurement]) -> Connections:
     each = [part.connections for part in parts]
-    busy = [one.busy_peak for one in each if one.busy_peak is not None]
     return Connections(
         asked=sum(one.asked for one in each),
         opened=sum(one.opened for one in each),
         answered=sum(one.answered for one in each),
         reopened=sum(one.reopened for one in each),
         peak=sum(one.peak for one in each),
-        busy_peak=sum(busy) if len(busy) == len(each) else None,
+        busy_peak=_sum_if_all([one.busy_peak for one in each]),
     )
+
+
+def _sum_if_all(counts: Sequence[int | None]) -> int | None:
+    """The sum; None where a part does not know."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _counted(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

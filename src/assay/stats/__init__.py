@@ -6,7 +6,14 @@ Plain Python throughout; the histogram library loads when a function needs it.
 from assay.stats.estimates import mean, positive_mean, rate_per_s, throughput
 from assay.stats.metrics import UNITS, by_block, value_of
 from assay.stats.power import trials_for_effect, trials_for_half_width
-from assay.stats.quantiles import Quantile, case_quantile, decode, quantiles, requests_needed
+from assay.stats.quantiles import (
+    Quantile,
+    case_quantile,
+    decode,
+    quantiles,
+    recorded,
+    requests_needed,
+)
 from assay.stats.ranking import holm, shown_faster, tiers
 from assay.stats.ratios import NOISE_FLOOR
 
@@ -21,6 +28,7 @@ __all__ = [
     "mean",
     "positive_mean",
     "quantiles",
+    "recorded",
     "rate_per_s",
     "requests_needed",
     "shown_faster",

@@ -96,6 +96,15 @@ def _ranks(histogram: Histogram) -> tuple[tuple[int, ...], tuple[int, ...]]:
     )
 
 
+def recorded(histogram: Histogram) -> tuple[tuple[int, int], ...]:
+    """The times in ns that a histogram holds, and how many of each."""
+    if not histogram.count:
+        return ()
+    cumulative, times_ns = _ranks(histogram)
+    counts = (after - before for before, after in itertools.pairwise((0, *cumulative)))
+    return tuple(zip(times_ns, counts, strict=True))
+
+
 def _by_rank(histogram: Histogram) -> Callable[[int], float]:
     """The time in ns of the request at a 1-based rank, counted from the fastest."""
     cumulative, times_ns = _ranks(histogram)

@@ -79,8 +79,8 @@ class Connections(Value, frozen=True, kw_only=True):
     """Of the whole run, warm-up included: `asked` by the plan, `opened` at least once, `answered` at
     least one request; `reopened` counts reconnects after a close, `peak` the most open at one time.
 
-    `busy_peak` is the most in use at one time of the measured phase (open loops only; not known of
-    older records)."""
+    `busy_peak` is the most in use at one time of the measured phase, at most (open loops only; not known of
+    older records): the sum of each thread's most, which need not have been at one time."""
 
     asked: int
     opened: int
@@ -103,6 +103,20 @@ class Worker(Value, frozen=True, kw_only=True):
     largest_stall_ns: int
     completed: int
     completed_by_window: tuple[int, ...] = ()
+
+
+class UnderWay(Value, frozen=True, kw_only=True):
+    """The requests that were under way when the run ended.
+
+    `ages` are how long each had been so by then: since it was sent or, before that, since it was taken.
+    `quiet_ns` is how long nothing had been answered by then: since the latest complete answer, right or
+    wrong, or since the begin of the measured phase. `edges_ns` is their ages together, less how long those
+    had been under way that the measured phase began with.
+    """
+
+    ages: Histogram
+    quiet_ns: int
+    edges_ns: int
 
 
 class Http2(Value, frozen=True, kw_only=True):
@@ -160,6 +174,9 @@ class Measurement(Value, frozen=True, kw_only=True):
     handshakes of the whole run by what was agreed on (version, cipher suite, protocol).
     `ended_by_close` counts answers that only the end of their connection ended: whether they were
     whole cannot be told. `stray` includes what came within 20 ms after the end of the run.
+    `waited_starts` counts starts of an open loop that came due while all connections (of HTTP/2 and HTTP/3:
+    all streams) of their thread were in use, and were made later; None where nobody looked. `under_way` is
+    None of lanes that took turns, where a script gave up, and of older records.
     """
 
     started_at_unix_ns: int
@@ -191,8 +208,10 @@ class Measurement(Value, frozen=True, kw_only=True):
     http2: Http2 | None = None
     http3: Http3 | None = None
     missed_starts: int
+    waited_starts: int | None = None
     windows: tuple[Window, ...]
     workers: tuple[Worker, ...]
+    under_way: UnderWay | None = None
     engine_version: str
 
 

@@ -52,6 +52,7 @@ class Clocks:
     service: Times | None = None
     response: Times | None = None
     send_lag: Times | None = None
+    first_byte: Times | None = None
     opening_ns: float = 0.0
 
 
@@ -158,10 +159,35 @@ class Counts:
 
 @dataclass(frozen=True)
 class Starts:
-    """Requests of the measured time that were started, and those that were due and could not be."""
+    """Requests of the measured time that were started, those that were due and could not be, and of those
+    started how many came due while no connection was free; None where nobody looked."""
 
     started: int
     missed: int
+    waited: int | None = None
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The requests that were under way at the end of a load: how long they had been so by then (`ages`, in
+    ns, each with how many), and for how long nothing had been answered."""
+
+    ages: tuple[tuple[int, int], ...]
+    quiet_ns: int
+
+    @property
+    def count(self) -> int:
+        """How many they are."""
+        return sum(count for _, count in self.ages)
+
+    @property
+    def oldest_ns(self) -> int:
+        """How long the first of them had waited."""
+        return max((age for age, _ in self.ages), default=0)
+
+    def longer_than(self, ns: float) -> int:
+        """How many had waited for longer."""
+        return sum(count for age, count in self.ages if age > ns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,6 +276,8 @@ class Load:
     edges_ns: int | None = None
     """What the edges of those pieces cut off of service times, less what was brought into them; None where
     nobody looked."""
+    waiting: Waiting | None = None
+    """What was under way at its end; None where nobody looked."""
     settle_ns: int | None = None
     """The shortest settle time between those pieces; None where it took no turns."""
     beside: tuple[float, ...] = ()
@@ -344,11 +372,14 @@ class Load:
 
         A few starts that are left over at the end of a run do not say so.
         """
-        if self.starts and self.starts.missed > _LEFT_OVER_SHARE * self.starts.started:
+        waited = self.starts.waited if self.starts else None
+        if self.starts and self.starts.missed + (waited or 0) > _LEFT_OVER_SHARE * self.starts.started:
             return True
-        return self.busy_peak >= self.asked.places > 0
+        return waited is None and self.all_in_use
 
     @property
-    def busy_peak(self) -> int:
-        """The most connections (with HTTP/2: streams) that were in use at one time; 0 where nobody looked."""
-        return (self.connections.busy_peak if self.connections else None) or 0
+    def all_in_use(self) -> bool:
+        """Whether all connections (with HTTP/2: streams) were in use at one time, as far as that is known: of
+        several threads it is known when each had its most, and that need not have been at one time."""
+        peak = self.connections.busy_peak if self.connections else None
+        return len(self.workers) == 1 and peak is not None and peak >= self.asked.places > 0

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 import msgspec
 
-from assay.stats import quantiles, rate_per_s
-from assay.values.measurement import Histogram, Measurement
+from assay.stats import quantiles, rate_per_s, recorded
+from assay.values.measurement import Histogram, Measurement, UnderWay
 from assay.values.plan import Closed, LoadPlan, StopAtCount
 from assay.values.run import Environment
 from assay.values.trial import GeneratorSeen, HostSeen, Lane, Link, ServerSeen, Trial
-from assay.verdict.load import Answers, Asked, Clocks, Counts, Load, Machine, Starts, StreamWaits, Times, Way
+from assay.verdict.load import (
+    Answers,
+    Asked,
+    Clocks,
+    Counts,
+    Load,
+    Machine,
+    Starts,
+    StreamWaits,
+    Times,
+    Waiting,
+    Way,
+)
 
 QUANTILES = (0.5, 0.9, 0.99)
 
@@ -40,7 +53,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             outcomes=measurement.outcomes,
         ),
         way=see_way(plan, measurement),
-        starts=Starts(measurement.started, measurement.missed_starts),
+        starts=Starts(measurement.started, measurement.missed_starts, measurement.waited_starts),
         answers=Answers(
             checked=measurement.checked,
             encodings=measurement.encodings,
@@ -51,6 +64,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             service=see_times(measurement.service_time),
             response=see_times(measurement.response_time),
             send_lag=see_times(measurement.send_lag),
+            first_byte=see_times(measurement.first_byte_time),
             opening_ns=sum(
                 times.count * times.mean_ns
                 for times in (measurement.connect_time, measurement.handshake_time)
@@ -64,6 +78,8 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
         windows=tuple(window for window in measurement.windows if window.phase == "measured"),
         workers=measurement.workers,
         machine=machine,
+        edges_ns=measurement.under_way.edges_ns if measurement.under_way else None,
+        waiting=_waiting(measurement.under_way) if measurement.under_way else None,
     )
 
 
@@ -89,6 +105,19 @@ def see_way(plan: LoadPlan, measurement: Measurement) -> Way:
     )
 
 
+def _waiting(under_way: UnderWay) -> Waiting:
+    return Waiting(recorded(under_way.ages), under_way.quiet_ns)
+
+
+def _waiting_in_turns(lane: Lane) -> Waiting:
+    """Of a load in turns its own time counts: that of its last slices in which nothing was answered."""
+    slices = [one for one in lane.slices if one.phase == "measured"]
+    quiet = list(itertools.takewhile(lambda one: not one.completed, reversed(slices)))
+    quiet_ns = sum(one.length_ns for one in quiet)
+    waits = quiet[0].carried if quiet else 0
+    return Waiting(((quiet_ns, waits),) if waits else (), quiet_ns)
+
+
 def _stream_waits(measurement: Measurement) -> StreamWaits | None:
     """How long requests waited for streams and windows, where there are any."""
     two, three = measurement.http2, measurement.http3
@@ -107,16 +136,19 @@ def _goaways(measurement: Measurement) -> int:
 
 def see_trial(trial: Trial, measurement: Measurement, environment: Environment) -> Load:
     """The load of a trial that was measured."""
+    load = see_load(trial.plan, measurement, _machine_of(trial, environment))
+    lane = trial.lane
     return replace(
-        see_load(trial.plan, measurement, _machine_of(trial, environment)),
+        load,
         server=trial.server,
         services=trial.services,
         contract=trial.contract,
         warm_up=trial.warm_up,
         generators=trial.generators,
-        slices=len(trial.lane.cycles) if trial.lane else 1,
-        edges_ns=trial.lane.edges_ns if trial.lane else None,
-        settle_ns=trial.lane.settle_ns if trial.lane else None,
+        slices=len(lane.cycles) if lane else 1,
+        edges_ns=lane.edges_ns if lane else load.edges_ns,
+        waiting=_waiting_in_turns(lane) if lane else load.waiting,
+        settle_ns=lane.settle_ns if lane else None,
         parts=see_parts(trial.plan, trial.generators, environment, trial.server, trial.host),
     )
 

@@ -175,6 +175,13 @@ ALL: tuple[Planted, ...] = (
     ),  # fmt: skip
     Planted(code="W7", flaw="debugging switched on", facts={"one": "debug = true"}, load=SHORT),
     Planted(
+        code="W8",
+        flaw="a server that stops answering in the middle of a load",
+        servers={"one": "stops answering in mid-load"},
+        load="connections = 4\nmeasure_s = 2.5\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
+        least="withheld",
+    ),
+    Planted(
         code="S1",
         flaw="fifty requests",
         servers={"one": "waits"},

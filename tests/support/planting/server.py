@@ -19,6 +19,8 @@ BIG = bytes(16 << 20)
 HANGS_S = 60.0
 PAUSE_S = 0.03
 """Longer than any gap between the answers of one slice."""
+SILENT_S = (1.5, 5.0)
+"""From when after the first request to when: it ends behind the load, where its answers are checked."""
 FRESH_TURNS = 3
 TIRES_BY_S = 0.0005
 """What each turn after those adds to an answer: as steep however many turns the warm-up took."""
@@ -65,6 +67,9 @@ class Server:
             time.sleep(0.02)
         if FLAW == "one in 300 takes a second" and self.answered % 300 == 299:
             time.sleep(1)
+        if FLAW == "stops answering in mid-load":
+            age_s = now - self.began_s
+            time.sleep(max(0.0, SILENT_S[1] - age_s) if age_s > SILENT_S[0] else 0.0)
         if FLAW == "tires":
             self.tire(now)
         if FLAW == "remembers its last answer" and target != self.last_target:

@@ -8,7 +8,7 @@ use super::failure::{Failure, example};
 use super::histogram::Histogram;
 use super::http3::Http3Counts;
 use super::log::{Log, Session};
-use super::streams::{StreamCounts, StreamNotes, count_named};
+use super::streams::{StreamCounts, StreamNotes};
 
 const STATUSES: usize = 1000;
 const ENCODINGS: usize = 64;
@@ -47,6 +47,8 @@ pub(crate) struct OpenTimes {
     pub(crate) send_lag: Histogram,
     /// The most connections in use at one time of the current phase.
     pub(crate) busy_peak: Counter,
+    /// Starts that came due while every place of the worker was taken.
+    pub(crate) waited: Counter,
 }
 
 /// One worker's part of a slice.
@@ -89,6 +91,11 @@ pub(crate) struct Notes {
     /// The worker's parts of the slices, where its lanes take turns.
     pub(crate) parts: Vec<Part>,
     pub(crate) streams: StreamNotes,
+    /// How long the requests that the measured phase began with had been under way, together.
+    pub(crate) brought_ns: u64,
+    /// How long each request that no answer has ended has been under way, once the worker has ended; none where its
+    /// lane took turns or was given up before.
+    pub(crate) left_ages_ns: Option<Vec<u64>>,
     closed: Counts,
 }
 
@@ -128,6 +135,8 @@ pub(crate) struct Ledger {
     pub(crate) left_in_flight: Counter,
     /// The worker's own end of the measured phase.
     pub(crate) ended_ns: Counter,
+    /// When the latest answer of the measured phase was complete, right or wrong; 0 where none was.
+    pub(crate) last_answer_ns: Counter,
     notes: Mutex<Notes>,
 }
 
@@ -153,6 +162,7 @@ impl Ledger {
                 response_time: Histogram::new(),
                 send_lag: Histogram::new(),
                 busy_peak: Counter::default(),
+                waited: Counter::default(),
             }),
             streams: None,
             http3: None,
@@ -166,6 +176,7 @@ impl Ledger {
             largest_stall_ns: Counter::default(),
             left_in_flight: Counter::default(),
             ended_ns: Counter::default(),
+            last_answer_ns: Counter::default(),
             notes: Mutex::default(),
         }
     }
@@ -268,8 +279,9 @@ impl Ledger {
         windows.extend((1..count).map(|_| Counts::default()));
     }
 
-    /// Ends the warm-up: its counts are put aside and all figures start again.
-    pub(crate) fn begin_measuring(&self) {
+    /// Ends the warm-up: its counts are put aside and all figures start again. `brought_ns` is how long the requests
+    /// under way have been so, together.
+    pub(crate) fn begin_measuring(&self, brought_ns: u64) {
         let Totals {
             started,
             completed,
@@ -316,6 +328,7 @@ impl Ledger {
             times.response_time.clear();
             times.send_lag.clear();
             times.busy_peak.set(0);
+            times.waited.set(0);
         }
         if let Some(counts) = &self.streams {
             counts.clear();
@@ -326,65 +339,13 @@ impl Ledger {
         self.cpu_ns.set(0);
         self.wall_ns.set(0);
         self.largest_stall_ns.set(0);
+        self.last_answer_ns.set(0);
         let mut notes = self.notes();
         notes.closed = Counts::default();
         notes.examples.clear();
         notes.streams.clear();
         notes.stray_example = None;
+        notes.brought_ns = brought_ns;
         self.is_measuring.set(1);
-    }
-}
-
-impl Ledger {
-    /// The same for connections that carry several requests at once.
-    pub(crate) fn of_streams(mut self) -> Self {
-        self.streams = Some(StreamCounts::default());
-        self
-    }
-
-    /// The same where QUIC carries them, whose handshake is TLS's too: connecting takes as long as both.
-    pub(crate) fn of_http3(self) -> Self {
-        Self {
-            http3: Some(Http3Counts::default()),
-            handshake_time: None,
-            ..self.of_streams()
-        }
-    }
-
-    /// Counts datagrams that were sent or received, and their bytes.
-    #[inline]
-    pub(crate) fn note_datagrams(&self, is_sent: bool, datagrams: u64, bytes: u64) {
-        let Some(counts) = &self.http3 else { return };
-        match is_sent {
-            true => {
-                counts.udp_sent.add(datagrams);
-                self.totals.bytes_written.add(bytes);
-            }
-            false => {
-                counts.udp_received.add(datagrams);
-                self.totals.bytes_read.add(bytes);
-            }
-        }
-    }
-
-    #[cold]
-    pub(crate) fn note_fault(&self, stage_and_code: &str) {
-        count_named(&mut self.notes().streams.faults, stage_and_code);
-    }
-
-    #[cold]
-    pub(crate) fn note_reset(&self, code: &str) {
-        count_named(&mut self.notes().streams.resets, code);
-    }
-
-    #[cold]
-    pub(crate) fn note_going_away(&self, code: &str) {
-        count_named(&mut self.notes().streams.going_away, code);
-    }
-
-    #[cold]
-    pub(crate) fn note_allowed(&self, streams: Option<u32>) {
-        let fewest = &mut self.notes().streams.fewest_allowed;
-        *fewest = [*fewest, streams].into_iter().flatten().min();
     }
 }

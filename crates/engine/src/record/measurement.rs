@@ -89,6 +89,19 @@ pub struct Books {
     pub in_flight: u64,
 }
 
+/// The requests that were under way when the run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnderWay {
+    /// How long each had been under way by then: since it was sent or, before that, since it was taken.
+    pub ages: Histogram,
+    /// How long nothing had been answered by then: since the latest complete answer, right or wrong, or since the
+    /// begin of the measured phase.
+    pub quiet_ns: u64,
+    /// Their ages together, less how long those had been under way that the measured phase began with.
+    pub edges_ns: i64,
+}
+
 /// Bytes that belong to no answer: they came after the end of one, or on a connection that carried
 /// nothing. The answer counts, the connection is not used again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -116,8 +129,8 @@ pub struct Connections {
     pub reopened: u64,
     /// The most open at one time (the sum of each worker's most).
     pub peak: u64,
-    /// Of an open loop: the most in use at one time of the measured phase (the sum of each worker's
-    /// most). A connection stays open when a burst is over; only this tells whether starts had to wait.
+    /// Of an open loop: the most in use at one time of the measured phase, at most: the sum of each worker's
+    /// most, which need not have been at one time. Whether starts had to wait tells `waited_starts`.
     #[serde(default)]
     pub busy_peak: Option<u64>,
 }
@@ -209,10 +222,17 @@ pub struct Measurement {
     pub http3: Option<Http3>,
     /// Starts that came due and could not be made before the end (open loop).
     pub missed_starts: u64,
+    /// Starts that came due while all connections (of HTTP/2 and HTTP/3: all streams) of their thread were in use, and
+    /// were made later (open loop).
+    #[serde(default)]
+    pub waited_starts: Option<u64>,
     /// The time series.
     pub windows: Vec<Window>,
     /// The engine's own threads.
     pub workers: Vec<Worker>,
+    /// What was under way at its end; not known of lanes that took turns, and where a script gave up.
+    #[serde(default)]
+    pub under_way: Option<UnderWay>,
     /// The engine's version.
     pub engine_version: String,
 }

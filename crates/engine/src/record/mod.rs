@@ -10,10 +10,12 @@ mod histogram;
 mod http2;
 pub(crate) mod http3;
 pub(crate) mod ledger;
+mod ledger_of_streams;
 mod log;
 pub mod measurement;
 pub(crate) mod streams;
 pub(crate) mod summary;
+mod under_way;
 pub(crate) mod woven;
 
 pub(crate) use counter::Counter;

@@ -12,6 +12,7 @@ use super::ledger::{Ledger, OpenTimes, Totals};
 use super::measurement::{
     self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
 };
+use super::under_way::under_way;
 use crate::error::RunError;
 
 /// A live view carries the latest windows only: a screen has no use for more, and a long run
@@ -65,9 +66,9 @@ fn merged_open(ledgers: &Ledgers, histogram: impl Fn(&OpenTimes) -> &Histogram) 
     parts.map(|parts| Merged::of(parts.into_iter()))
 }
 
-fn busy_peak(ledgers: &Ledgers) -> Option<u64> {
-    let peak = |ledger: &Arc<Ledger>| Some(ledger.open_loop.as_ref()?.busy_peak.get());
-    ledgers.iter().map(peak).sum()
+fn sum_open(ledgers: &Ledgers, counter: impl Fn(&OpenTimes) -> &Counter) -> Option<u64> {
+    let of = |ledger: &Arc<Ledger>| Some(counter(ledger.open_loop.as_ref()?).get());
+    ledgers.iter().map(of).sum()
 }
 
 /// The ledgers of a run, or of a lane.
@@ -132,7 +133,7 @@ pub(crate) fn measurement(
             answered: sum(whole, |ledger| &ledger.answered),
             reopened: sum(whole, |ledger| &ledger.reopened),
             peak: sum(whole, |ledger| &ledger.open_peak),
-            busy_peak: busy_peak(ledgers),
+            busy_peak: sum_open(ledgers, |times| &times.busy_peak),
         },
         service_time: merged(ledgers, |ledger| &ledger.service_time).export(),
         response_time: merged_open(ledgers, |t| &t.response_time).map(|m| m.export()),
@@ -144,8 +145,10 @@ pub(crate) fn measurement(
         http2: http2(whole),
         http3: http3(whole),
         missed_starts: total(|t| &t.missed_starts),
+        waited_starts: sum_open(ledgers, |times| &times.waited),
         windows,
         workers: workers(ledgers, cpus),
+        under_way: under_way(ledgers, times.measure_from_ns, times.end_ns),
         engine_version: env!("CARGO_PKG_VERSION").into(),
     })
 }

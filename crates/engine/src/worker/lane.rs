@@ -69,6 +69,9 @@ pub(crate) struct Lane<T: Transport> {
     pub(super) unreached: usize,
     /// Requests that may start without asking.
     pub(super) quota: u64,
+    /// Whether the last turn found no place for another request, and until when there was none for certain.
+    is_full: bool,
+    full_until_ns: u64,
     /// Whether it does nothing more.
     pub(super) is_retired: bool,
     /// What it keeps where it takes turns with others.
@@ -125,6 +128,8 @@ impl<T: Transport> Lane<T> {
             unread: Vec::new(),
             unreached: 0,
             quota: u64::MAX,
+            is_full: false,
+            full_until_ns: 0,
             is_retired: false,
             turnbook: None,
             assignment,
@@ -183,6 +188,31 @@ impl<T: Transport> Lane<T> {
         }
     }
 
+    /// Notes that a turn ends without a place for another request.
+    #[inline]
+    pub(super) fn note_full(&mut self) {
+        self.is_full = !self.has_room();
+    }
+
+    /// The turn that began at that moment goes on to starting. Where the one before it left no place, there was none
+    /// until then: places become free by what a turn reads.
+    #[inline]
+    pub(super) fn note_room(&mut self, began_ns: u64) {
+        if std::mem::take(&mut self.is_full) {
+            self.full_until_ns = began_ns;
+        }
+    }
+
+    /// Counts starts that came due while there was no place.
+    #[inline]
+    fn note_waited(&self, count: u32, intended_ns: u64) {
+        if let Some(times) = &self.desk.ledger.open_loop
+            && intended_ns < self.full_until_ns
+        {
+            times.waited.add(u64::from(count));
+        }
+    }
+
     /// When the next request should start, where it has a time of its own and could.
     pub(super) fn next_start_ns(&self) -> Option<u64> {
         let can_start = self.quota > 0 && self.has_room();
@@ -209,6 +239,7 @@ impl<T: Transport> Lane<T> {
     #[inline]
     pub(super) fn take_next(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
         let (slot, template, count) = self.take_place();
+        self.note_waited(count, intended_ns);
         let connection = &mut self.connections[slot as usize];
         connection.take(template, count, intended_ns, now_ns);
         connection.exchange.render(&self.program, &mut self.desk);
@@ -252,6 +283,7 @@ impl<T: Transport> Lane<T> {
     #[inline]
     pub(super) fn take_seat(&mut self, intended_ns: u64, now_ns: u64) -> u32 {
         let (slot, template, count) = self.take_place();
+        self.note_waited(count, intended_ns);
         if let Some(times) = &self.desk.ledger.open_loop {
             let spare = self.idle.len() + self.vacant.len();
             let places = self.streams.as_ref().map_or(0, |wires| wires.seats.len());
@@ -338,6 +370,9 @@ impl<T: Transport> Lane<T> {
         let on_streams = self.streams.as_ref().map_or(0, |wires| wires.outstanding());
         let left: u64 = left.sum();
         self.desk.ledger.left_in_flight.set(left + on_streams);
+        if self.turnbook.is_none() && !self.is_retired {
+            self.desk.ledger.notes().left_ages_ns = Some(self.ages_ns(end_ns).collect());
+        }
         for ledger in self.ledgers() {
             ledger.ended_ns.set(end_ns);
             ledger.notes().encodings = self.desk.heads.encodings().to_vec();
@@ -345,6 +380,24 @@ impl<T: Transport> Lane<T> {
         let mut notes = self.desk.ledger.notes();
         notes.log = self.desk.log.take();
         notes.tls_bytes = T::tls_bytes(&self.connector);
+    }
+
+    /// How long each request that is under way at that moment has been so.
+    fn ages_ns(&self, at_ns: u64) -> impl Iterator<Item = u64> {
+        let of_http1 = self.connections.iter().flat_map(move |connection| {
+            let age_ns = connection.exchange.age_ns(at_ns);
+            std::iter::repeat_n(age_ns, connection.outstanding as usize)
+        });
+        let seats = self.streams.iter().flat_map(|wires| &wires.seats);
+        let of_streams = seats
+            .filter(|seat| seat.state != State::Free)
+            .map(move |seat| seat.exchange.age_ns(at_ns));
+        of_http1.chain(of_streams)
+    }
+
+    /// The same of all of them together.
+    pub(super) fn under_way_ns(&self, at_ns: u64) -> u64 {
+        self.ages_ns(at_ns).sum()
     }
 
     /// Does nothing more until the end. What its connections carry stays unanswered.

@@ -52,6 +52,9 @@ const EVENTS: usize = 1_024;
 const READ_BYTES: usize = 64 * 1024;
 /// A connection that always has more to read lets the others have a turn after so many reads.
 const READS_IN_A_TURN: usize = 64;
+/// Of many starts that are due at once so many are made before answers are read again: to open ten thousand
+/// connections takes longer than an answer may lie unread.
+const STARTS_IN_A_TURN: u32 = 1_024;
 
 /// One thread's event loop: the clock, the waiting and the reading, for a lane.
 pub(crate) struct Worker<T: Transport> {
@@ -63,6 +66,10 @@ pub(crate) struct Worker<T: Transport> {
     sweep_interval_ns: u64,
     next_sweep_ns: u64,
     now_ns: u64,
+    /// When the turn of the loop began that is under way.
+    turn_began_ns: u64,
+    /// Whether more may be due than a turn starts.
+    has_more_due: bool,
     wake_ns: u64,
     /// The lane on turn.
     lane: Lane<T>,
@@ -153,6 +160,8 @@ impl<T: Transport> Worker<T> {
             sweep_interval_ns,
             next_sweep_ns: sweep_interval_ns,
             now_ns: 0,
+            turn_began_ns: 0,
+            has_more_due: false,
             wake_ns: NEVER,
             clock: Clock::start(),
             control,
@@ -172,6 +181,7 @@ impl<T: Transport> Worker<T> {
         let mut events = Events::with_capacity(EVENTS);
         loop {
             self.now_ns = self.clock.now_ns();
+            self.turn_began_ns = self.now_ns;
             if self.keep_time() {
                 return self.look_over(&mut events);
             }
@@ -187,10 +197,13 @@ impl<T: Transport> Worker<T> {
 
     /// Waits for answers, at most until something else is due.
     fn wait(&mut self, events: &mut Events) -> io::Result<()> {
-        let turn_began_ns = self.now_ns;
         self.now_ns = self.clock.now_ns();
-        self.note_stall(self.now_ns - turn_began_ns);
-        let wake_ns = self.next_wake_ns();
+        // Not since the last reading of the clock: a turn reads it once for each request and each event.
+        self.note_stall(self.now_ns.saturating_sub(self.turn_began_ns));
+        let wake_ns = match std::mem::take(&mut self.has_more_due) {
+            true => self.now_ns,
+            false => self.next_wake_ns(),
+        };
         self.waiter
             .wait(events, wake_ns.saturating_sub(self.now_ns))?;
         self.wake_ns = wake_ns.max(self.now_ns);

@@ -5,7 +5,7 @@ use std::io;
 use mio::Interest;
 use mio::unix::SourceFd;
 
-use super::{Place, Worker};
+use super::{Place, STARTS_IN_A_TURN, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::transport::{Progress, Transport};
@@ -19,10 +19,11 @@ impl<T: Transport> Worker<T> {
             Some(weave) => weave.serves_until_ns().min(self.control.stop_ns()),
             None => self.phase_end_ns(),
         };
+        self.lane.note_room(self.turn_began_ns);
         if self.lane.streams.is_some() {
             return self.start_streams(until_ns);
         }
-        loop {
+        for _ in 0..STARTS_IN_A_TURN {
             if self.lane.quota == 0 {
                 self.lane.quota = self.refill();
                 if self.lane.quota == 0 {
@@ -30,7 +31,7 @@ impl<T: Transport> Worker<T> {
                 }
             }
             if !self.lane.finds_room() {
-                return;
+                return self.lane.note_full();
             }
             self.now_ns = self.clock.now_ns();
             let due_ns = self.lane.schedule.due(self.now_ns);
@@ -40,6 +41,7 @@ impl<T: Transport> Worker<T> {
             self.lane.schedule.advance();
             self.start(intended_ns);
         }
+        self.has_more_due = true;
     }
 
     pub(super) fn refill(&mut self) -> u64 {

@@ -67,7 +67,8 @@ impl<T: Transport> Worker<T> {
         if let Some(wires) = &mut self.lane.streams {
             wires.cut_waits(from_ns, &self.lane.desk.ledger);
         }
-        self.lane.desk.ledger.begin_measuring();
+        let brought_ns = self.lane.under_way_ns(from_ns);
+        self.lane.desk.ledger.begin_measuring(brought_ns);
         self.phase = PhaseTimes {
             is_measuring: true,
             start_ns: from_ns,

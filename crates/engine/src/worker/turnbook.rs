@@ -11,7 +11,6 @@ use crate::clock::ThreadTimes;
 use crate::course::Turn;
 use crate::record::ledger::{Ledger, Part};
 use crate::record::measurement::Phase;
-use crate::streams::State;
 use crate::transport::Transport;
 
 pub(crate) struct Turnbook {
@@ -94,7 +93,7 @@ impl<T: Transport> Lane<T> {
 
     /// Its slice begins. `thread` is what the worker's thread has had of its core by then.
     pub(super) fn begin_slice(&mut self, turn: &Turn, thread: ThreadTimes) {
-        let brought_ns = self.under_way_ns(turn.start_ns);
+        let brought_ns = self.under_way_ns(turn.start_ns) as i64;
         self.cut_stalls(turn.start_ns);
         let Some(book) = &mut self.turnbook else {
             return;
@@ -103,8 +102,8 @@ impl<T: Transport> Lane<T> {
         book.turn_over(&mut self.desk.ledger);
         let ledger = &self.desk.ledger;
         if turn.phase == Phase::Measured && ledger.is_measuring.get() == 0 {
-            ledger.begin_measuring();
-            book.other.begin_measuring();
+            ledger.begin_measuring(0);
+            book.other.begin_measuring(0);
             book.seen.fill(0);
             book.cpu_ns = 0;
             book.wall_ns = 0;
@@ -129,7 +128,7 @@ impl<T: Transport> Lane<T> {
 
     /// Its slice, so long, is over at that moment. Says whether anybody was there.
     pub(super) fn end_slice(&mut self, length_ns: u64, end_ns: u64, thread: ThreadTimes) -> Found {
-        let carried_ns = self.under_way_ns(end_ns);
+        let carried_ns = self.under_way_ns(end_ns) as i64;
         self.cut_stalls(end_ns);
         let Some(book) = &mut self.turnbook else {
             return Found::NotSought;
@@ -179,18 +178,6 @@ impl<T: Transport> Lane<T> {
         if let Some(wires) = &mut self.streams {
             wires.cut_stalls(at_ns, &self.desk.ledger);
         }
-    }
-
-    /// How long all requests that are under way at that moment have been so, together.
-    fn under_way_ns(&self, at_ns: u64) -> i64 {
-        let of_http1 = self.connections.iter().map(|connection| {
-            u64::from(connection.outstanding) * connection.exchange.age_ns(at_ns)
-        });
-        let seats = self.streams.iter().flat_map(|wires| &wires.seats);
-        let of_streams = seats
-            .filter(|seat| seat.state != State::Free)
-            .map(|seat| seat.exchange.age_ns(at_ns));
-        of_http1.chain(of_streams).sum::<u64>() as i64
     }
 
     /// The settle time after its slice is over, or the run is: the slice is put down.

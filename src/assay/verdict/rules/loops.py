@@ -6,6 +6,7 @@ from assay.stats.arrivals import constant_fit, poisson_fit
 from assay.verdict.load import Load
 from assay.verdict.rule import BETWEEN_BUILDS, CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen, intended_between
+from assay.verdict.silence import fell_silent
 from assay.verdict.words import counted, duration, percent
 
 
@@ -115,7 +116,7 @@ def not_server_bound(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -> Hi
     """M7, closed loops without think time. At a distance the way sets the pace, on purpose."""
     thinks = any(load.asked.think_time_ns for load in case.loads)
     meant = case.case.distance is not None or case.case.facts.get("bottleneck")
-    if not case.closed or thinks or meant:
+    if not case.closed or thinks or meant or any(map(fell_silent, case.loads)):
         return None
     busy = case.server_busy_share
     if busy is None or busy >= thresholds["busy"]:

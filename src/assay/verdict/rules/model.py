@@ -19,10 +19,10 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     for the last one.
 
     A run sees a request that crosses its edge either whole or not at all, which can move the left side by as
-    much as mean time / duration; that much is allowed on top of the tolerance. A load that took turns has
-    edges at each of its slices: there the engine adds up how long requests had been under way at them, which
-    belongs to the left side, and only think time is allowed for. (Not where requests failed: no time of
-    theirs is recorded, so what they had behind them at an edge has nothing to be set off against.)
+    much as mean time / duration; that much is allowed on top of the tolerance. Our engine adds up how long
+    requests had been under way at the edges (of a load that took turns, of each slice), which belongs to the
+    left side, and only think time is allowed for. (Not where requests failed: no time of theirs is recorded,
+    so what they had behind them at an edge has nothing to be set off against.)
     A number of requests ends when the slowest of the last is answered, and the other connections rest until
     then; where each has only a few, these rests are most of the load, and nothing can be told.
 
@@ -98,13 +98,16 @@ def _beside(load: Load) -> dict[str, float]:
     """The time, over all connections, that is in no recorded time (less than nothing: that should not be in
     one), by what it was."""
     edges_ns = load.edges_ns or 0
+    in_turns = load.settle_ns is not None
+    cut_off = "cut off by the ends of slices" if in_turns else "under way at the end"
+    brought = "begun before their slices taken off" if in_turns else "begun before the load taken off"
     # All streams of a connection wait for it, unless some think or, having failed, wait to try again.
     waiting = 1 if load.counts.failed or load.asked.think_time_ns else load.asked.streams
     return {
         "connections being opened": load.clocks.opening_ns * waiting,
         "waiting for a stream": load.waits.for_streams_ns if load.waits is not None else 0,
-        "cut off by the ends of slices": max(0, edges_ns),
-        "begun before their slices taken off": 0 if load.counts.failed else min(0, edges_ns),
+        cut_off: max(0, edges_ns),
+        brought: 0 if load.counts.failed else min(0, edges_ns),
     }
 
 

@@ -8,13 +8,14 @@ from assay.verdict.causes import CONNECTING, LONGER, QUEUE, cause_of
 from assay.verdict.load import Load
 from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import intended_between
+from assay.verdict.silence import fell_silent
 from assay.verdict.words import counted, percent
 
 
 def offered_too_little(load: Load, thresholds: Thresholds) -> Hit | None:
     """G3, open loops: what was sent against what the schedule asked for over the measured time."""
     schedule = load.asked.open_loop
-    if schedule is None or load.starts is None:
+    if schedule is None or load.starts is None or fell_silent(load):
         return None
     started, intended = load.starts.started, intended_between(schedule, 0, load.counts.duration_ns)
     if intended <= 0:
@@ -59,9 +60,10 @@ G3 = LoadRule(
 
 
 def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
-    """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does."""
+    """G4, open loops: a full pool makes arrivals wait for answers, as a closed loop does. Starts that waited
+    are counted; of an older record the most in use tells, where one thread offered the load."""
     most = load.asked.places
-    if load.asked.closed or not most:
+    if load.asked.closed or not most or fell_silent(load):
         return None
     if load.starts is not None and load.starts.missed:
         missed = load.starts.missed
@@ -71,15 +73,16 @@ def pool_too_small(load: Load, thresholds: Thresholds) -> Hit | None:
             {"missed_starts": float(missed)},
             gravity=missed,
         )
-    used = load.busy_peak / most
-    if used < thresholds["pool"]:
+    if load.starts is not None and load.starts.waited is not None:
+        share = load.starts.waited / max(1, load.starts.started)
+        if share <= thresholds["waited"]:
+            return None
+        found = f"{counted(load.starts.waited, 'start')} came due while no {load.asked.place} was free"
+        limit = thresholds["waited"]
+        return Hit("flagged", found, {"waited_share": share, "limit": limit}, gravity=share)
+    if not load.all_in_use:
         return None
-    return Hit(
-        "flagged",
-        f"{load.busy_peak:,} of at most {counted(most, load.asked.place)} were in use at once",
-        {"used_share": used, "limit": thresholds["pool"]},
-        gravity=used,
-    )
+    return Hit("flagged", f"all {counted(most, load.asked.place)} were in use at once", gravity=0.0)
 
 
 G4 = LoadRule(
@@ -87,9 +90,7 @@ G4 = LoadRule(
     title="the open loop ran out of connections",
     severities=("flagged",),
     effects=(Effects(times="at least", because="arrivals waited for connections"),),
-    thresholds=(
-        Threshold("pool", 0.9, "share", "share of the connection pool that may be in use at a time"),
-    ),
+    thresholds=(Threshold("waited", 0.001, "share", "starts that may come due while no connection is free"),),
     meaning=(
         "Arrivals had to wait for connections or were dropped, so the response times shown are a lower "
         "bound of what independent users would have seen."

@@ -1,0 +1,67 @@
+"""W, continued: requests that are under way at the end must be few and young, as they are in any load."""
+
+from __future__ import annotations
+
+from assay.verdict.load import Load
+from assay.verdict.rule import Effects, Hit, LoadRule, Threshold, Thresholds
+from assay.verdict.silence import FACTOR, LEAST_NS, patience_ns, silent_ns
+from assay.verdict.words import counted, duration
+
+
+def left_unanswered(load: Load, thresholds: Thresholds) -> Hit | None:
+    """W8, from the ages of what was under way at the end. Where nothing ended at all W2 says it."""
+    waiting = load.waiting
+    patience = patience_ns(load, thresholds["silence"], thresholds["factor"])
+    if waiting is None or patience is None or not waiting.count:
+        return None
+    silence = silent_ns(load, patience)
+    if silence:
+        return Hit(
+            "withheld",
+            f"nothing was answered in the last {duration(silence)} of {duration(load.counts.duration_ns)} "
+            f"({waiting.count:,} waiting)",
+            {"silence_ns": silence, "waiting": float(waiting.count), "limit_ns": patience},
+            gravity=1 + silence,
+            effects=_SILENT,
+        )
+    hanging = waiting.longer_than(patience) if waiting.quiet_ns < patience else 0
+    if not hanging:
+        return None
+    share = hanging / max(1, load.counts.ended)
+    return Hit(
+        "flagged",
+        f"{counted(hanging, 'request')} had no answer after {duration(patience)} or more "
+        f"(the oldest after {duration(waiting.oldest_ns)}), while others were answered",
+        {"hanging": float(hanging), "oldest_ns": float(waiting.oldest_ns), "limit_ns": patience},
+        gravity=share,
+        effects=_SOME_HANG,
+    )
+
+
+_SILENT = Effects("void", "void", when="nothing was answered any more")
+_SOME_HANG = Effects(
+    times="at least", because="some requests had no answer", when="some waited while others were answered"
+)
+
+W8 = LoadRule(
+    code="W8",
+    title="requests left without an answer",
+    severities=("withheld", "flagged"),
+    effects=(_SILENT, _SOME_HANG),
+    thresholds=(
+        Threshold("silence", LEAST_NS, "ns", "longest time for which requests may wait at the end"),
+        Threshold("factor", FACTOR, "ratio", "or so many times the longest answer, if that is more"),
+    ),
+    meaning=(
+        "A load that ends while its requests wait counts them neither as answered nor as failed. They waited "
+        "for much longer than any answer took: the server had stopped answering, and the rate is that of the "
+        "time before."
+    ),
+    remedy=(
+        "look at the server (did it stop, hang or run out of something?); measure for longer than the "
+        "time-out to have such requests fail"
+    ),
+    source="ours",
+    example="A server that is stopped in the middle of a load of 2 s: 5.41 k/s, and 0 failed.",
+    check=left_unanswered,
+)
