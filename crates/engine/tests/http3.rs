@@ -2,18 +2,18 @@
 
 mod support;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
-use assay_engine::{LoadPlan, Measurement};
+use assay_engine::{LoadPlan, Measurement, Run};
 use assay_http3::frame;
 use assay_http3::message::MOST_FIELD_BYTES;
 use rcgen::generate_simple_self_signed;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
-use support::http3::{BODY, answering, http3, null};
+use support::http3::{BODY, answering, http3, null, plan_of};
 use support::quic::{Allows, Asked, Peer};
 use support::woven::{self, woven};
 use support::{HELLO, Server, outcomes};
@@ -48,6 +48,25 @@ fn every_answer_of_every_stream_counts_once() {
         assert!(http3.udp_received > opened && http3.udp_sent > opened);
         assert!(measured.bytes_read > 3_000 * 5 && measured.bytes_written > 3_000 * 5);
     }
+}
+
+#[test]
+fn what_is_not_written_together_has_stamps_of_its_own() {
+    const STREAMS: u32 = 10;
+    let (_server, url) = null(BODY);
+    let log = json!({"request_log": "times"});
+    let run = Run::start(&plan_of(&url, 32, STREAMS, 10_000, &log)).unwrap();
+    assert_eq!(run.result().unwrap().completed, 10_000);
+    let mut requests = BTreeMap::<u64, u32>::new();
+    for entry in run.request_log().chunks(48) {
+        let number = |at: usize| u64::from_le_bytes(entry[at..at + 8].try_into().unwrap());
+        // Of those that waited for their connection the first field is when they began to.
+        if number(8) == 0 {
+            *requests.entry(number(0)).or_default() += 1;
+        }
+    }
+    let most = requests.values().max();
+    assert!(most <= Some(&STREAMS), "{most:?} requests have one stamp");
 }
 
 #[test]

@@ -285,6 +285,56 @@ fn streams_of_one_connection_are_answered_each_at_its_own_time() {
     });
 }
 
+/// When each request was begun, by the request log of a run in which none had to wait: when it was written.
+fn written_at(run: &Run) -> Vec<u64> {
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    let log = run.request_log();
+    let opened = |entry: &&[u8]| number(&entry[8..16]) == 0;
+    let entries = log.chunks(48).filter(opened);
+    entries.map(|entry| number(&entry[..8])).collect()
+}
+
+/// A request's time begins when its connection is written. What is written together has one stamp, and the next
+/// connection's is later: so requests share theirs with no more than one connection carries, and until the next stamp
+/// the write was made.
+#[test]
+fn a_stream_s_time_begins_when_its_connection_is_written() {
+    const STREAMS: usize = 10;
+    const COUNT: usize = 20_000;
+    let _alone = alone();
+    hold_in_the_end(|| {
+        let listener = listen("127.0.0.1", 0).expect("a free port is found");
+        let script = Script::parse("0ms").expect("the notation is right");
+        let server = TruthServer::start(listener, script, &Answer::default()).expect("it starts");
+        let json = format!(
+            r#"{{"url": "http://{}", "http": "2", "streams": {STREAMS}, "request_log": "times",
+                "load": {{"kind": "closed", "connections": 64}}, "stop": {}}}"#,
+            server.address(),
+            after(COUNT as u64)
+        );
+        let plan = LoadPlan::from_json(json.as_bytes()).expect("the plan is right");
+        let run = Run::start(&plan).expect("it starts");
+        let measured = run.result().expect("the books balance");
+        let mut written = written_at(&run);
+        assert!(written.len() > COUNT / 2, "{}", written.len());
+        written.sort_unstable();
+        let batches: Vec<&[u64]> = written.chunk_by(|one, other| one == other).collect();
+        let most = batches.iter().map(|batch| batch.len()).max();
+        assert!(most <= Some(STREAMS), "{most:?} requests have one stamp");
+        let mut gaps: Vec<u64> = batches
+            .windows(2)
+            .map(|two| two[1][0] - two[0][0])
+            .collect();
+        gaps.sort_unstable();
+        let (gap_ns, mean_ns) = (gaps[gaps.len() / 2] as f64, measured.service_time.mean_ns);
+        if gap_ns <= 0.05 * mean_ns {
+            Ok(())
+        } else {
+            Err(format!("{gap_ns} ns to the write, {mean_ns} ns in all"))
+        }
+    });
+}
+
 /// All of the above, each way.
 macro_rules! each_way {
     ($($test:ident),* $(,)?) => {

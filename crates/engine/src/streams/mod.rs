@@ -33,6 +33,8 @@ pub(crate) struct Wires<T> {
     pub(crate) wires: Vec<Wire<T>>,
     /// Connections that have something to send.
     pub(crate) due: Vec<u32>,
+    /// Seats whose requests are in a connection's buffer and not stamped yet: they are when that is written.
+    unstamped: Vec<u32>,
     /// What came of the streams since it was last looked at.
     pub(crate) ended: Ended,
     /// What those of HTTP/3 share.
@@ -47,6 +49,7 @@ impl<T: Transport> Wires<T> {
                 .collect(),
             wires: (0..connections).map(|_| Wire::new()).collect(),
             due: Vec::with_capacity(connections),
+            unstamped: Vec::with_capacity(streams),
             ended: Ended::default(),
             quic: quic.map(Box::new),
         }
@@ -56,13 +59,14 @@ impl<T: Transport> Wires<T> {
     #[inline]
     pub(crate) fn is_due(&mut self, number: u32) {
         let wire = &mut self.wires[number as usize];
-        if !wire.is_due && wire.has_something() {
+        if !wire.is_due && (wire.has_something() || !wire.waiting.is_empty()) {
             wire.is_due = true;
             self.due.push(number);
         }
     }
 
-    /// Opens streams for what waits on a connection, as far as that has room.
+    /// Puts what waits on a connection into its buffer, each on a stream of its own, as far as that has room. Whether
+    /// anything was: then it is stamped next, and written.
     #[inline]
     pub(crate) fn send_waiting(
         &mut self,
@@ -70,7 +74,7 @@ impl<T: Transport> Wires<T> {
         now_ns: u64,
         program: &Program,
         desk: &mut Desk,
-    ) {
+    ) -> bool {
         loop {
             let wire = &mut self.wires[number as usize];
             let Some(&seat) = wire.waiting.front() else {
@@ -82,12 +86,38 @@ impl<T: Transport> Wires<T> {
                 break;
             }
             self.wires[number as usize].waiting.pop_front();
+            self.unstamped.push(seat);
         }
-        self.is_due(number);
+        self.wires[number as usize].note_stall(now_ns, &desk.ledger);
+        !self.unstamped.is_empty()
     }
 
-    /// Sends a seat's request on a stream of its own: the moment its service time begins. False where the peer allows
-    /// none.
+    /// What was put into a connection's buffer is written now: the moment its service time begins. `turn_began_ns`: what
+    /// was begun in this turn has waited for nobody but us.
+    #[inline]
+    pub(crate) fn stamp(&mut self, now_ns: u64, turn_began_ns: u64, desk: &Desk) {
+        for seat in self.unstamped.drain(..) {
+            let exchange = &mut self.seats[seat as usize].exchange;
+            exchange.since_ns = now_ns;
+            if exchange.redirects > 0 {
+                continue;
+            }
+            let stamps = &mut exchange.stamps;
+            match stamps.begun_ns >= turn_began_ns {
+                true => stamps.begun_ns = now_ns,
+                false => stamps.connect_ns = now_ns.saturating_sub(stamps.begun_ns),
+            }
+            match &desk.ledger.open_loop {
+                Some(times) => {
+                    let lag_ns = now_ns.saturating_sub(exchange.intended_ns);
+                    times.send_lag.record(lag_ns);
+                }
+                None => exchange.intended_ns = now_ns,
+            }
+        }
+    }
+
+    /// Puts a seat's request into its connection's buffer, on a stream of its own. False where the peer allows none.
     #[inline]
     fn send(
         &mut self,
@@ -104,20 +134,7 @@ impl<T: Transport> Wires<T> {
         let wire = &mut self.wires[wire as usize];
         seat.note_wait(now_ns, &desk.ledger);
         seat.state = State::Sent { stream };
-        let exchange = &mut seat.exchange;
-        exchange.since_ns = now_ns;
-        if exchange.redirects == 0 {
-            exchange.stamps.connect_ns = now_ns.saturating_sub(exchange.stamps.begun_ns);
-            match &desk.ledger.open_loop {
-                Some(times) => {
-                    let lag_ns = now_ns.saturating_sub(exchange.intended_ns);
-                    times.send_lag.record(lag_ns);
-                }
-                None => exchange.intended_ns = now_ns,
-            }
-        }
         wire.carried += 1;
-        wire.note_stall(now_ns, &desk.ledger);
         true
     }
 

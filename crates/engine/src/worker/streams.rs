@@ -1,20 +1,21 @@
 //! A lane of HTTP/2 or HTTP/3: starting what is due on its seats, and reading and writing the connections of HTTP/2.
 //!
-//! All that is due is put into its connections' buffers first; then each is written once. So a batch costs one
-//! reading of the clock, one write and, when its answers come, one read.
+//! What is due is given to seats first. Then each connection that has some is written once: its requests are put into its
+//! buffer, stamped and written before those of the next are. So a batch costs two readings of the clock, one write and,
+//! when its answers come, one read, and no request waits in a buffer of ours after its time has begun.
 
 use std::io;
 
 use mio::event::Event;
 
-use super::{READS_IN_A_TURN, Worker};
+use super::{READS_IN_A_TURN, STARTS_IN_A_TURN, Worker};
 use crate::connection::Stage;
 use crate::desk::Broken;
 use crate::record::Failure;
 use crate::streams::{Carrier, Http2, Wires};
 use crate::transport::{HTTP2, Progress, Transport};
 
-/// The clock is read again after so many starts: what is written late was not sent early.
+/// The clock is read again after so many starts: what becomes due meanwhile is taken, too.
 const BATCH: u32 = 64;
 
 const NOT_PICKED: &str = "the server does not speak HTTP/2: it does not pick h2 (ALPN)";
@@ -23,46 +24,36 @@ impl<T: Transport> Worker<T> {
     /// Starts what is due before `until_ns`, and writes it.
     pub(super) fn start_streams(&mut self, until_ns: u64) {
         self.now_ns = self.clock.now_ns();
-        let mut started = 0_u32;
-        // The connection whose seats were taken last: requests of one that follow each other are sent together.
+        // The connection whose seats were taken last: requests of one mostly follow each other.
         let mut asked = None;
-        loop {
+        self.has_more_due = true;
+        for started in 1..=STARTS_IN_A_TURN {
             if self.lane.quota == 0 {
                 self.lane.quota = self.refill();
-                if self.lane.quota == 0 {
-                    break;
-                }
             }
-            if !self.lane.finds_room() {
+            if self.lane.quota == 0 || !self.lane.finds_room() {
+                self.lane.note_full();
+                self.has_more_due = false;
                 break;
             }
             let due_ns = self.lane.schedule.due(self.now_ns);
             let Some(intended_ns) = due_ns.filter(|due_ns| *due_ns < until_ns) else {
+                self.has_more_due = false;
                 break;
             };
             self.lane.schedule.advance();
             let wire = self.lane.take_seat(intended_ns, self.now_ns);
-            if asked != Some(wire) {
-                self.go_on_if(asked.replace(wire));
+            if asked.replace(wire) != Some(wire) {
+                self.go_on(wire);
             }
-            started += 1;
             if started % BATCH == 0 {
-                self.go_on_if(asked.take());
                 self.now_ns = self.clock.now_ns();
             }
         }
-        self.go_on_if(asked);
         self.write_due();
     }
 
-    #[inline]
-    fn go_on_if(&mut self, wire: Option<u32>) {
-        if let Some(number) = wire {
-            self.go_on(number);
-        }
-    }
-
-    /// Sends what waits on a connection, or opens it for that.
+    /// Sees to it that what waits on a connection is sent, or opens it for that.
     #[inline]
     pub(super) fn go_on(&mut self, number: u32) {
         let lane = &mut self.lane;
@@ -72,9 +63,7 @@ impl<T: Transport> Worker<T> {
         let wire = &wires.wires[number as usize];
         match wire.stage {
             Stage::Busy if wire.is_done(&lane.program) => self.end_wire(number),
-            Stage::Busy => {
-                wires.send_waiting(number, self.now_ns, &lane.program, &mut lane.desk);
-            }
+            Stage::Busy => wires.is_due(number),
             Stage::Closed if !wire.waiting.is_empty() => self.open_wire(number),
             _ => {}
         }
@@ -82,17 +71,35 @@ impl<T: Transport> Worker<T> {
 
     /// Writes all connections that have something to send.
     pub(super) fn write_due(&mut self) {
-        while let Some(number) = self.lane.streams.as_mut().and_then(|wires| wires.due.pop()) {
-            self.write_wire(number);
+        while let Some(wires) = &mut self.lane.streams
+            && !wires.due.is_empty()
+        {
+            let mut due = std::mem::take(&mut wires.due);
+            for number in due.drain(..) {
+                self.write_wire(number);
+            }
+            if let Some(wires) = &mut self.lane.streams
+                && wires.due.is_empty()
+            {
+                wires.due = due;
+            }
         }
     }
 
     fn write_wire(&mut self, number: u32) {
-        let Some(wires) = &mut self.lane.streams else {
+        let lane = &mut self.lane;
+        let Some(wires) = &mut lane.streams else {
             return;
         };
         let wire = &mut wires.wires[number as usize];
         wire.is_due = false;
+        if wire.stage == Stage::Busy
+            && wires.send_waiting(number, self.now_ns, &lane.program, &mut lane.desk)
+        {
+            self.now_ns = self.clock.now_ns();
+            wires.stamp(self.now_ns, self.turn_began_ns, &lane.desk);
+        }
+        let wire = &mut wires.wires[number as usize];
         let http2 = match &mut wire.carrier {
             Carrier::None => return,
             Carrier::Http2(http2) => http2,
@@ -100,11 +107,10 @@ impl<T: Transport> Worker<T> {
         };
         match http2.write() {
             Ok(written) => {
-                let totals = &self.lane.desk.ledger.totals;
+                let totals = &lane.desk.ledger.totals;
                 totals.bytes_written.add(written as u64);
                 // Requests may have waited for nothing else than that this was sent.
-                if written > 0 && !wire.waiting.is_empty() && wire.has_room(&self.lane.program) {
-                    self.now_ns = self.clock.now_ns();
+                if written > 0 && !wire.waiting.is_empty() && wire.has_room(&lane.program) {
                     self.go_on(number);
                 }
             }
