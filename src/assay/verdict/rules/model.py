@@ -6,6 +6,7 @@ import itertools
 
 from assay.verdict.load import Load
 from assay.verdict.rule import TIMES_VOID, VOID, Effects, Hit, LoadRule, Threshold, Thresholds
+from assay.verdict.silence import fell_silent
 from assay.verdict.words import counted, duration, percent, rate
 
 
@@ -43,7 +44,7 @@ def littles_law(load: Load, thresholds: Thresholds) -> Hit | None:
     allowed = max(thresholds["relative"] * asked, thresholds["connections"])
     allowed += min(1.0, load.slices * unseen_ns / duration_ns) * asked
     off = abs(in_flight - asked)
-    if off <= allowed:
+    if off <= allowed or (in_flight < asked and fell_silent(load)):
         return None
     per_s = times.count / (duration_ns / 1e9)
     also = [
