@@ -32,6 +32,7 @@ mod streams;
 mod switching;
 mod timekeeping;
 mod turnbook;
+mod under_way;
 
 use std::io;
 use std::sync::Arc;

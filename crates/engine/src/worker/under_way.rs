@@ -1,0 +1,50 @@
+//! What a lane has under way: for how long, and whether a place for more was to be had.
+
+use super::Lane;
+use crate::streams::State;
+use crate::transport::Transport;
+
+impl<T: Transport> Lane<T> {
+    /// Notes that a turn ends without a place for another request.
+    #[inline]
+    pub(super) fn note_full(&mut self) {
+        self.is_full = !self.has_room();
+    }
+
+    /// The turn that began at that moment goes on to starting. Where the one before it left no place, there was none
+    /// until then: places become free by what a turn reads.
+    #[inline]
+    pub(super) fn note_room(&mut self, began_ns: u64) {
+        if std::mem::take(&mut self.is_full) {
+            self.full_until_ns = began_ns;
+        }
+    }
+
+    /// Counts starts that came due while there was no place.
+    #[inline]
+    pub(super) fn note_waited(&self, count: u32, intended_ns: u64) {
+        if let Some(times) = &self.desk.ledger.open_loop
+            && intended_ns < self.full_until_ns
+        {
+            times.waited.add(u64::from(count));
+        }
+    }
+
+    /// How long each request that is under way at that moment has been so.
+    pub(super) fn ages_ns(&self, at_ns: u64) -> impl Iterator<Item = u64> {
+        let of_http1 = self.connections.iter().flat_map(move |connection| {
+            let age_ns = connection.exchange.age_ns(at_ns);
+            std::iter::repeat_n(age_ns, connection.outstanding as usize)
+        });
+        let seats = self.streams.iter().flat_map(|wires| &wires.seats);
+        let of_streams = seats
+            .filter(|seat| seat.state != State::Free)
+            .map(move |seat| seat.exchange.age_ns(at_ns));
+        of_http1.chain(of_streams)
+    }
+
+    /// The same of all of them together.
+    pub(super) fn under_way_ns(&self, at_ns: u64) -> u64 {
+        self.ages_ns(at_ns).sum()
+    }
+}
