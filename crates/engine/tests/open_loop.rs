@@ -5,7 +5,7 @@ mod support;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use assay_engine::LoadPlan;
+use assay_engine::{LoadPlan, Measurement};
 use serde_json::{Value, json};
 use support::{HELLO, Peer, Server, outcomes, plan, run};
 
@@ -139,7 +139,20 @@ fn waiting_for_a_connection_is_part_of_the_response_time() {
 
 #[test]
 fn nobody_waits_where_threads_use_their_connections_one_after_the_other() {
-    // Two threads, a connection each, and a request each 50 ms of which nothing is under way when the next is due.
+    // Two threads with a connection each take turns: each request is answered long before the next is due. On a busy
+    // machine one may be late all the same; then it is tried again.
+    let (most, measurement) = (0..10)
+        .map(|_| one_after_the_other())
+        .find(|(most, _)| *most == 1)
+        .expect("the machine has a moment");
+    assert_eq!((most, measurement.completed), (1, 5));
+    // Each thread's most is 1: the sum is that of no moment.
+    assert_eq!(measurement.connections.busy_peak, Some(2));
+    assert_eq!(measurement.waited_starts, Some(0));
+}
+
+/// Five requests of two threads, 100 ms apart; how many of them were under way at once at most.
+fn one_after_the_other() -> (u64, Measurement) {
     let under_way = Arc::new(AtomicU64::new(0));
     let most = Arc::new(AtomicU64::new(0));
     let server = {
@@ -153,12 +166,8 @@ fn nobody_waits_where_threads_use_their_connections_one_after_the_other() {
         })
     };
     let two = json!({"threads": 2});
-    let measurement = run(&open(&server, 20.0, 2, for_ms(500), two));
-    assert_eq!(measurement.completed, 10);
-    assert_eq!(most.load(SeqCst), 1);
-    // Each thread's most is 1: the sum is that of no moment.
-    assert_eq!(measurement.connections.busy_peak, Some(2));
-    assert_eq!(measurement.waited_starts, Some(0));
+    let measurement = run(&open(&server, 10.0, 2, for_ms(500), two));
+    (most.load(SeqCst), measurement)
 }
 
 #[test]

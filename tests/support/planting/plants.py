@@ -177,10 +177,10 @@ ALL: tuple[Planted, ...] = (
     Planted(
         code="W8",
         flaw="a server that stops answering in the middle of a load",
+        least="withheld",
         servers={"one": "stops answering in mid-load"},
         load="connections = 4\nmeasure_s = 2.5\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
-        least="withheld",
-    ),
+    ),  # fmt: skip
     Planted(
         code="S1",
         flaw="fifty requests",
