@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
-from typing import Any
 
 from assay.sut.cores import CoreSplit
 from planting import Planted, first_before_again, flipped, hog, relabelled, stopped
 from planting.far import AT_A_DISTANCE
-
-TWO = {"one": "right", "two": "right"}
-SHORT = "connections = 4\nmeasure_s = 0.5"
-IN_TURNS: Any = {
-    "woven": True,
-    "load": "connections = 4\nmeasure_s = 1.2\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
-}
-"""A sitting of a dozen cycles."""
+from planting.shapes import IN_TURNS, SHORT, TWO
 
 
 def _one_core() -> CoreSplit:

@@ -1,0 +1,13 @@
+"""Servers and loads that several flaws have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TWO = {"one": "right", "two": "right"}
+SHORT = "connections = 4\nmeasure_s = 0.5"
+IN_TURNS: Any = {
+    "woven": True,
+    "load": "connections = 4\nmeasure_s = 1.2\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
+}
+"""A sitting of a dozen cycles."""
