@@ -33,8 +33,13 @@ def _readable(text: str) -> Objective:
 def results_of(objective: Objective, trials: Iterable[Trial]) -> tuple[Trial, ...]:
     """The trials that are results: those in which the objective held. That a rate beyond the capacity
     strains everything is what it was asked for. Trials without a measurement stay: they are rows."""
-    return tuple(
-        trial
-        for trial in trials
-        if trial.measurement is None or objective.judge(trial.plan, trial.measurement).held
-    )
+    return tuple(trial for trial in trials if not _missed(objective, trial))
+
+
+def misses_of(objective: Objective, trials: Iterable[Trial]) -> tuple[Trial, ...]:
+    """The measured trials in which the objective was missed."""
+    return tuple(trial for trial in trials if _missed(objective, trial))
+
+
+def _missed(objective: Objective, trial: Trial) -> bool:
+    return trial.measurement is not None and not objective.judge(trial.plan, trial.measurement).held

@@ -7,7 +7,8 @@ bisection follows one unlucky trial to a wrong answer. Here every trial moves a 
     P(holds) = lapse + (1 - 2 lapse) / (1 + (r / c)^(1/s))
 
 c is uniform in the logarithm over the range, s one of `SPREADS`. The next trial goes where it
-decides most: to the median of what is believed of c. The interval is the central 95 % of it.
+decides most: to the median of what is believed of c. The interval is the central 95 % of it, and it ends
+at rates that were tried: a trial held at its lower end, and one missed at its upper end.
 
 Pure: ask for a rate, run a trial elsewhere, tell whether the objective was held.
 """
@@ -17,6 +18,7 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -44,9 +46,11 @@ SearchState = Literal["searching", "found", "below the range", "above the range"
 
 @dataclass(frozen=True)
 class CapacitySearch:
-    """A search in [`lowest_per_s`, `highest_per_s`] until the interval is within `resolution` of its middle.
+    """A search in [`lowest_per_s`, `highest_per_s`] until the interval is within `resolution` of its middle,
+    and a trial held, and one missed, at most half of that beyond its ends.
 
-    `answers` are the trials so far as (rate, held). `first_per_s` starts the search at a guess.
+    `answers` are the trials so far as (rate, held). `first_per_s` starts the search at a guess. Above
+    `most_per_s` nothing is asked: the generator cannot. That bounds the questions and not the belief.
     """
 
     lowest_per_s: float
@@ -54,6 +58,7 @@ class CapacitySearch:
     resolution: float = 0.05
     first_per_s: float | None = None
     answers: tuple[tuple[float, bool], ...] = ()
+    most_per_s: float | None = None
 
     def __post_init__(self) -> None:
         """Raises ValueError for a range that is none."""
@@ -69,41 +74,112 @@ class CapacitySearch:
         if self.state != "searching":
             return None
         if not self.answers and self.first_per_s is not None:
-            return min(max(self.first_per_s, self.lowest_per_s), self.highest_per_s)
-        rate = self._quantile(0.5)
-        # The median never quite reaches an end of the range: ask there once it is the likely answer.
-        step = (self.highest_per_s / self.lowest_per_s) ** (1 / GRID)
-        near = max(step, 1 + self.resolution)
-        if rate > self.highest_per_s / near:
-            return self.highest_per_s
-        return self.lowest_per_s if rate < self.lowest_per_s * near else rate
+            rate = max(self.first_per_s, self.lowest_per_s)
+        else:
+            rate = self._to_the_edge(self._unconfirmed_end() or self._quantile(0.5))
+        return min(rate, self._top)
 
     @property
     def state(self) -> SearchState:
         """How the search stands."""
-        if self._only(self.highest_per_s, held=True):
+        if self._only(True, (held for rate, held in self.answers if rate >= self._top)):
             return "above the range"
-        if self._only(self.lowest_per_s, held=False):
+        if self._only(False, (held for rate, held in self.answers if rate <= self.lowest_per_s)):
             return "below the range"
-        low, high = self._quantile((1 - CONFIDENCE) / 2), self._quantile((1 + CONFIDENCE) / 2)
-        seen_both = len({held for _, held in self.answers}) == 2
-        return "found" if seen_both and high / low <= (1 + self.resolution) ** 2 else "searching"
+        return "found" if self._narrow and max(self._beyond_ends) <= self._slack else "searching"
 
     @property
-    def capacity(self) -> Estimate:
-        """What is believed of the capacity so far: median and central 95 %."""
+    def capacity(self) -> Estimate | None:
+        """What is known of the capacity so far; None where nothing is.
+
+        An interval is that of belief, each end moved outwards to the next rate at which a trial held, or
+        missed. Where the search has not ended an end may have no such trial: it is belief's where one held
+        (missed) between it and the middle, and open where none did. A bound from one side is a trial's rate.
+        """
+        held = [rate for rate, kept in self.answers if kept]
+        missed = [rate for rate, kept in self.answers if not kept]
+        if not missed or self.state == "above the range":
+            return self._estimate(max(held), None) if held else None
+        if not held or self.state == "below the range":
+            return self._estimate(None, min(missed))
+        low, high = self._seen_ends
+        middle = self._quantile(0.5)
+        least = self._low if low is None and min(held) <= middle else low
+        most = self._high if high is None and max(missed) >= middle else high
+        if least is not None and most is not None:
+            return self._estimate(least, most)
+        return self._estimate(low, high) if low is not None or high is not None else None
+
+    def _estimate(self, low: float | None, high: float | None) -> Estimate:
+        one_sided = high if low is None else low if high is None else None
         return Estimate(
-            value=self._quantile(0.5),
-            low=self._quantile((1 - CONFIDENCE) / 2),
-            high=self._quantile((1 + CONFIDENCE) / 2),
+            value=self._quantile(0.5) if one_sided is None else one_sided,
+            low=low,
+            high=high,
             n=len(self.answers),
             unit="req/s",
-            method="probabilistic bisection, central 95 % of belief",
+            method="probabilistic bisection, central 95 % of belief, to rates that were tried",
         )
 
-    def _only(self, rate: float, held: bool) -> bool:
-        answers = [answer for told, answer in self.answers if told == rate]
-        return len(answers) >= SURE_AT_THE_EDGE and set(answers) == {held}
+    @property
+    def _top(self) -> float:
+        """The highest rate that may be asked."""
+        return min(self.highest_per_s, self.most_per_s or self.highest_per_s)
+
+    @property
+    def _low(self) -> float:
+        return self._quantile((1 - CONFIDENCE) / 2)
+
+    @property
+    def _high(self) -> float:
+        return self._quantile((1 + CONFIDENCE) / 2)
+
+    @property
+    def _seen_ends(self) -> tuple[float | None, float | None]:
+        """The next rates beyond the interval of belief at which a trial held (below) and missed (above)."""
+        low, high = self._low, self._high
+        held = [rate for rate, kept in self.answers if kept and rate <= low]
+        missed = [rate for rate, kept in self.answers if not kept and rate >= high]
+        return max(held, default=None), min(missed, default=None)
+
+    @property
+    def _narrow(self) -> bool:
+        """Whether belief is within the resolution of its middle."""
+        return self._high / self._low <= (1 + self.resolution) ** 2
+
+    @property
+    def _slack(self) -> float:
+        """How far beyond an end of belief the trial that shows it may be, as a logarithm."""
+        return math.log1p(self.resolution / 2)
+
+    @property
+    def _beyond_ends(self) -> tuple[float, float]:
+        """How far beyond each end of belief the next trial is that shows it, as a logarithm."""
+        low, high = self._seen_ends
+        return (
+            math.log(self._low / low) if low else math.inf,
+            math.log(high / self._high) if high else math.inf,
+        )
+
+    def _unconfirmed_end(self) -> float | None:
+        """Where belief is as narrow as it has to be, the end of it that no trial has shown yet; None else."""
+        if not self._narrow:
+            return None
+        below, above = self._beyond_ends
+        return self._low if below >= above else self._high
+
+    def _to_the_edge(self, rate: float) -> float:
+        """The rate, or the end of the range that is near: no quantile ever quite reaches it."""
+        span = self.highest_per_s / self.lowest_per_s
+        near = max(span ** (1 / GRID), min(1 + self.resolution, span**0.25))
+        if rate > self.highest_per_s / near:
+            return self.highest_per_s
+        return self.lowest_per_s if rate < self.lowest_per_s * near else rate
+
+    @staticmethod
+    def _only(held: bool, answers: Iterable[bool]) -> bool:
+        given = list(answers)
+        return len(given) >= SURE_AT_THE_EDGE and set(given) == {held}
 
     def _quantile(self, p: float) -> float:
         """The capacity below which lies `p` of the belief, straight between the points of the grid."""

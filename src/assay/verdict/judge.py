@@ -13,18 +13,19 @@ import msgspec
 from assay import version
 from assay.capacity.record import objectives
 from assay.values.estimate import Ranked
-from assay.values.finding import Finding, Severity, Subject
+from assay.values.finding import Finding, Subject
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
 from assay.values.run import Judgement, Run
 from assay.values.trial import GeneratorSeen, HostSeen, Link
 from assay.verdict.claims import judge_claim
 from assay.verdict.effects import noise_floor, withheld
-from assay.verdict.load import Load, Machine
+from assay.verdict.load import Machine
 from assay.verdict.ranking import rank
 from assay.verdict.registry import RULES, RunThresholds
 from assay.verdict.rule import (
     BETWEEN_BUILDS,
+    GRAVEST,
     CaseRule,
     Hit,
     LoadRule,
@@ -33,6 +34,8 @@ from assay.verdict.rule import (
     RunRule,
     Thresholds,
     TrialsRule,
+    hit_in_search,
+    hit_of,
 )
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
@@ -42,8 +45,6 @@ from assay.verdict.size import blocks_of, tried_in
 ODD_SHARE = 0.2
 """Share of a case's trials that a passing disturbance may hit and still be a note: its weight is in
 the interval already, and dropping those trials would be worse."""
-
-_GRAVEST: dict[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
 
 
 def judge(run: Run, judged_unix_ns: int | None = None) -> Judgement:
@@ -136,7 +137,7 @@ def judge_load(
     hits: list[tuple[Rule, Hit | None]] = []
     for rule in RULES.values():
         if isinstance(rule, LoadRule):
-            hits.append((rule, _hit(rule, load, rule.defaults)))
+            hits.append((rule, hit_of(rule, load, rule.defaults)))
         elif isinstance(rule, TrialsRule):
             hits.append((rule, rule.check((load,), rule.defaults)))
     busy = load.server_busy_share
@@ -207,9 +208,12 @@ def _apply_to_loads(rule: LoadRule, run: RunSeen, thresholds: Thresholds) -> Ite
     findings: list[Finding] = []
     for seen in run.cases:
         if seen.case.role not in rule.exempt:
-            hits = [_hit(rule, load, thresholds) for load in seen.loads]
+            loads = (*seen.loads, *seen.missed) if rule.of_misses else seen.loads
+            hits = [hit_in_search(rule, load, thresholds) for load in loads]
             findings.extend(_merged(rule, seen, hits))
-    yield from _shared(rule, findings, {seen.case.id: seen.name for seen in run.cases if seen.loads})
+    yield from _shared(
+        rule, findings, {seen.case.id: seen.name for seen in run.cases if seen.loads or seen.missed}
+    )
 
 
 def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
@@ -222,22 +226,6 @@ def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, thresholds: Thres
             hit = rule.check(seen, run, thresholds)
         if hit is not None:
             yield rule.finding(Subject(case=seen.case.id), hit, len(seen.loads), seen.server_busy_share)
-
-
-def _hit(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | None:
-    """What the rule finds in a load; of several generators, the gravest of what it finds in their parts, and
-    on the server's machine, where it looks at that too."""
-    if not (rule.by_generator and load.parts):
-        return rule.check(load, thresholds)
-    parts = (replace(part, of_run=load.of_run) for part in load.parts)
-    hits = [
-        replace(hit, evidence=f"generator {seen.node}: {hit.evidence}")
-        for seen, part in zip(load.generators, parts, strict=True)
-        if (hit := rule.check(part, thresholds)) is not None
-    ]
-    if rule.of_server_too and (hit := rule.check(replace(load, workers=()), thresholds)) is not None:
-        hits.append(replace(hit, evidence=f"the server's machine: {hit.evidence}"))
-    return max(hits, key=lambda hit: (_GRAVEST[hit.severity], hit.gravity), default=None)
 
 
 def _apply_to_pairs(rule: PairRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
@@ -253,7 +241,7 @@ def _merged(rule: Rule, seen: CaseSeen, answers: list[Hit | None]) -> Iterator[F
     hits = [hit for hit in answers if hit is not None]
     if not hits:
         return
-    worst = max(hits, key=lambda hit: (_GRAVEST[hit.severity], hit.gravity))
+    worst = max(hits, key=lambda hit: (GRAVEST[hit.severity], hit.gravity))
     if rule.passing and len(hits) <= ODD_SHARE * len(answers):
         worst = replace(worst, severity="note")
     finding = rule.finding(Subject(case=seen.case.id), worst, len(hits), seen.server_busy_share)
@@ -286,7 +274,7 @@ def _remarked(finding: Finding, remark: str) -> Finding:
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Gravest first; within a severity in the order of the registry."""
-    return tuple(sorted(findings, key=lambda finding: -_GRAVEST[finding.severity]))
+    return tuple(sorted(findings, key=lambda finding: -GRAVEST[finding.severity]))
 
 
 def _complete(run: Run) -> bool:

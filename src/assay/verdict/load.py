@@ -236,12 +236,13 @@ class Machine:
 class OfRun:
     """What the run says of a load that is one of its trials: the fastest clock of any of them, the busy share
     of the server's cores over all trials of its case, whether a claim rests on its tail, and whether it is
-    one step of a search."""
+    one step of a search, and one in which the objective was `missed`."""
 
     fastest_mhz: float | None
     busy_share: float | None
     tail_quoted: bool
     of_a_search: bool
+    missed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,8 +283,9 @@ class Load:
     """The shortest settle time between those pieces; None where it took no turns."""
     beside: tuple[float, ...] = ()
     """For each window what the other servers of its sitting did in that cycle, as a share of their mean."""
-    resting_cores: float = 0.0
-    """How many cores those kept busy in its slices, though it was not their turn."""
+    resting_cores: float | None = 0.0
+    """How many cores those kept busy in its slices, though it was not their turn; None where nobody could
+    look at all of them."""
     follows: bool = False
     """Whether it is a load of a command line, where nobody asked for a protocol: what is measured is what the
     server does of itself."""
@@ -344,7 +346,8 @@ class Load:
         idle = max(0.0, 1 - max(*self.busy_shares, self.crowded_share))
         machine = self.machine
         alone = bool(machine.client_cpus) and not machine.cores_shared
-        return min(idle, machine.host.client_cpus_idle_share) if alone and machine.host is not None else idle
+        cores = machine.host.client_cpus_idle_share if alone and machine.host is not None else None
+        return idle if cores is None else min(idle, cores)
 
     @property
     def server_busy_share(self) -> float | None:

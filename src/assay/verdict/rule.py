@@ -7,7 +7,7 @@ within its run, a pair of cases that are compared, or the whole run.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from assay.values.finding import Effect, Finding, Severity, Subject
@@ -151,10 +151,17 @@ class LoadRule(Rule):
     Where several generators offered the load, a rule that is `by_generator` judges the part of each, and the
     gravest of what it finds speaks, with the generator's name; `of_server_too` judges the server's machine
     apart from theirs.
+
+    In a search for a capacity a rule judges the trials in which the objective held; one that looks at
+    `of_misses` the others, too: what it finds is no effect of a rate beyond the capacity. One that
+    `lengthens` finds what makes times longer and never shorter: an objective that held meanwhile holds all
+    the more, and a trial that missed it says nothing of the server.
     """
 
     by_generator: bool = False
     of_server_too: bool = False
+    of_misses: bool = False
+    lengthens: bool = False
     check: Callable[[Load, Thresholds], Hit | None]
 
 
@@ -184,3 +191,33 @@ class RunRule(Rule):
     """Judges the run as a whole."""
 
     check: Callable[[RunSeen, Thresholds], Iterator[tuple[Subject, Hit]]]
+
+
+GRAVEST: Mapping[Severity, int] = {"note": 0, "flagged": 1, "withheld": 2}
+"""The severities, the graver the larger."""
+
+
+def hit_of(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | None:
+    """What the rule finds in a load; of several generators, the gravest of what it finds in their parts, and
+    on the server's machine, where it looks at that too."""
+    if not (rule.by_generator and load.parts):
+        return rule.check(load, thresholds)
+    parts = (replace(part, of_run=load.of_run) for part in load.parts)
+    hits = [
+        replace(hit, evidence=f"generator {seen.node}: {hit.evidence}")
+        for seen, part in zip(load.generators, parts, strict=True)
+        if (hit := rule.check(part, thresholds)) is not None
+    ]
+    if rule.of_server_too and (hit := rule.check(replace(load, workers=()), thresholds)) is not None:
+        hits.append(replace(hit, evidence=f"the server's machine: {hit.evidence}"))
+    return max(hits, key=lambda hit: (GRAVEST[hit.severity], hit.gravity), default=None)
+
+
+def hit_in_search(rule: LoadRule, load: Load, thresholds: Thresholds) -> Hit | None:
+    """As `hit_of`; in a search for a capacity what is found takes nothing away where it does not bear on the
+    answer: of a trial that missed, or what makes times longer where the objective held all the same."""
+    hit = hit_of(rule, load, thresholds)
+    of_run = load.of_run
+    if hit is None or of_run is None or not (of_run.missed or (of_run.of_a_search and rule.lengthens)):
+        return hit
+    return replace(hit, severity="flagged", effects=NONE) if hit.severity == "withheld" else hit

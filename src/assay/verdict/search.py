@@ -1,16 +1,15 @@
 """What a search for a capacity has found: from the run's record alone, while it runs and after.
 
 Each trial answers whether the objective held at its rate. One that ended with the server's death did
-not. One that missed because the generator was saturated says nothing of the server: it is left out, and
-two of them bound the range from above.
+not. One that missed while a rule found something else than the server that makes times longer (a saturated
+generator, a full link) says nothing of the server and moves nothing of what is known. Behind two of them the
+search asks for less than they did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import msgspec
 
 from assay.capacity.objective import Objective, parse, rate_of
 from assay.capacity.plans import range_of
@@ -22,17 +21,19 @@ from assay.values.design import Bounds, SearchDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Environment, Run
 from assay.values.trial import Case, Trial
-from assay.verdict.rules.generator import G1
+from assay.verdict.load import Load
+from assay.verdict.registry import RULES
+from assay.verdict.rule import LoadRule, hit_of
 from assay.verdict.see import see_trial
 
 _BELOW_LIMIT = 0.95
-"""Where the generator reached its limit twice, the range ends this far below."""
+"""Where the generator reached its limit twice, nothing is asked above this share of it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """One trial of the search. `held` is None where it says nothing: the server was not there, or the
-    generator was `limited`."""
+    generator, or what is between the two, was `limited`."""
 
     rate_per_s: float
     held: bool | None
@@ -52,25 +53,13 @@ class SearchAnswer:
 
     @property
     def state(self) -> SearchState:
-        """How it stands. A search that the generator's limit cut off knows the capacity from below only."""
-        state = self.search.state
-        capped = self.limited_per_s is not None and state == "found"
-        top = self.search.highest_per_s * _BELOW_LIMIT
-        return "above the range" if capped and (self.search.capacity.high or top) >= top else state
+        """How it stands."""
+        return self.search.state
 
     @property
     def capacity(self) -> Estimate | None:
-        """The capacity as far as it is known: one-sided where it lies beyond the range."""
-        if not any(step.held is not None for step in self.steps):
-            return None
-        capacity = self.search.capacity
-        if self.state == "above the range":
-            sure = self.search.highest_per_s if self.search.state == self.state else capacity.low
-            return msgspec.structs.replace(capacity, value=sure or capacity.value, low=sure, high=None)
-        if self.state == "below the range":
-            low = self.search.lowest_per_s
-            return msgspec.structs.replace(capacity, value=low, low=None, high=low)
-        return capacity
+        """The capacity as far as trials show it: one-sided where none held, or none missed."""
+        return self.search.capacity
 
     @property
     def deaths(self) -> tuple[Step, ...]:
@@ -121,16 +110,14 @@ def _told(case: Case, run: Run) -> SearchAnswer | None:
 def answer(bounds: Bounds, steps: Sequence[Step]) -> SearchAnswer:
     """The answer of these trials."""
     limited = sorted(step.rate_per_s for step in steps if step.limited)
-    top, limit = bounds.highest_per_s, None
-    if len(limited) > 1:
-        limit = limited[1]
-        top = max(min(top, limit * _BELOW_LIMIT), bounds.lowest_per_s * 1.01)
+    limit = limited[1] if len(limited) > 1 else None
     search = CapacitySearch(
         lowest_per_s=bounds.lowest_per_s,
-        highest_per_s=top,
+        highest_per_s=bounds.highest_per_s,
         resolution=bounds.resolution,
         first_per_s=bounds.first_per_s,
         answers=tuple((step.rate_per_s, step.held) for step in steps if step.held is not None),
+        most_per_s=None if limit is None else max(limit * _BELOW_LIMIT, bounds.lowest_per_s),
     )
     return SearchAnswer(bounds=bounds, steps=tuple(steps), search=search, limited_per_s=limit)
 
@@ -143,13 +130,18 @@ def step_of(trial: Trial, objective: Objective, environment: Environment) -> Ste
         died = trial.failure is not None and trial.failure.stage == "load"
         return Step(rate_per_s=rate, held=False if died else None, why=reason, died=died)
     verdict = objective.judge(trial.plan, trial.measurement)
-    if not verdict.held and _generator_limited(trial, environment):
-        why = f"the generator reached its limit ({verdict.why})"
-        return Step(rate_per_s=rate, held=None, why=why, limited=True)
+    if not verdict.held:
+        seen = see_trial(trial, trial.measurement, environment)
+        if excuse := _not_the_server(seen):
+            return Step(rate_per_s=rate, held=None, why=f"{excuse} ({verdict.why})", limited=True)
     return Step(rate_per_s=rate, held=verdict.held, why=verdict.why)
 
 
-def _generator_limited(trial: Trial, environment: Environment) -> bool:
-    """Whether rule G1 speaks: the generator was late by itself."""
-    assert trial.measurement is not None  # asked by the caller
-    return G1.check(see_trial(trial, trial.measurement, environment), G1.defaults) is not None
+def _not_the_server(load: Load) -> str:
+    """What else than the server made the times of a load so long that they are withheld; empty: nothing."""
+    for rule in RULES.values():
+        if isinstance(rule, LoadRule) and rule.lengthens:
+            hit = hit_of(rule, load, rule.defaults)
+            if hit is not None and hit.severity == "withheld":
+                return rule.title
+    return ""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from assay.capacity.record import objectives, results_of
+from assay.capacity.record import misses_of, objectives, results_of
 from assay.values.claim import Claim
 from assay.values.run import Header, Run
 from assay.values.sitting import Sitting
-from assay.values.trial import AS_GIVEN
+from assay.values.trial import AS_GIVEN, Trial
 from assay.verdict.budget import spent
-from assay.verdict.load import OfRun
+from assay.verdict.load import Load, OfRun
 from assay.verdict.search import answers_of
 from assay.verdict.see import see_delays, see_trial
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -35,19 +35,16 @@ def see_run(run: Run) -> RunSeen:
     capacities = {case: found.capacity for case, found in answers_of(run).items() if found}
     kin = {case.id: case.control_of or case.id for case in run.header.cases}
     beside: dict[int, tuple[float, ...]] = {}
-    resting: dict[int, float] = {}
+    resting: dict[int, float | None] = {}
     for sitting in run.sittings:
         beside |= _beside(sitting, kin)
         resting |= _resting(sitting)
     cases = []
     for case in run.header.cases:
-        trials = tuple(trial for trial in run.trials if trial.case == case.id)
-        trials = results_of(searched[case.id], trials) if case.id in searched else trials
-        loads = tuple(
-            see_trial(trial, trial.measurement, run.header.environment)
-            for trial in trials
-            if trial.measurement is not None
-        )
+        tried = tuple(trial for trial in run.trials if trial.case == case.id)
+        trials = results_of(searched[case.id], tried) if case.id in searched else tried
+        loads = _loads(trials, run.header)
+        beyond = misses_of(searched[case.id], tried) if case.id in searched else ()
         unlike, delays = run.header.design.unlike, see_delays(trials, run.header.environment)
         seen = CaseSeen(case, trials, loads, capacities.get(case.id), unlike, delays)
         of_run = OfRun(
@@ -67,8 +64,20 @@ def see_run(run: Run) -> RunSeen:
             )
             for trial, load in zip(seen.measured, loads, strict=True)
         )
-        cases.append(replace(seen, loads=told))
+        missed = tuple(
+            replace(load, of_run=replace(of_run, missed=True)) for load in _loads(beyond, run.header)
+        )
+        cases.append(replace(seen, loads=told, missed=missed))
     return RunSeen(run.header, tuple(cases), run.damage, run.sittings, spent(run))
+
+
+def _loads(trials: Iterable[Trial], header: Header) -> tuple[Load, ...]:
+    """The loads of those that were measured."""
+    return tuple(
+        see_trial(trial, trial.measurement, header.environment)
+        for trial in trials
+        if trial.measurement is not None
+    )
 
 
 def see_rates(run: Run) -> RunSeen:
@@ -104,16 +113,21 @@ def _beside(sitting: Sitting, kin: Mapping[str, str]) -> dict[int, tuple[float, 
     return found
 
 
-def _resting(sitting: Sitting) -> dict[int, float]:
-    """By the number of each trial, how many cores the other servers kept busy in its slices; those that could
-    not be looked at are left out."""
-    found: dict[int, float] = {}
+def _resting(sitting: Sitting) -> dict[int, float | None]:
+    """By the number of each trial, how many cores the other servers kept busy in its slices, as in those in
+    which all of them could be looked at; None where there are none of these."""
+    found: dict[int, float | None] = {}
     for place, trial in enumerate(sitting.trials):
         own = [seen for seen in sitting.turns if seen.lane == place]
-        length_ns = sum(seen.length_ns for seen in own)
+        rested = [
+            (one.length_ns, [used for lane, used in enumerate(one.cpu_ns) if lane != place]) for one in own
+        ]
+        whole = [(length_ns, used) for length_ns, used in rested if None not in used]
+        length_ns = sum(length for length, _ in whole)
         if length_ns:
-            rested = (used for seen in own for lane, used in enumerate(seen.cpu_ns) if lane != place)
-            found[trial.number] = sum(filter(None, rested)) / length_ns
+            found[trial.number] = sum(sum(filter(None, used)) for _, used in whole) / length_ns
+        elif own:
+            found[trial.number] = None
     return found
 
 

@@ -22,7 +22,8 @@ from assay.verdict.load import Load
 class CaseSeen:
     """A case with its trials that were measured (`loads`, in the same order) and all that were tried.
 
-    Of a search they are the trials in which its objective held, and `capacity` is what it found. `unlike`: it
+    Of a search they are the trials in which its objective held, `missed` are the loads of the others, and
+    `capacity` is what it found. `unlike`: it
     took turns with other programs, whose begins after a switch cost more or less than its own. `delays` are
     how much of a core the client lacked in each cycle, by block, where no server can have had a hand in it.
     """
@@ -33,6 +34,7 @@ class CaseSeen:
     capacity: Estimate | None = None
     unlike: bool = False
     delays: Mapping[int, Cycles] = field(default_factory=dict)
+    missed: tuple[Load, ...] = ()
 
     @property
     def name(self) -> str:

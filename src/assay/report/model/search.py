@@ -78,7 +78,7 @@ def _sentences(run: Run, found: SearchAnswer) -> Iterator[str]:
     elif found.state == "above the range":
         yield f"{name} holds {objective} at {rate(capacity.value)}, {_top(found)} ({trials})."
     else:
-        yield f"Not settled after {trials}: {name} holds {objective} up to {between(capacity)}."
+        yield f"Not settled after {trials}: {name} holds {objective} {_so_far(capacity)}."
     if found.deaths:
         first = min(found.deaths, key=lambda step: step.rate_per_s)
         number = f"{len(found.deaths)} of {trials}"
@@ -96,12 +96,22 @@ def _top(found: SearchAnswer) -> str:
     return "the highest that was asked: give --to a higher rate"
 
 
+def _so_far(capacity: Estimate) -> str:
+    """What trials have shown of a capacity that is not settled."""
+    at = fmt.rate(capacity.value)
+    if capacity.high is None:
+        return f"at {at} at least: it missed it in no trial above"
+    if capacity.low is None:
+        return f"below {at} at most: it missed it there, and held it in no trial below"
+    return f"up to {between(capacity)}"
+
+
 def between(capacity: Estimate | None) -> str:
     """A capacity with its interval, or the bound that is known of it."""
     if capacity is None:
         return "not known yet"
     if capacity.low is None:
-        return f"below {fmt.rate(capacity.value)}"
+        return f"at most {fmt.rate(capacity.value)}"
     if capacity.high is None:
-        return f"above {fmt.rate(capacity.value)}"
+        return f"at least {fmt.rate(capacity.value)}"
     return f"{fmt.rate(capacity.value)} [{fmt.rate(capacity.low)}, {fmt.rate(capacity.high)}]"

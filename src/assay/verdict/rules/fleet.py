@@ -151,6 +151,7 @@ G11 = LoadRule(
     remedy="a quieter, shorter network between the machines; ours asks the clocks over it",
     source="ours; NTP's bound of half the round trip (RFC 5905)",
     example="A generator behind a link with 100 ms of delay each way.",
+    of_misses=True,
     check=clocks_uncertain,
 )
 
@@ -172,5 +173,6 @@ G12 = LoadRule(
     remedy="install the same version on all machines; Assay refuses to start with several",
     source="ours",
     example="A record put together from two clusters.",
+    of_misses=True,
     check=versions_differ,
 )

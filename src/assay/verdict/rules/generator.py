@@ -134,6 +134,8 @@ G1 = LoadRule(
     ),
     exempt=frozenset({"ceiling"}),
     by_generator=True,
+    of_misses=True,
+    lengthens=True,
     check=generator_saturated,
 )
 
@@ -187,6 +189,8 @@ G2 = LoadRule(
     source="Hyperfoil's jitter watchdog",
     example="A virtual machine whose host took the core away for 300 ms in the middle of a trial.",
     by_generator=True,
+    of_misses=True,
+    lengthens=True,
     check=generator_stalled,
 )
 
@@ -304,6 +308,8 @@ G6 = LoadRule(
     remedy="use a faster link or smaller answers",
     source="TechEmpower #3538; ours",
     example="Several frameworks within 1 % of each other at 1.18 GB/s on a 10 Gbit/s link.",
+    of_misses=True,
+    lengthens=True,
     check=link_full,
 )
 

@@ -57,6 +57,7 @@ H1 = LoadRule(
     example="wrk -t12 on 4 cores that the server under test uses too.",
     shared=True,
     by_generator=True,
+    of_misses=True,
     check=cores_shared,
 )
 
@@ -80,7 +81,8 @@ def machine_disturbed(load: Load, thresholds: Thresholds) -> Hit | None:
         return Hit("flagged", evidence, figures | {"throttled_share": throttled}, gravity=1)
     others = _others(load)
     if others is not None and others > thresholds["others"]:
-        figures |= {"others_cores": others, "resting_cores": load.resting_cores}
+        resting = {} if load.resting_cores is None else {"resting_cores": load.resting_cores}
+        figures |= {"others_cores": others, **resting}
         return Hit("flagged", _who_was_busy(others, load.resting_cores), figures, gravity=others)
     fastest = load.of_run.fastest_mhz if load.of_run else None
     if host.mhz and fastest and host.mhz < fastest * (1 - thresholds["frequency"]):
@@ -90,8 +92,10 @@ def machine_disturbed(load: Load, thresholds: Thresholds) -> Hit | None:
     return None
 
 
-def _who_was_busy(others: float, resting: float) -> str:
+def _who_was_busy(others: float, resting: float | None) -> str:
     """Of so many cores what servers kept busy whose turn it was not: they are ours, and no other program."""
+    if resting is None:
+        return f"servers of its sitting that rested, or other programs, kept {others:.1f} cores busy"
     if round(resting, 1) == 0:
         return f"other programs kept {others:.1f} cores busy"
     rested = min(resting, others)
@@ -112,18 +116,18 @@ def _others(load: Load) -> float | None:
     here = machine.link is None or machine.link.same_machine
     if host is None or host.busy_cores is None or (load.server is None and here) or not duration_ns:
         return None
-    services_ns = [service.cpu_ns for service in load.services]
-    if None in services_ns:
+    served = load.server if here or not load.workers else None
+    used_ns = [served.cpu_ns if served is not None else 0, *(service.cpu_ns for service in load.services)]
+    if None in used_ns:
         return None  # what they used would be blamed on others
     client = max(sum(load.busy_shares), (host.own_cpu_ns or 0) / duration_ns)
     client += load.link_cores
-    served = load.server is not None and (here or not load.workers)
-    used_ns = load.server.cpu_ns if load.server is not None and served else 0
-    server = (used_ns + sum(filter(None, services_ns))) / duration_ns
-    if not machine.cores_apart or host.server_cpus_idle_share is None:
+    server = sum(filter(None, used_ns)) / duration_ns
+    client_idle, server_idle = host.client_cpus_idle_share, host.server_cpus_idle_share
+    if not machine.cores_apart or client_idle is None or server_idle is None:
         return host.busy_cores - client - server
-    on_client = len(machine.client_cpus) * (1 - host.client_cpus_idle_share)
-    on_server = len(machine.server_cpus) * (1 - host.server_cpus_idle_share)
+    on_client = len(machine.client_cpus) * (1 - client_idle)
+    on_server = len(machine.server_cpus) * (1 - server_idle)
     elsewhere = host.busy_cores - on_client - on_server
     return sum(max(0.0, left) for left in (on_client - client, on_server - server, elsewhere))
 
@@ -152,6 +156,7 @@ H2 = LoadRule(
     passing=True,
     by_generator=True,
     of_server_too=True,
+    of_misses=True,
     check=machine_disturbed,
 )
 
@@ -203,5 +208,7 @@ H3 = LoadRule(
     source="pyperf's system check",
     example="1,024 descriptors for 1,000 connections and their log files.",
     shared=True,
+    of_misses=True,
+    lengthens=True,
     check=machine_unfit,
 )

@@ -266,5 +266,6 @@ M3 = LoadRule(
     ),
     source="arithmetic",
     example="A tool that reports the mean of its 20 ms samples (402/s) where 25,000 requests took 62 s.",
+    of_misses=True,
     check=count_disagrees,
 )

@@ -238,5 +238,6 @@ S7 = LoadRule(
     example="ab -n 1000 in front of a server that answers 70,000/s: 14 milliseconds of evidence.",
     shared=True,
     exempt=frozenset({"ceiling"}),
+    of_misses=True,
     check=window_short,
 )

@@ -100,6 +100,7 @@ W1 = LoadRule(
     remedy="make the server meet its contract, or correct the contract, then measure again",
     source="MLPerf's accuracy audit (TEST01)",
     example="A server that answers 200 with an empty body when its database pool is exhausted.",
+    of_misses=True,
     check=answers_wrong,
 )
 
