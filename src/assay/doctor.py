@@ -156,12 +156,13 @@ def _quietness(split: CoreSplit) -> tuple[Fitness, Fitness]:
     watch = host.Watch(CoreSplit((), (), split.cores))
     time.sleep(_STEAL_LOOK_S)
     seen = watch.seen()
-    busy = 1 - seen.client_cpus_idle_share
+    idle = seen.client_cpus_idle_share
+    busy = "not known" if idle is None else f"{1 - idle:.0%} of all cores busy"
     return (
         Fitness(
             "steal", f"{seen.steal_share:.1%}", seen.steal_share <= 0.01, "measure on a machine of your own"
         ),
-        Fitness("other load", f"{busy:.0%} of all cores busy", busy <= 0.1, "end what else runs here"),
+        Fitness("other load", busy, idle is not None and idle >= 0.9, "end what else runs here"),
     )
 
 

@@ -113,10 +113,10 @@ class Watch:
                 sums[kind] = sums.get(kind, 0.0) + seconds
         self._elapsed_s += now.at_s - before.at_s
         self._own_ns += now.own_ns - before.own_ns
-        if now.throttled_ns is None or self._throttled_ns is None:
+        if before.throttled_ns is None or now.throttled_ns is None or self._throttled_ns is None:
             self._throttled_ns = None
         else:
-            self._throttled_ns += now.throttled_ns - (before.throttled_ns or 0)
+            self._throttled_ns += now.throttled_ns - before.throttled_ns
 
     def seen(self) -> HostSeen:
         """The host in all that time."""
@@ -156,11 +156,11 @@ def _idle(cpu: Mapping[str, float]) -> float:
     return cpu.get("idle", 0.0) + cpu.get("iowait", 0.0)
 
 
-def _idle_share(spent: Sequence[Mapping[str, float]], cpus: Sequence[int]) -> float:
-    """The idle share of these CPUs, of all where none is named."""
+def _idle_share(spent: Sequence[Mapping[str, float]], cpus: Sequence[int]) -> float | None:
+    """The idle share of these CPUs, of all where none is named; None where their clocks did not move."""
     chosen = [spent[cpu] for cpu in cpus if cpu < len(spent)] or spent
     total = sum(sum(cpu.values()) for cpu in chosen)
-    return sum(_idle(cpu) for cpu in chosen) / total if total else 0.0
+    return sum(_idle(cpu) for cpu in chosen) / total if total else None
 
 
 def _throttled_ns() -> int | None:

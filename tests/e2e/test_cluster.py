@@ -172,7 +172,7 @@ def test_a_study_runs_on_the_server_node(cluster: Cluster, tmp_path: Path) -> No
     assert whole.plan.url.startswith("http://10.231.7.3:")
     assert whole.warm_up is not None  # it was ended by what was seen, not by the engine's own bound
     assert whole.server is not None
-    assert whole.server.cpu_ns > 0
+    assert whole.server.cpu_ns
     assert whole.server.peak_rss_bytes > 0
     [upstream] = whole.services
     assert (upstream.name, upstream.memory_bytes > 0) == ("upstream", True)

@@ -30,6 +30,7 @@ def busy(trial: Trial, others: float) -> Trial:
     """The trial with so many cores busy beside its client and its server."""
     assert trial.host is not None and trial.server is not None and trial.measurement is not None
     used = [one.cpu_ns / one.wall_ns for one in trial.measurement.workers]
+    assert trial.server.cpu_ns is not None
     ours = sum(used) + trial.server.cpu_ns / trial.measurement.measured_ns
     host = replace(trial.host, busy_cores=ours + others, own_cpu_ns=None, server_cpus_idle_share=None)
     return replace(trial, host=host)

@@ -134,12 +134,12 @@ def whereabouts(
         site.send(settings)
         both = node in nodes
         cpus = server.about.server_cpus if both else server.about.cpus
-        rates = [member.link_bytes_per_s or 0.0 for member in members]
+        rates = [rate for member in members if (rate := member.link_bytes_per_s) is not None]
         where = Where(
             generator=Fleet(members, threads=threads),
             site=site,
             same_machine=any(member.same_machine for member in members),
-            link_bytes_per_s=sum(rates),
+            link_bytes_per_s=sum(rates) if len(rates) == len(members) else None,
             nodes=(node.address, *(member.agent.node.address for member in members)),
         )
         yield where, CoreSplit(client=(), server=cpus, cores=server.about.cores)

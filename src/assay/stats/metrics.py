@@ -41,10 +41,11 @@ def by_block(trials: Iterable[Trial], metric: Metric = "throughput") -> dict[int
 
 
 def _cpu_ns_an_answer(trial: Trial, measured: Measurement, metric: Metric) -> float | None:
+    cpu_ns: int | None
     if metric == "client_cpu":
         cpu_ns = sum(worker.cpu_ns for worker in measured.workers)
     else:
-        cpu_ns = trial.server.cpu_ns if trial.server is not None else 0
+        cpu_ns = trial.server.cpu_ns if trial.server is not None else None
     return cpu_ns / measured.completed if cpu_ns and measured.completed else None
 
 

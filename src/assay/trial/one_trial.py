@@ -272,7 +272,8 @@ def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Way | N
         end, seen = _edge(running, bench, way), begin.watch.seen()
         running.sampler.sample()
         measured = load.result()
-        services_ns = {name: ns - begin.services_ns.get(name, 0) for name, ns in end.services_ns.items()}
+        both = end.services_ns.keys() & begin.services_ns.keys()
+        services_ns = {name: end.services_ns[name] - begin.services_ns[name] for name in both}
         services = bench.services.used(bench.services.seen(), services_ns, measured.measured_ns)
         used_ns = end.server_ns - begin.server_ns
         generators = generators_of(load)
@@ -291,7 +292,9 @@ def _check_alive(running: Running, bench: Bench) -> None:
         raise ServerFailed("service", f"{gone} under load")
 
 
-def server_seen(running: Running, measured: Measurement, cpu_ns: int, split: CoreSplit) -> ServerSeen | None:
+def server_seen(
+    running: Running, measured: Measurement, cpu_ns: int | None, split: CoreSplit
+) -> ServerSeen | None:
     """What was seen of the process; None where it is not ours to look at."""
     if isinstance(running, StandingServer):
         return None
@@ -302,7 +305,7 @@ def server_seen(running: Running, measured: Measurement, cpu_ns: int, split: Cor
         cpus=running.cpus,
         start_ns=running.start_ns,
         cpu_ns=cpu_ns,
-        cpu_share=cpu_ns / wall_ns if wall_ns else 0.0,
+        cpu_share=cpu_ns / wall_ns if cpu_ns is not None and wall_ns else None,
         peak_rss_bytes=running.sampler.peak_rss_bytes,
         threads=running.sampler.threads,
     )

@@ -276,9 +276,9 @@ def _trial_of(due: DueSitting, lane: _Lane, place: int, offered: _Offered | None
     )
 
 
-def used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> int:
+def used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> int | None:
     """The CPU time that a lane's server used while it was measured: as in those of its slices that were
-    looked at in time, which on a busy machine are not all."""
+    looked at in time, which on a busy machine are not all; None where none was."""
     looked = [(one.cpu_ns[lane], one.length_ns) for one in turns if one.lane == lane]
     return _in_all([(cpu_ns, length_ns) for cpu_ns, length_ns in looked if cpu_ns is not None], measured_ns)
 
@@ -291,13 +291,15 @@ def services_used_ns(turns: Iterable[TurnSeen], lane: int, measured_ns: int) -> 
         if one.lane == lane:
             for name, cpu_ns in one.services_cpu_ns.items():
                 looked.setdefault(name, []).append((cpu_ns, one.length_ns))
-    return {name: _in_all(known, measured_ns) for name, known in looked.items()}
+    used = {name: _in_all(known, measured_ns) for name, known in looked.items()}
+    return {name: used_ns for name, used_ns in used.items() if used_ns is not None}
 
 
-def _in_all(looked: Sequence[tuple[int, int]], measured_ns: int) -> int:
-    """What was used in slices of which some were looked at: CPU time and length of each of those."""
+def _in_all(looked: Sequence[tuple[int, int]], measured_ns: int) -> int | None:
+    """What was used in slices of which some were looked at: CPU time and length of each of those; None where
+    none was."""
     looked_ns = sum(length_ns for _, length_ns in looked)
-    return round(sum(cpu_ns for cpu_ns, _ in looked) * measured_ns / looked_ns) if looked_ns else 0
+    return round(sum(cpu_ns for cpu_ns, _ in looked) * measured_ns / looked_ns) if looked_ns else None
 
 
 def _kept(seen: LaneMeasurement, offered: _Offered) -> tuple[Slice, ...]:

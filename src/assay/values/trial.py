@@ -119,17 +119,17 @@ def case_id(entry: str, where: Iterable[str]) -> str:
 class ServerSeen(Value, frozen=True, kw_only=True):
     """What the sampler saw of the server's process tree.
 
-    `start_ns`: process start to the first right answer. `cpu_ns` over the measured phase;
-    `cpu_share` is that over (wall time x server cores). Memory is the peak of the tree's
-    summed resident sets.
+    `start_ns`: process start to the first right answer. `cpu_ns` over the measured phase, None where
+    nobody could look in time; `cpu_share` is that over (wall time x server cores). Memory is the peak of the
+    tree's summed resident sets.
     """
 
     version: str
     pid: int
     cpus: tuple[int, ...]
     start_ns: int
-    cpu_ns: int
-    cpu_share: float
+    cpu_ns: int | None
+    cpu_share: float | None
     peak_rss_bytes: int
     threads: int
 
@@ -175,14 +175,15 @@ class HostSeen(Value, frozen=True, kw_only=True):
     """The host's state over a trial.
 
     `steal_share` is of all cores' time, the idle shares are of the client's and of the server's
-    cores. `busy_cores` counts all that ran, ours and others': 1.5 is one and a half cores busy.
+    cores, None where their clocks did not move meanwhile. `busy_cores` counts all that ran, ours and
+    others': 1.5 is one and a half cores busy.
     `throttled_ns` is how long the control group was kept from running. `own_cpu_ns` is what this process
     used: the generator's threads and whatever looks at them.
     """
 
     load_average_1m: float
     steal_share: float
-    client_cpus_idle_share: float
+    client_cpus_idle_share: float | None
     mhz: float | None = None
     server_cpus_idle_share: float | None = None
     busy_cores: float | None = None

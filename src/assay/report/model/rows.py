@@ -324,12 +324,19 @@ def _row(run: Run, case: Case) -> Row:
         response_p99_ns=None if no_times else _quantile(measured, 0.99, response=True),
         closed_loop=all(isinstance(trial.plan.load, Closed) for trial in trials),
         error_share=_error_share(measured),
-        cpu_share=_mean(trial.server.cpu_share for trial in measured if trial.server),
+        cpu_share=_mean(_cpu_shares(measured)),
         peak_memory_bytes=_estimate(measured, "peak_memory"),
         start_ns=_estimate(measured, "start_time"),
         services=tuple(_services(measured)),
         findings=findings,
     )
+
+
+def _cpu_shares(trials: Iterable[Trial]) -> Iterator[float]:
+    """The servers' shares of their cores, of the trials in which somebody could look in time."""
+    for trial in trials:
+        if trial.server is not None and trial.server.cpu_share is not None:
+            yield trial.server.cpu_share
 
 
 def _place(run: Run, case: Case) -> Ranked | None:

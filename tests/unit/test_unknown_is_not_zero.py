@@ -1,0 +1,84 @@
+"""A figure that nobody could take is not known: it is not 0, and nobody is blamed for what is missing."""
+
+from __future__ import annotations
+
+import pytest
+from made_runs import case, found, measurement, plan, run, server, trial, woven
+from msgspec.structs import replace
+from test_verdict_resting import busy, rested
+
+from assay import host
+from assay.report.model import rows
+from assay.sut.cores import CoreSplit
+from assay.trial.sitting import services_used_ns, used_ns
+from assay.values.sitting import TurnSeen
+from assay.values.trial import HostSeen
+from assay.verdict import judge
+
+UNSEEN = server(cpu_ns=None, cpu_share=None)
+BUSY = HostSeen(load_average_1m=1.0, steal_share=0.0, client_cpus_idle_share=0.55, busy_cores=1.9)
+
+
+def slice_seen(*cpu_ns: int | None, services: dict[str, int] | None = None) -> TurnSeen:
+    return TurnSeen(turn=0, lane=0, length_ns=10**8, cpu_ns=cpu_ns, services_cpu_ns=services or {})
+
+
+@pytest.mark.parametrize(
+    ("turns", "expected"),
+    [
+        ([], None),
+        ([slice_seen(None, 5)], None),
+        ([slice_seen(10**7), slice_seen(None)], 10**8),
+        ([slice_seen(0)], 0),
+    ],
+)
+def test_the_cpu_time_of_a_server_that_nobody_looked_at_in_time(
+    turns: list[TurnSeen], expected: int | None
+) -> None:
+    assert used_ns(turns, 0, 10**9) == expected
+
+
+def test_the_cpu_time_of_a_service_that_nobody_looked_at_in_time() -> None:
+    assert services_used_ns([slice_seen(1), slice_seen(1, services={"postgres": 10**7})], 0, 10**9) == {
+        "postgres": 10**8
+    }
+    assert services_used_ns([slice_seen(1)], 0, 10**9) == {}
+
+
+def test_a_server_that_nobody_looked_at_is_no_other_program() -> None:
+    seen = measurement()
+    host_seen = replace(BUSY, own_cpu_ns=0)
+    assert "H2" in found(seen, host=host_seen, server=server(cpu_ns=0, cpu_share=0.0))
+    assert "H2" not in found(seen, host=host_seen, server=UNSEEN)
+
+
+def test_its_share_of_its_cores_is_no_figure() -> None:
+    seen = run([case("a")], [trial("a", block, server=UNSEEN) for block in range(6)])
+    (row,) = (row for part in rows.sections(seen) for row in part.rows)
+    assert row.cpu_share is None
+    some = [trial("a", block, server=UNSEEN if block else server()) for block in range(6)]
+    (row,) = (row for part in rows.sections(run([case("a")], some)) for row in part.rows)
+    assert row.cpu_share == pytest.approx(0.99)
+
+
+def test_what_rested_unseen_may_have_been_busy() -> None:
+    cycles, made = 10, run([case("a"), case("b"), case("c")], (), 4)
+    rates = {name: [10_000.0] * cycles for name in "abc"}
+    for number in range(4):
+        sitting = rested(woven(rates, number, number), 0.6)
+        turns = tuple(
+            replace(one, cpu_ns=(10**8, None, one.cpu_ns[2])) if one.lane == 0 else one
+            for one in sitting.turns
+        )
+        trials = tuple(busy(one, 0.6) if one.case == "a" else one for one in sitting.trials)
+        made = made.after(replace(sitting, trials=trials, turns=turns))
+    [finding] = [one for one in judge(made, 0).findings if one.code == "H2"]
+    told = "servers of its sitting that rested, or other programs, kept 0.6 cores busy"
+    assert finding.evidence.partition(" (in ")[0] == told
+
+
+def test_cores_whose_clocks_did_not_move_are_not_full() -> None:
+    watch = host.Watch(CoreSplit((), (), 1), begins=False)
+    assert watch.seen().client_cpus_idle_share is None
+    still = replace(BUSY, client_cpus_idle_share=None, busy_cores=None)
+    assert "G1" not in found(measurement(), plan(), host=still)
