@@ -22,7 +22,7 @@ from assay.report.percentiles import (
     percentile_name,
 )
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
-from assay.stats import Quantile, quantiles, rate_per_s, requests_needed
+from assay.stats import Quantile, kept_per_s, quantiles, requests_needed
 from assay.values.finding import Finding
 from assay.values.measurement import Histogram, Http2, Http3, Measurement, Worker
 from assay.values.plan import LoadPlan
@@ -60,7 +60,7 @@ def _early_end(plan: LoadPlan, measurement: Measurement) -> str:
 def _figures(
     plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]
 ) -> Iterable[tuple[str, RenderableType]]:
-    yield "throughput", _throughput(measured, findings)
+    yield "throughput", _throughput(plan, measured, findings)
     over = f"in {fmt.time(measured.measured_ns)}"
     yield "answers", f"{fmt.count(measured.completed)} right, {fmt.count(measured.failed)} failed {over}"
     for outcome in measured.outcomes:
@@ -99,15 +99,17 @@ def _figures(
         yield "random", f"{drawn_from(plan)} (--seed {plan.seed} repeats it)"
 
 
-def _throughput(measured: Measurement, findings: Sequence[Finding]) -> Text:
+def _throughput(plan: LoadPlan, measured: Measurement, findings: Sequence[Finding]) -> Text:
     """The rate; as a bound where a finding made it one, with the reason."""
     if is_withheld(findings):
         return Text("withheld", SEVERITY_STYLE["withheld"])
-    found = known_throughput(measured, findings)
+    found, rate = known_throughput(plan, measured, findings), kept_per_s(plan, measured)
+    if found is None or rate is None:
+        return Text("not known: it ended before anything was measured")
     if not found.limits:
-        return Text(fmt.rate(rate_per_s(measured)), HEADING)
+        return Text(fmt.rate(rate), HEADING)
     why = f"  ({verdict.words_of(found.limits)})"
-    return Text.assemble((fmt.known_rate(found, rate_per_s(measured)), HEADING), (why, FAINT))
+    return Text.assemble((fmt.known_rate(found, rate), HEADING), (why, FAINT))
 
 
 def _http2(seen: Http2) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from assay import verdict
 from assay.report import format as fmt
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
-from assay.stats import quantiles, rate_per_s
+from assay.stats import kept_per_s, quantiles
 from assay.values.finding import Finding
 from assay.values.measurement import Histogram, Measurement
 from assay.values.plan import LoadPlan
@@ -30,8 +30,8 @@ def encode(
     document = {
         "format": FORMAT,
         "hallmark": all(finding.severity == "note" for finding in findings),
-        "throughput_per_s": None if is_withheld(findings) else rate_per_s(measurement),
-        "throughput_known": None if is_withheld(findings) else known_throughput(measurement, findings),
+        "throughput_per_s": None if is_withheld(findings) else kept_per_s(plan, measurement),
+        "throughput_known": None if is_withheld(findings) else known_throughput(plan, measurement, findings),
         "times_known": _times_known(findings) if times else None,
         "completed": measurement.completed,
         "failed": measurement.failed,

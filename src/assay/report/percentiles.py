@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay import verdict
-from assay.stats import rate_per_s
+from assay.stats import kept_per_s
 from assay.values.estimate import Estimate, Known
 from assay.values.finding import Finding
 from assay.values.measurement import Measurement
+from assay.values.plan import LoadPlan
 from assay.verdict.effects import Bounded, Figures
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
@@ -24,9 +25,11 @@ def is_withheld(findings: Iterable[Finding], figures: Figures = "throughput") ->
     return verdict.withheld(findings, "", figures)
 
 
-def known_throughput(measured: Measurement, findings: Iterable[Finding]) -> Known:
-    """What is known of a load's throughput. One load has no interval: without a limit both ends are open."""
-    return _known(rate_per_s(measured), "req/s", verdict.bounded(findings, ""))
+def known_throughput(plan: LoadPlan, measured: Measurement, findings: Iterable[Finding]) -> Known | None:
+    """What is known of a load's throughput; None where nothing was measured. One load has no interval:
+    without a limit both ends are open."""
+    rate = kept_per_s(plan, measured)
+    return None if rate is None else _known(rate, "req/s", verdict.bounded(findings, ""))
 
 
 def known_time(ns: float, findings: Iterable[Finding]) -> Known:

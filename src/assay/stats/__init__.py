@@ -3,7 +3,7 @@
 Plain Python throughout; the histogram library loads when a function needs it.
 """
 
-from assay.stats.estimates import mean, positive_mean, rate_per_s, throughput
+from assay.stats.estimates import kept_per_s, mean, positive_mean, rate_per_s, throughput
 from assay.stats.metrics import UNITS, by_block, value_of
 from assay.stats.power import trials_for_effect, trials_for_half_width
 from assay.stats.quantiles import (
@@ -25,6 +25,7 @@ __all__ = [
     "case_quantile",
     "decode",
     "holm",
+    "kept_per_s",
     "mean",
     "positive_mean",
     "quantiles",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from assay.stats.special import student_t_quantile
 from assay.values.estimate import Estimate
 from assay.values.measurement import Measurement
+from assay.values.plan import LoadPlan, Open, StopAtCount
 from assay.values.trial import Trial
 
 CONFIDENCE = 0.95
@@ -26,9 +27,27 @@ def rate_per_s(measurement: Measurement) -> float:
     return measurement.completed / (measurement.measured_ns / 1e9)
 
 
+def kept_per_s(plan: LoadPlan, measurement: Measurement) -> float | None:
+    """Right answers a second over the time that the load was to take; None where nothing was measured.
+
+    Of so many requests at a constant rate the last has its interval, too: five at 5/s are a second of load,
+    although the last of them is answered after 0.8 s.
+    """
+    if measurement.measured_ns <= 0:
+        return None
+    load, stop, asked_ns = plan.load, plan.stop, 0.0
+    if isinstance(load, Open) and isinstance(stop, StopAtCount) and load.arrivals == "constant":
+        [*before, last] = load.stages
+        ended = measurement.completed + measurement.failed
+        if not before and last.from_per_s == last.to_per_s > 0 and ended == stop.count:
+            asked_ns = stop.count / last.to_per_s * 1e9
+    return measurement.completed / (max(measurement.measured_ns, asked_ns) / 1e9)
+
+
 def throughput(trials: Sequence[Trial]) -> Estimate | None:
     """Mean throughput of a case over its measured trials; None where none was measured."""
-    return mean([rate_per_s(trial.measurement) for trial in trials if trial.measurement], "req/s")
+    rates = (kept_per_s(trial.plan, trial.measurement) for trial in trials if trial.measurement)
+    return mean([rate for rate in rates if rate is not None], "req/s")
 
 
 def mean(values: Sequence[float], unit: str) -> Estimate | None:

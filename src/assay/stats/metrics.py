@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.stats.estimates import rate_per_s
+from assay.stats.estimates import kept_per_s
 from assay.stats.quantiles import quantiles
 from assay.values.claim import Metric
 from assay.values.measurement import Histogram, Measurement
@@ -26,7 +26,7 @@ def value_of(trial: Trial, metric: Metric) -> float | None:
     if trial.measurement is None:
         return None
     if metric == "throughput":
-        return rate_per_s(trial.measurement)
+        return kept_per_s(trial.plan, trial.measurement)
     if metric in ("server_cpu", "client_cpu"):
         return _cpu_ns_an_answer(trial, trial.measurement, metric)
     clock, _, figure = metric.rpartition("_")
