@@ -127,8 +127,12 @@ def test_rivals_that_answer_differently_are_not_compared_unless_that_is_meant(tm
     assert not (tmp_path / "results").exists()
     ended = assay(tmp_path, "versus", *words, *QUICK, "--unlike", "--budget", "3s", "--no-control")
     assert "a / b: body 5 / 500 bytes" in ended.stderr
-    assert ended.returncode in (0, 1)  # 0 where the one that sends more is faster all the same
-    assert "one sends more bytes (W3)" in " ".join(ended.stdout.split())
+    assert ended.returncode in (0, 1)  # 0 where they are told apart
+    assert "one sends more bytes (W3)" not in " ".join(ended.stdout.split())
+    run = stored(tmp_path)
+    assert run.judgement is not None
+    [unequal] = [one for one in run.judgement.findings if one.code == "W3"]
+    assert unequal.severity == "note" and unequal.evidence.endswith("compared all the same (--unlike)")
 
 
 @pytest.mark.beside

@@ -136,7 +136,7 @@ def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
         subject = Subject(case="a" if other else None, other_case=other)
         return effect_words([RULES[code].finding(subject, hit)])
 
-    _, more_bytes = RULES["W3"].effects
+    _, more_bytes, _ = RULES["W3"].effects
     assert told("W3", more_bytes).endswith("direction: who sends more and is faster all the same, is faster")
     at_work = told("T1", RULES["T1"].effects[0])
     assert "in favour of the one in whose slices the other worked" in at_work and "sends" not in at_work

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -65,6 +67,13 @@ def test_a_scan_holds_its_values_in_order(values: list[str]) -> None:
 def test_more_names_than_commands() -> None:
     with pytest.raises(InputError, match="3 names for 2 commands"):
         rivals_of(["a", "b"], ["x", "y", "z"], ())
+
+
+def test_more_headers_around_like_bodies_are_told_and_are_no_difference() -> None:
+    few, many = (dataclasses.replace(answers(), head_bytes=size) for size in (73, 136))
+    assert differences(few, many) == ()
+    assert aside(few, many) == "headers of 73 / 136 bytes"
+    assert aside(many, dataclasses.replace(many, head_bytes=137)) == ""
 
 
 def test_like_answers_show_no_difference() -> None:

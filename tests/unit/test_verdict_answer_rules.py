@@ -89,10 +89,24 @@ class TestUnequalAnswers:
         assert "gzip" in finding.evidence and "no encoding" in finding.evidence
 
     def test_bytes_more_than_two_percent_apart(self) -> None:
-        (finding,) = self.pair(measurement(bytes_each=1000), measurement(bytes_each=1030))
-        assert finding.on_comparison == "one way"
+        (finding,) = self.pair(self.saying(1000), self.saying(1030))
+        assert (finding.severity, finding.on_comparison) == ("withheld", "one way")
         assert "1,000 B" in finding.evidence and "1,030 B" in finding.evidence
-        assert self.pair(measurement(bytes_each=1000), measurement(bytes_each=1015)) == []
+        assert self.pair(self.saying(1000), self.saying(1015)) == []
+
+    def saying(self, body: int) -> Measurement:
+        made = measurement(bytes_each=body + 100)
+        return replace(made, body_bytes=body * made.completed)
+
+    def test_more_headers_around_the_same_body_are_a_bound(self) -> None:
+        (finding,) = self.pair(measurement(bytes_each=173), measurement(bytes_each=236))
+        assert (finding.severity, finding.on_comparison) == ("flagged", "wider")
+        assert finding.figures["times"] == pytest.approx(236 / 173)
+        assert finding.evidence == (
+            "173 B an answer from a, 236 B from b: bodies are alike, headers differ, and may account for a "
+            "factor of 1.36"
+        )
+        assert self.pair(measurement(bytes_each=236), measurement(bytes_each=240)) == []
 
     @pytest.mark.parametrize("carried", [{"http2": FREE_2}, {"http3": FREE_3}])
     def test_over_streams_the_content_counts_and_not_how_short_its_head_became(
@@ -100,7 +114,7 @@ class TestUnequalAnswers:
     ) -> None:
         short = measurement(bytes_each=100)
         long = measurement(bytes_each=160)
-        assert len(self.pair(short, long)) == 1
+        assert len(self.pair(short, long)) == 1  # headers
         assert self.pair(replace(short, **carried), replace(long, **carried)) == []
         more = replace(long, **carried, body_bytes=long.body_bytes * 2)
         (finding,) = self.pair(replace(short, **carried), more)

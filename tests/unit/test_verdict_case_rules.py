@@ -276,7 +276,7 @@ class TestDesign:
         assert judged.noise_floor == finding.figures["wider"] > 0.05
         assert "D1" not in findings_of(self.control(1.0))
 
-    def test_a_sure_difference_below_the_noise_floor_is_none(self) -> None:
+    def test_a_sure_difference_is_taken_off_however_small_it_is(self) -> None:
         made = self.control(1.0)
         trials = tuple(
             msgspec.structs.replace(t, measurement=measurement(10_040 + t.block))
@@ -284,7 +284,10 @@ class TestDesign:
             else msgspec.structs.replace(t, measurement=measurement(10_000 + t.block))
             for t in made.trials
         )
-        assert "D1" not in findings_of(msgspec.structs.replace(made, trials=trials))
+        judged = judge(msgspec.structs.replace(made, trials=trials), 0)
+        finding = next(one for one in judged.findings if one.code == "D1")
+        assert finding.figures["wider"] == pytest.approx(0.004, abs=0.0005)
+        assert judged.noise_floor == 0.01
 
     def order(self, *places: tuple[str, int]) -> dict[str, Finding]:
         trials: list[Trial] = [

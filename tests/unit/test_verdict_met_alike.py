@@ -25,15 +25,45 @@ def disturbed(*names: str, **changes: object) -> Judgement:
 
 
 @pytest.mark.parametrize("names", [("java", "go", "ruby"), ("java",), ("go",)])
-def test_a_disturbed_machine_keeps_the_order_and_both_ends_of_each_ratio(names: tuple[str, ...]) -> None:
-    judged = disturbed(*names, host=STOLEN)
-    assert {finding.code for finding in judged.findings} == {"H2"}
+def test_a_disturbed_machine_keeps_the_order_and_both_ends_of_each_ratio_in_turns(
+    names: tuple[str, ...],
+) -> None:
+    made = run([case(name) for name in FRANKLIN], (), 6)
+    for number in range(6):
+        rates = {name: [rate * (1 + 0.001 * number)] * 10 for name, rate in FRANKLIN.items()}
+        made = made.after(woven(rates, number, number))
+    sittings = [
+        replace(
+            one,
+            trials=tuple(replace(each, host=STOLEN) if each.case in names else each for each in one.trials),
+        )
+        for one in made.sittings
+    ]
+    made = run([case(name) for name in FRANKLIN], (), 6)
+    for one in sittings:
+        made = made.after(one)
+    judged = judge(made, 0)
+    assert "H2" in {finding.code for finding in judged.findings}
     assert [(row.case, row.tier) for row in judged.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
     for pair in judged.comparisons:
         assert pair.shown and pair.ratio is not None and pair.known is not None
         assert (pair.known.low, pair.known.high) == (pair.ratio.low, pair.ratio.high)
     known = next(row.known for row in judged.ranking if row.case == names[0])
     assert known is not None and known.high is None  # each figure alone is a bound
+
+
+def test_a_machine_that_was_disturbed_in_trials_one_after_the_other() -> None:
+    """Each trial met its own disturbance: what met one alone bounds it, what met both leaves their order."""
+    alone = disturbed("java", host=STOLEN)
+    assert [finding.code for finding in alone.findings] == ["H2"]
+    pair = next(one for one in alone.comparisons if (one.a, one.b) == ("java", "go"))
+    assert pair.ratio is not None and pair.known is not None
+    assert (pair.known.low, pair.known.high) == (pair.ratio.low, None)
+    slower = disturbed("go", host=STOLEN)
+    pair = next(one for one in slower.comparisons if {one.a, one.b} == {"java", "go"})
+    assert not pair.shown  # go may have been as fast
+    both = disturbed("java", "go", "ruby", host=STOLEN)
+    assert [(row.case, row.tier) for row in both.ranking] == [("java", 1), ("go", 2), ("ruby", 3)]
 
 
 def test_cores_that_client_and_server_share_keep_the_order_as_the_least_distance() -> None:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What one rival answered. Lengths are of the decoded bodies."""
+    """What one rival answered. Lengths are of the decoded bodies, `head_bytes` of the latest headers."""
 
     statuses: tuple[int, ...]
     encodings: tuple[str, ...]
@@ -31,6 +31,7 @@ class Answers:
     shortest: int
     longest: int
     body: bytes
+    head_bytes: int = 0
 
     @property
     def only_length(self) -> int | None:
@@ -58,6 +59,7 @@ def ask(contract: Contract, route: Route, host: str, port: int) -> Answers:
         shortest=min(lengths),
         longest=max(lengths),
         body=found[-1].body,
+        head_bytes=sum(len(f"{name}: {value}\r\n") for name, value in found[-1].headers.items()),
     )
 
 
@@ -75,7 +77,20 @@ def differences(a: Answers, b: Answers) -> tuple[str, ...]:
 
 
 def aside(a: Answers, b: Answers) -> str:
-    """A smaller difference that a reader may want to know of: the type, or the bytes; empty without one."""
+    """Smaller differences that a reader may want to know of: the type, or the bytes, of headers too; empty
+    without one."""
+    return "; ".join(filter(None, (_of_content(a, b), _of_headers(a, b))))
+
+
+def _of_headers(a: Answers, b: Answers) -> str:
+    """What more headers make of the whole answer, from W3's limit on."""
+    most = max(one.head_bytes + one.longest for one in (a, b))
+    if abs(a.head_bytes - b.head_bytes) <= SAME_LENGTH * most:
+        return ""
+    return f"headers of {a.head_bytes:,} / {b.head_bytes:,} bytes"
+
+
+def _of_content(a: Answers, b: Answers) -> str:
     if a.types != b.types:
         return f"content type {_words(a.types)} / {_words(b.types)}"
     if a.body == b.body:

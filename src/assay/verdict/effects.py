@@ -111,8 +111,23 @@ def known(measured: Estimate | None, left: Bounded) -> Known | None:
 
 def bias(findings: Iterable[Finding], *pair: str) -> float:
     """The share by which the run found a server to differ from itself, and what was found to move the ratio
-    of this pair of cases: a difference within it is none."""
-    return max((finding.figures.get("wider", 0.0) for finding in _wider(findings, *pair)), default=0.0)
+    of this pair of cases: a difference within it is none.
+
+    What a turn leaves to the next one (T6) moves the rate of either. Where one of the two gains and the other
+    loses by it, both move their ratio the same way, and add up.
+    """
+    found = [finding for finding in _wider(findings, *pair) if "wider" in finding.figures]
+    each = [finding.figures["wider"] for finding in found]
+    return max([0.0, *each, abs(math.fsum(_moves(finding, pair[:1]) for finding in found))])
+
+
+def _moves(finding: Finding, first: Sequence[str]) -> float:
+    """By how much a finding about a case in its turns moves the ratio of a pair, the `first` over the other;
+    0 where it does not say which way."""
+    if "shift" not in finding.figures:
+        return 0.0
+    more = finding.figures["shift"] > 1
+    return finding.figures["wider"] * (1 if more == (finding.subject.case in first) else -1)
 
 
 def moved(findings: Iterable[Finding], a: str, b: str) -> Slack | None:
@@ -126,9 +141,28 @@ def moved(findings: Iterable[Finding], a: str, b: str) -> Slack | None:
     return Slack(1 / by.get(False, 1.0), by.get(True, 1.0)) if by else None
 
 
+def one_sided(findings: Sequence[Finding], a: str, b: str) -> Slack:
+    """How far off a/b may be one way or the other: by what cold begins of slices moved it, and by the ratio
+    of their bytes where one of the two sends more headers."""
+    cold, heavy = moved(findings, a, b) or EXACT, heavier(findings, a, b)
+    return Slack(cold.down * heavy.down, cold.up * heavy.up)
+
+
+def heavier(findings: Iterable[Finding], a: str, b: str) -> Slack:
+    """How far off a/b may be where one of the two sends more headers around the same bodies: with as few as
+    the other it may serve more, by no more than the ratio of their bytes."""
+    slack = EXACT
+    for finding in _wider(findings, a, b):
+        if "times" in finding.figures:
+            times, more = finding.figures["times"], finding.figures["bytes"] > finding.figures["other_bytes"]
+            ours = more == (finding.subject.case == a)
+            slack = slack.joined(Slack(1.0, times) if ours else Slack(1 / times, 1.0))
+    return slack
+
+
 def widest(findings: Sequence[Finding], a: str, b: str) -> float:
     """The share by which the interval of the ratio of two cases is wider at either end, at most."""
-    extra = moved(findings, a, b) or EXACT
+    extra = one_sided(findings, a, b)
     return (1 + bias(findings, a, b)) * max(extra.up, 1 / extra.down) - 1
 
 

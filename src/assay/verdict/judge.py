@@ -12,6 +12,7 @@ import msgspec
 
 from assay import version
 from assay.capacity.record import objectives
+from assay.values.design import ContestDesign
 from assay.values.estimate import Ranked
 from assay.values.finding import Finding, Subject
 from assay.values.measurement import Measurement
@@ -229,9 +230,14 @@ def _apply_to_cases(rule: CaseRule | TrialsRule, run: RunSeen, thresholds: Thres
 
 
 def _apply_to_pairs(rule: PairRule, run: RunSeen, thresholds: Thresholds) -> Iterator[Finding]:
+    design = run.header.design
+    allowed = rule.of_answers and isinstance(design, ContestDesign) and design.unlike_allowed
     for group in run.groups.values():
         for a, b in itertools.combinations([seen for seen in group if seen.candidate], 2):
             hit = rule.check(a, b, thresholds)
+            if hit is not None and allowed:
+                said = f"{hit.evidence}; compared all the same (--unlike)"
+                hit = replace(hit, severity="note", evidence=said)
             if hit is not None:
                 yield rule.finding(Subject(case=a.case.id, other_case=b.case.id), hit)
 

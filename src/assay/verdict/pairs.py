@@ -30,7 +30,9 @@ from assay.verdict.effects import (
     bias,
     bounded,
     concerning,
+    heavier,
     moved,
+    one_sided,
     void_by,
 )
 from assay.verdict.seen import CaseSeen, RunSeen
@@ -82,7 +84,7 @@ def pair_of(
         return _apart_from_throughput(findings, a, b, metric)
     names = a.case.id, b.case.id
     extra, limits = _one_way(findings, *names)
-    beyond = moved(findings, *names) or EXACT
+    beyond = one_sided(findings, *names)
     calm = left_out(*sides(findings, a, b)) > 0
     squeezing = _squeezing(findings, *names, of_either=calm)
     left = against(findings, *names, calm=calm), against(findings, *reversed(names), calm=calm)
@@ -124,14 +126,18 @@ def _apart_from_throughput(findings: Sequence[Finding], a: CaseSeen, b: CaseSeen
 
 
 def _of_whole_slices(findings: Sequence[Finding], metric: Metric, a: str, b: str) -> Slack:
-    """How far off the ratio a/b may be where slices of one of the two begin colder: of their first fifths
-    answers alone are known, so that nothing else can be taken without them.
+    """How far off the ratio a/b may be where slices of one of the two begin colder, or where it sends more
+    headers: of first fifths answers alone are known, so that nothing else can be taken without them.
 
     In a closed loop times go against throughput. So what the first fifth did to that is in the times of the
     colder one, and what is cold for longer may be in them once more.
     """
-    left = None if metric in _APART_FROM_THE_LOAD else moved(findings, b, a)
-    return EXACT if left is None else Slack(left.down**2, left.up**2)
+    if metric in _APART_FROM_THE_LOAD:
+        return EXACT
+    if metric == "capacity":
+        return heavier(findings, a, b)
+    cold, heavy = moved(findings, b, a) or EXACT, heavier(findings, b, a)
+    return Slack(cold.down**2 * heavy.down, cold.up**2 * heavy.up)
 
 
 def against(findings: Sequence[Finding], case: str, other: str, *, calm: bool = False) -> Bounded:

@@ -181,8 +181,9 @@ class CaseRule(Rule):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRule(Rule):
-    """Judges whether two cases may be compared."""
+    """Judges whether two cases may be compared. What one finds `of_answers` the user may allow (--unlike)."""
 
+    of_answers: bool = False
     check: Callable[[CaseSeen, CaseSeen, Thresholds], Hit | None]
 
 

@@ -26,7 +26,7 @@ from assay.verdict.pairs import Between, pair_of
 from assay.verdict.registry import RunThresholds
 from assay.verdict.rules.design import D1
 from assay.verdict.rules.sittings import T4
-from assay.verdict.rules.turns import T2, T6
+from assay.verdict.rules.turns import T1, T2, T6
 from assay.verdict.see_runs import see_rates
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.versus.gate import Gate, gate_of
@@ -109,7 +109,7 @@ def _of_ratios(seen: RunSeen) -> tuple[Finding, ...]:
     return (
         *(
             rule.finding(subject, hit)
-            for rule in (D1, T2, T6)
+            for rule in (D1, T1, T2, T6)
             for subject, hit in rule.check(seen, thresholds.of(rule))
         ),
         *(T4.finding(Subject(case=one.case.id), hit) for one, hit in missed if hit is not None),

@@ -139,7 +139,6 @@ ALL: tuple[Planted, ...] = (
         flaw="300 bytes of headers more",
         servers={"one": "right", "two": "large headers"},
         load=SHORT,
-        least="withheld",
     ),  # fmt: skip
     Planted(
         code="W4",

@@ -14,7 +14,7 @@ from assay.report.charts.placed import slug
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model import woven
 from assay.report.model.rows import Section, short_name
-from assay.stats.pairing import EXACT, LOOKING, course, paired_logs
+from assay.stats.pairing import LOOKING, course, paired_logs
 from assay.values.design import ContestDesign
 from assay.values.estimate import Estimate
 from assay.values.run import Run
@@ -56,7 +56,7 @@ def _course(run: Run, seen: RunSeen, best: CaseSeen, other: CaseSeen, *, alone: 
     pair = best.case.id, other.case.id
     sides = sides_of(findings, best, other)
     logs = paired_logs(*sides)
-    wider = verdict.bias(findings, *pair), verdict.moved(findings, *pair) or EXACT
+    wider = verdict.bias(findings, *pair), verdict.one_sided(findings, *pair)
     went = course(*sides, manner=seen.manner, alpha=seen.alpha, bias=wider[0], extra=wider[1])
     known = list(enumerate(went, start=1))
     if len(known) < 2:

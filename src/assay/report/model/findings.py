@@ -102,6 +102,9 @@ def effect_words(found: Sequence[Finding]) -> str:
 def _on_comparison(one: Finding, effect: Effect) -> str:
     if effect == "wider" and "moved" in one.figures:
         return "the ratio of the two is that of the last four fifths of slices, and is widened by it"
+    if effect == "wider" and "times" in one.figures:
+        times = one.figures["times"]
+        return f"the ratio of the two is known to a factor of {times:.3g} towards who sends more"
     if effect == "wider":
         return ("every ratio" if one.subject.case is None else "the ratio of the two") + " is widened by it"
     if effect == "one way":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from assay.stats import NOISE_FLOOR
@@ -14,13 +13,11 @@ from assay.verdict.words import counted, percent
 
 
 def control_differs(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[Subject, Hit]]:
-    """D1. A difference below the noise floor is none that any comparison would claim."""
+    """D1. However small it is: a limit of a gate may be smaller."""
     for control, ratio in run.controls.items():
         seen = run.find(control)
         original = run.find(seen.case.control_of) if seen else None
         if original is None or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
-            continue
-        if abs(math.log(ratio.value)) <= math.log1p(thresholds["floor"]):
             continue
         far = max(ratio.high, 1 / ratio.low) - 1
         yield (
@@ -39,9 +36,6 @@ D1 = RunRule(
     title="a server differs from itself",
     severities=("flagged",),
     effects=(Effects(comparison="wider", because="a server differed from itself"),),
-    thresholds=(
-        Threshold("floor", NOISE_FLOOR, "share", "difference that no comparison would claim anyway"),
-    ),
     meaning=(
         "The A/A control enters one case twice. It came out different, so this run finds differences "
         "where none are: as large as the far end of that interval, which is taken off every ratio."

@@ -63,7 +63,18 @@ H1 = LoadRule(
 
 
 def machine_disturbed(load: Load, thresholds: Thresholds) -> Hit | None:
-    """H2: what the machine, or its host, took away during the trial."""
+    """H2: what the machine, or its host, took away during the trial. In turns all meet it alike; of trials
+    one after the other each has its own."""
+    hit = _disturbance(load, thresholds)
+    in_turns = load.settle_ns is not None
+    return hit and replace(hit, effects=_MET_ALIKE if in_turns else _ONE_AFTER_THE_OTHER)
+
+
+_MET_ALIKE = Effects("at least", comparison="none", because="the machine was disturbed", when="in turns")
+_ONE_AFTER_THE_OTHER = replace(_MET_ALIKE, comparison="at least", when="of both, one after the other")
+
+
+def _disturbance(load: Load, thresholds: Thresholds) -> Hit | None:
     host = load.machine.host
     if host is None:
         return None
@@ -136,7 +147,7 @@ H2 = LoadRule(
     code="H2",
     title="the machine was disturbed",
     severities=("flagged", "note"),
-    effects=(Effects("at least", comparison="none", because="the machine was disturbed"),),
+    effects=(_MET_ALIKE, _ONE_AFTER_THE_OTHER),
     thresholds=(
         Threshold("steal", 0.01, "share", "CPU time that the host may take away"),
         Threshold("throttled", 0.01, "share", "time for which the control group may be throttled"),

@@ -85,7 +85,13 @@ def works_while_resting(run: RunSeen, thresholds: Thresholds) -> Iterator[tuple[
         grave = busy.mean > thresholds["one_way"]
         yield (
             Subject(case=whose, other_case=case),
-            Hit("flagged", evidence, {"share": busy.mean}, busy.mean, effects=_T1[0 if grave else 1]),
+            Hit(
+                "flagged",
+                evidence,
+                {"share": busy.mean} if grave else {"share": busy.mean, "wider": busy.mean},
+                busy.mean,
+                effects=_T1[0 if grave else 1],
+            ),
         )
 
 
@@ -115,7 +121,7 @@ _T1 = (
         when="above 5 %",
         way="in favour of the one in whose slices the other worked, as the least distance of the two",
     ),
-    Effects(when="otherwise"),
+    Effects(comparison="wider", because="the other worked in its time", when="otherwise, by that share"),
 )
 T1 = RunRule(
     code="T1",

@@ -173,29 +173,56 @@ W2 = LoadRule(
 
 
 def unequal_bytes(a: CaseSeen, b: CaseSeen, thresholds: Thresholds) -> Hit | None:
-    """W3: bytes on the wire for each answer, and what they are encoded in. Where streams carry them those of
-    the content alone: how short a head becomes is the server's own doing there, and not another answer."""
+    """W3: the bytes of each answer's body, what they are encoded in, and how many more its headers make them.
+
+    Where streams carry them the bodies alone: how short a head becomes is the server's own doing there.
+    """
     encodings = _encodings(a), _encodings(b)
     if None not in encodings and encodings[0] != encodings[1]:
         ours, theirs = (", ".join(sorted(seen or ())) or "no encoding" for seen in encodings)
         evidence = f"{a.name} answers with {ours}, {b.name} with {theirs}"
         return Hit("withheld", evidence, gravity=1.0, effects=_OTHER_ENCODING)
-    content = any(m.http2 or m.http3 for seen in (a, b) for m in _measurements(seen))
-    sizes = _bytes_per_answer(a, content=content), _bytes_per_answer(b, content=content)
-    if sizes[0] is None or sizes[1] is None:
+    bodies = _sizes(a, b, content=True)
+    if bodies is None:
         return None
-    difference = abs(sizes[0] - sizes[1]) / max(sizes[0], sizes[1], 1.0)
-    if difference <= thresholds["bytes_difference"] + _cut_off(a) + _cut_off(b):
-        return None
+    most = thresholds["bytes_difference"] + _cut_off(a) + _cut_off(b)
+    figures = {"bytes": bodies[0], "other_bytes": bodies[1], "difference": _apart(*bodies)}
+    if figures["difference"] > most:
+        return Hit(
+            "withheld",
+            f"bodies of {bodies[0]:,.0f} B from {a.name}, of {bodies[1]:,.0f} B from {b.name} "
+            f"({percent(figures['difference'])} apart; "
+            f"at most {exact_percent(thresholds['bytes_difference'])} is equal work)",
+            figures,
+            gravity=figures["difference"],
+            effects=_MORE_BYTES,
+        )
+    whole = _sizes(a, b, content=False)
+    on_streams = any(m.http2 or m.http3 for seen in (a, b) for m in _measurements(seen))
+    return None if whole is None or on_streams or _apart(*whole) <= most else _headers_differ(a, b, whole)
+
+
+def _headers_differ(a: CaseSeen, b: CaseSeen, whole: tuple[float, float]) -> Hit:
+    """Bodies are alike: what more headers cost is no more than the ratio of all bytes."""
+    times = max(whole) / max(1.0, min(whole))
     return Hit(
-        "withheld",
-        f"{sizes[0]:,.0f} B an answer from {a.name}, {sizes[1]:,.0f} B from {b.name} "
-        f"({percent(difference)} apart; "
-        f"at most {exact_percent(thresholds['bytes_difference'])} is equal work)",
-        {"bytes": sizes[0], "other_bytes": sizes[1], "difference": difference},
-        gravity=difference,
-        effects=_MORE_BYTES,
+        "flagged",
+        f"{whole[0]:,.0f} B an answer from {a.name}, {whole[1]:,.0f} B from {b.name}: bodies are alike, "
+        f"headers differ, and may account for a factor of {times:.3g}",
+        {"bytes": whole[0], "other_bytes": whole[1], "difference": _apart(*whole), "times": times},
+        gravity=_apart(*whole),
+        effects=_MORE_HEADERS,
     )
+
+
+def _apart(one: float, other: float) -> float:
+    return abs(one - other) / max(one, other, 1.0)
+
+
+def _sizes(a: CaseSeen, b: CaseSeen, *, content: bool) -> tuple[float, float] | None:
+    """Bytes of an answer of each; None where one of the two had none."""
+    one, other = _bytes_per_answer(a, content=content), _bytes_per_answer(b, content=content)
+    return None if one is None or other is None else (one, other)
 
 
 def _bytes_per_answer(seen: CaseSeen, *, content: bool) -> float | None:
@@ -232,28 +259,34 @@ _OTHER_ENCODING = Effects(comparison="void", when="different encodings")
 _MORE_BYTES = Effects(
     comparison="one way",
     because="one sends more bytes",
-    when="otherwise",
+    when="bodies of other lengths",
     way="who sends more and is faster all the same, is faster",
+)
+_MORE_HEADERS = Effects(
+    comparison="wider",
+    because="one sends more headers",
+    when="bodies alike, more headers: by the ratio of their bytes, towards who sends more",
 )
 
 W3 = PairRule(
     code="W3",
     title="unequal answers",
-    severities=("withheld",),
-    effects=(_OTHER_ENCODING, _MORE_BYTES),
+    severities=("withheld", "flagged", "note"),
+    effects=(_OTHER_ENCODING, _MORE_BYTES, _MORE_HEADERS),
     thresholds=(
         Threshold(
-            "bytes_difference", 0.02, "share", "allowed difference in bytes an answer, headers included"
+            "bytes_difference", 0.02, "share", "allowed difference in bytes of a body, or of an answer"
         ),
     ),
     meaning=(
         "The two servers did not do the same work for each request, so their ratio compares the work, not"
-        " the servers."
+        " the servers. Headers alone cost no more than their share of the bytes."
     ),
     remedy=(
-        "let both send the same body and headers, and compress both or neither; or compare them as a "
-        "whole and say so"
+        "let both send the same body and headers, and compress both or neither; or compare them as they are: "
+        "assay versus --unlike"
     ),
+    of_answers=True,
     source="the published petclinic study: 1,525 B (compressed) against 3,041 B (not)",
     example="redbean deflating every page against Spring sending it plain.",
     check=unequal_bytes,
