@@ -254,9 +254,11 @@ def capacity_searches(spread: float, lapse: float, runs: int) -> tuple[float, fl
             above = min(50.0, max(-50.0, math.log(rate / truth) / spread))
             holds = rng.random() < 1 / (1 + math.exp(above))
             search = search.tell(rate, bool(holds != (rng.random() < lapse)))
-        covered += _holds(search.capacity, truth)
+        found = search.capacity
+        assert found is not None  # each search had answers
+        covered += _holds(found, truth)
         trials.append(len(search.answers))
-        errors.append(abs(search.capacity.value / truth - 1))
+        errors.append(abs(found.value / truth - 1))
     return covered / runs, float(np.median(trials)), float(np.median(errors))
 
 

@@ -38,7 +38,7 @@ def test_a_busy_client_core_is_not_idle() -> None:
         seen = watch.seen()
     finally:
         os.sched_setaffinity(0, before)
-    assert seen.client_cpus_idle_share < 0.5
+    assert seen.client_cpus_idle_share is not None and seen.client_cpus_idle_share < 0.5
     assert 0 <= seen.steal_share <= 1
     assert seen.load_average_1m >= 0
 
@@ -56,7 +56,8 @@ def test_the_limit_of_open_files_is_raised_to_the_hard_one() -> None:
 
 @pytest.mark.parametrize("client", [(), (0,), (999,)])
 def test_a_watch_of_any_cores_gives_shares(client: tuple[int, ...]) -> None:
-    assert 0 <= host.Watch(CoreSplit(client, (), 1)).seen().client_cpus_idle_share <= 1
+    share = host.Watch(CoreSplit(client, (), 1)).seen().client_cpus_idle_share
+    assert share is None or 0 <= share <= 1  # None where no clock moved in between
 
 
 def test_the_watch_tells_the_server_s_cores_from_the_client_s_and_counts_what_ran() -> None:
