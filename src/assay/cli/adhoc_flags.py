@@ -101,6 +101,7 @@ def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
     from assay.trial import machine_lock
 
     settings = Settings.resolve(results=args.results)
+    report_outputs.attempt(args, settings.results)
     resolved = resolve(name, design, cores_for(design.rivals))
     show = one_run.shown(
         as_json=args.json,

@@ -67,6 +67,11 @@ def check(args: argparse.Namespace, plan: LoadPlan) -> None:
             "a load from a cluster is not kept: nothing is known of its server's machine",
             "keep what --json says, or compare with `assay versus --ray`",
         )
+    if is_wanted(args):
+        from assay.settings import Settings
+
+        results = Settings.resolve(results=args.results).results if args.save else None
+        report_outputs.attempt(args, results)
 
 
 def made(loaded: Loaded, name: str) -> Run:

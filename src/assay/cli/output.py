@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterable
@@ -20,6 +21,15 @@ class OutputFile:
         self._word = word
         self._announce = announce
 
+    def attempt(self) -> None:
+        """EnvironmentLacks where it could not be written; nothing of what is there is changed."""
+        if self._word == "-":
+            return
+        try:
+            _attempt(_followed(Path(self._word)))
+        except OSError as problem:
+            raise _cannot_write(self._word, problem) from None
+
     def write(self, content: str | bytes) -> None:
         """Write a regular file through a temporary one beside it, so that no reader ever sees half of it;
         anything else (a pipe, a device, an open descriptor) as it is."""
@@ -33,6 +43,32 @@ class OutputFile:
             raise _cannot_write(self._word, problem) from None
         if self._announce:
             console.note(f"wrote {self._word}")
+
+
+def attempt_folder(folder: Path) -> None:
+    """EnvironmentLacks where no file can be written into the folder; it is not made where there is none."""
+    there = next((one for one in (folder, *folder.absolute().parents) if os.path.lexists(one)), folder)
+    try:
+        _attempt(there / "assay")
+    except OSError as problem:
+        raise _cannot_write(str(folder), problem) from None
+
+
+def _attempt(target: Path) -> None:
+    """OSError where a file cannot be put there, or what is there not be written to."""
+    import tempfile
+
+    if _own_descriptor(target) is not None:
+        return
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if target.exists() and not target.is_file():
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return
+    handle, beside = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    Path(beside).unlink()
 
 
 def is_standard_output(word: str | None) -> bool:

@@ -158,6 +158,32 @@ def takes_standard_output(args: argparse.Namespace) -> bool:
     return args.json or any(is_standard_output(getattr(args, output.flag)) for output in OUTPUTS)
 
 
+def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
+    """Try all places that were named, and the folder of `results`, before a load is offered for them.
+
+    EnvironmentLacks or InputError where one could not be written, or a package for it is not there.
+    """
+    from assay import extras
+    from assay.cli.output import OutputFile, attempt_folder
+
+    for output in OUTPUTS:
+        word = getattr(args, output.flag)
+        if word is None:
+            continue
+        lacks = extras.not_installed(_EXTRAS[output.flag]) if output.flag in _EXTRAS else None
+        if lacks is not None:
+            raise lacks
+        OutputFile(word).attempt() if isinstance(output, OneFile) else attempt_folder(Path(word))
+    if args.step_summary:
+        OutputFile(str(_summary_path())).attempt()
+    if results is not None:
+        attempt_folder(results)
+
+
+_EXTRAS = {"png": "charts", "parquet": "parquet"}
+"""Extras of the distribution that outputs are made with."""
+
+
 def write_all(run: Run, pair: Pair | None, args: argparse.Namespace) -> None:
     """Write every output that was asked for."""
     from assay.cli.output import OutputFile, write_files
@@ -179,9 +205,13 @@ def _step_summary(run: Run) -> None:
     from assay.cli.output import append
     from assay.report import markdown
 
+    append(_summary_path(), markdown.summary(run))
+
+
+def _summary_path() -> Path:
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         raise InputError(
             "--step-summary: GITHUB_STEP_SUMMARY is not set", "it is within a GitHub Actions step"
         )
-    append(Path(path), markdown.summary(run))
+    return Path(path)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay import console, vault
-from assay.cli import one_run, preflight, ray_flags, words
+from assay.cli import one_run, output, preflight, ray_flags, words
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
     ray_flags.check(args)
     settings = Settings.resolve(results=args.results)
+    output.attempt_folder(settings.results)
     if args.secret and not args.resume:
         raise InputError("--secret belongs to --resume", "leave it out")
     if args.resume:
