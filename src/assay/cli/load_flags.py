@@ -262,8 +262,8 @@ def _usual_connections(tree: Tree) -> int:
     at least one for each thread that was asked for."""
     if "count" not in tree["stop"]:
         return DEFAULT_CONNECTIONS
-    each = tree.get("streams", 1) * tree.get("pipeline", 1)
-    used = math.ceil(tree["stop"]["count"] / each)
+    each: int = tree.get("streams", 1) * tree.get("pipeline", 1)
+    used: int = math.ceil(tree["stop"]["count"] / each)
     threads: int = max(tree.get("threads", 1), len(tree.get("cpus", ())))
     return max(min(DEFAULT_CONNECTIONS, used), threads)
 
