@@ -8,7 +8,7 @@ import signal
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -121,15 +121,24 @@ def test_what_our_tls_cannot_do_is_refused_in_a_line() -> None:
     assert chosen.err == "ab: -Z AES128-SHA: cipher suites cannot be chosen here; leave -Z out\n"
 
 
-def test_a_file_that_cannot_be_written_is_told_and_the_report_stands() -> None:
+def test_a_file_that_cannot_be_written_is_told_before_the_load() -> None:
     for flag, kind in (("-e", "CSV"), ("-g", "gnuplot")):
         theirs, ours = both(("-n3", flag, "/missing/file"))
         assert (ours.code, theirs.code) == (1, 1)
         assert ours.err == theirs.err == f"Cannot open {kind} output file: No such file or directory\n"
-        assert ours.masked == theirs.masked
+        assert ours.wire.requests == []
 
 
-def test_ctrl_c_reports_what_is_done() -> None:
+@pytest.mark.parametrize("limit", ["-1", "-99999999999"])
+def test_a_time_limit_below_0_is_over_at_once(limit: str) -> None:
+    for more in ((), ("-n5",), ("-n9", "-c3", "-k")):
+        theirs, ours = both(("-t", limit, *more))
+        assert (ours.code, ours.err) == (theirs.code, theirs.err)
+        assert (ours.masked, ours.counts) == (theirs.masked, theirs.counts)
+
+
+@pytest.mark.parametrize("words", [("-n", "100"), ("-n", "1000"), ("-n", "100", "-w")], ids=" ".join)
+def test_ctrl_c_reports_what_is_done(words: Sequence[str]) -> None:
     told = []
     for program in (("ab",), ASSAY):
         eleventh = threading.Event()
@@ -145,7 +154,7 @@ def test_ctrl_c_reports_what_is_done() -> None:
 
         with recording(answer) as wire:
             with subprocess.Popen(
-                [*program, "-n", "100", wire.url()],
+                [*program, *words, wire.url()],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
@@ -159,6 +168,7 @@ def test_ctrl_c_reports_what_is_done() -> None:
     theirs, ours = told
     assert (ours.code, ours.err) == (theirs.code, theirs.err) == (1, "")
     assert ours.counts == theirs.counts
+    assert ours.masked == theirs.masked
 
 
 arguments = st.one_of(

@@ -77,6 +77,10 @@ SAME = (
     Case(("-X", "127.0.0.1:PORT", "-n3")),
     Case(("-J",)),
     Case(("-h",)),
+    *(Case(words) for words in (("--help",), ("--version",), ("-n2", "--"), ("-c0",), ("-n", "2147483648"))),
+    *(Case(words, url="") for words in (("--help",), ("--version",), ("-",), ("-n",), ("--n", "5"))),
+    *(Case((flag, "a" * size)) for flag in ("-A", "-P") for size in (765, 766)),
+    *(Case((flag, where)) for flag in ("-p", "-u") for where in ("/no/such/file", "FOLDER")),
     Case(("-e", "/dev/null", "-g", "/dev/null", "-n3")),
     Case(("-p", "FILE", "-T", "application/json", "-n", "10", "-c", "2")),
     Case(("-u", "FILE", "-n", "3")),
@@ -144,6 +148,24 @@ DIFFERENT = (
     ),
     Case(("-n4",), numbered(lambda _: None), row="an answer cut short", differs=("lines", "counts")),
     Case(("-n6",), numbered(lambda n: OK if n % 2 else None), row="an answer cut short", differs=("counts",)),
+    *(
+        Case(
+            ("-n2", flag, "/no/such/file"),
+            row="`-e` and `-g` that cannot be written",
+            differs=("lines", "counts", "requests"),
+        )
+        for flag in ("-e", "-g")
+    ),
+    *(
+        Case(("-E", file), url=url, row="`-E` that cannot be read", differs=("standard error",))
+        for file in ("/no/such/file", "FILE")
+        for url in ("http://127.0.0.1:PORT/", "https://127.0.0.1:PORT/")
+    ),
+    Case(
+        ("-H", "", "-n1"),
+        row="`-H` without a letter",
+        differs=("exit code", "standard error", "lines", "counts", "requests"),
+    ),
     Case(("-V",), row="`-V` and the banner", differs=("lines",)),
     Case(
         ("-n2", "-k", "-v", "2"),
@@ -195,6 +217,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the words name."""
     folder = tmp_path_factory.mktemp("files")
     (folder / "FILE").write_bytes(b"a=b&c=d")
+    (folder / "FOLDER").mkdir()
     made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj"]
     files = ["-keyout", str(folder / "key"), "-out", str(folder / "chain")]
     subprocess.run([*made, "/C=XX/O=A, In\xe4/CN=x", *files], check=True, capture_output=True)
@@ -215,7 +238,7 @@ def server_side(case: Case, folder: Path) -> ssl.SSLContext | None:
 
 def differences(case: Case, folder: Path, strict: bool) -> dict[str, str]:
     """In what the two differ: what they say, their exit codes, and what they send."""
-    words = [str(folder / word) if word in ("FILE", "PEM") else word for word in case.words]
+    words = [str(folder / word) if word in ("FILE", "PEM", "FOLDER") else word for word in case.words]
     theirs, ours = both(words, case.answer, url=case.url, strict=strict, tls=server_side(case, folder))
     respects = {
         "exit code": (theirs.code, ours.code),

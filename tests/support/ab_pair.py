@@ -63,7 +63,7 @@ def run(
     program: Sequence[str], words: Sequence[str], wire: Wire, *, strict: bool = False, url: str = "/"
 ) -> Told:
     """Run one of the two; the port becomes PORT in what it says."""
-    command = (*program, *words, url)
+    command = (*program, *words, *([url] if url else ()))
     return Told(*tool_pair.ran(command, wire.port, PATIENCE_S, strict=strict), wire)
 
 
@@ -80,6 +80,6 @@ def both(
     told = []
     for program in (("ab",), ASSAY):
         with recording(make(), tls=tls) as wire:
-            where = url or f"http{'s' if tls else ''}://127.0.0.1:PORT{path}"
+            where = url if url is not None else f"http{'s' if tls else ''}://127.0.0.1:PORT{path}"
             told.append(run(program, words, wire, strict=strict, url=where))
     return told[0], told[1]

@@ -150,6 +150,7 @@ over_quic = st.builds(
     | parts
     | over_quic
     | plans.map(lambda plan: replace(plan, proxy="http://proxy:3128", addresses=()))
+    | plans.map(lambda plan: replace(plan, request_order="per_connection", warmup_max_ns=0))
 )
 def test_every_plan_comes_back_unchanged(plan: LoadPlan) -> None:
     back = _engine.normalise(msgspec.json.encode(plan))

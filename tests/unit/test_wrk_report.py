@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.dropin.tally import Tally
 from assay.dropin.units import Units
-from assay.dropin.wrk.figures import corrected
+from assay.dropin.wrk.figures import corrected, samples
 from assay.dropin.wrk.flags import Flags
 from assay.dropin.wrk.report import banner, padded, percentile_of, time_us
 from assay.dropin.wrk.spectrum import rows
@@ -121,3 +121,22 @@ def test_the_spectrum_ascends_to_all_values(counts: list[int]) -> None:
     assert table[-1] == (len(counts) - 1, 100.0, below)
     assert all(a <= b for a, b in zip(table, table[1:], strict=False))
     assert all(percent <= 100 * count / below for _, percent, count in table)
+
+
+def test_windows_without_an_answer_count_for_the_next_that_has_some() -> None:
+    # A server that takes 0.85 s: wrk says 1 a second, never 10.
+    window_ns = 100_000_000
+    assert list(samples([window_ns] * 18, [0] * 8 + [1] + [0] * 8 + [1])) == [1, 1]
+    assert list(samples([window_ns] * 4, [3, 0, 4, 0])) == [30, 20]
+    assert list(samples([window_ns] * 3, [0, 0, 0])) == []
+
+
+@given(st.lists(st.integers(0, 50), max_size=60))
+def test_samples_are_of_all_answers_in_all_the_time_up_to_the_last(counts: list[int]) -> None:
+    window_ns = 1_000_000_000
+    while counts and not counts[-1]:
+        counts.pop()
+    found = list(samples([window_ns] * len(counts), counts))
+    assert len(found) == sum(map(bool, counts))
+    if counts and len(found) == 1:
+        assert found == [sum(counts) // len(counts)]

@@ -7,12 +7,16 @@ to standard error: one line a finding.
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from assay import engine, reach
 
@@ -26,6 +30,11 @@ if TYPE_CHECKING:
 _REFRESH_S = 0.2
 _PATIENCE_S = 2.0
 """For how long workers are waited for that were told to end: a request of a script takes less."""
+_GRAVEST_FIRST = ("withheld", "flagged", "note")
+_FAILURES = "W2"
+"""The rule about requests that failed."""
+_WRONG = 400
+"""Statuses from here on are failures."""
 
 
 @dataclass(frozen=True)
@@ -108,15 +117,59 @@ def _watch_host(plan: LoadPlan) -> Watch:
 
 
 def _judged(plan: LoadPlan, measurement: Measurement, host: Watch | None) -> tuple[Finding, ...]:
+    """The findings, gravest first. Failures are those that `assay load` would see (W2)."""
     from assay.verdict import judge_load
 
-    return judge_load(
+    judge = functools.partial(
+        judge_load,
         plan,
-        measurement,
         cores=os.cpu_count() or 1,
         same_machine=reach.is_this_machine(map(reach.without_port, plan.addresses)),
         host=None if host is None else host.seen(),
     )
+    findings = judge(measurement)
+    expecting = _expecting(measurement)
+    if expecting is measurement:
+        return findings
+    failures = [finding for finding in judge(expecting) if finding.code == _FAILURES]
+    found = (*failures, *(finding for finding in findings if finding.code != _FAILURES))
+    return tuple(sorted(found, key=lambda finding: _GRAVEST_FIRST.index(finding.severity)))
+
+
+def _expecting(measured: Measurement) -> Measurement:
+    """The measurement as `assay load` has it, which expects statuses below 400: other answers are failures.
+
+    The tools expect nothing, so their plans do not; what is found is the same.
+    """
+    from assay.values.measurement import Outcome
+
+    wrong = {status: count for status, count in measured.statuses.items() if int(status) >= _WRONG}
+    if not wrong:
+        return measured
+    count = sum(wrong.values())
+    most = max(wrong, key=wrong.__getitem__)
+    failed = Outcome(origin="plan", kind="unexpected_status", count=count, example=f"HTTP/1.1 {most}")
+    return msgspec.structs.replace(
+        measured,
+        completed=measured.completed - count,
+        failed=measured.failed + count,
+        outcomes=(*measured.outcomes, failed),
+    )
+
+
+def why_unwritable(path: Path) -> str:
+    """Why a file cannot be written, in the system's words; "" where it can. Nothing of it changes."""
+    try:
+        is_new = not path.exists()
+        if not is_new and not path.is_file() and not path.is_dir():
+            return ""  # to open a pipe waits for its reader
+        with path.open("ab"):
+            pass
+        if is_new:
+            path.unlink()
+    except (OSError, ValueError) as problem:
+        return getattr(problem, "strerror", "") or str(problem)
+    return ""
 
 
 def tell(tool: str, findings: Iterable[Finding]) -> None:

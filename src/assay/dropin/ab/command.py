@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay import console, reach
+from assay import console, engine, reach
 from assay.dropin import front
 from assay.dropin.ab import flags as command_line
 from assay.dropin.ab import texts
@@ -52,9 +52,35 @@ def main(words: Sequence[str]) -> int:
         number = _NO_ADDRESS - problem.number
         console.note(f"apr_sockaddr_info_get() for {problem.host}: {problem.reason} ({number})")
         return number & 0xFF
+    except engine.PlanRefused as problem:
+        flag = _FLAGS.get(problem.field)
+        console.note(f"ab: {flag}: {problem.problem}" if flag else f"ab: {problem}")
     except AssayError as problem:
         console.note(f"ab: {problem}")
-        return EXIT_FAILED
+    return EXIT_FAILED
+
+
+_FLAGS = {
+    "load.connections": "-c",
+    "request_log": "-n",
+    "requests[0].body_file": "-p",
+    "requests[0].head": "-H",
+    "socket_buffer_bytes": "-b",
+    "source_addresses": "-B",
+    "stop.within_ns": "-t",
+    "timeout_ns": "-s",
+    "tls.certificate_file": "-E",
+}
+"""The flag that each field of the plan is from."""
+
+
+def _unwritable(flags: Flags) -> tuple[int, str] | None:
+    """The exit code and ab's line where a file cannot be written, known before anything is sent."""
+    for path, kind in ((flags.csv, "CSV"), (flags.gnuplot, "gnuplot")):
+        reason = None if path is None or flags.look.html else front.why_unwritable(path)
+        if reason:
+            return EXIT_FAILED, f"Cannot open {kind} output file: {reason}"
+    return None
 
 
 def _end(ending: Ending) -> int:
@@ -69,7 +95,7 @@ def _end(ending: Ending) -> int:
 
 def _test(flags: Flags, manners: front.Manners) -> int:
     where = address(flags)
-    refused = _refused(flags)
+    refused = _refused(flags) or _unwritable(flags)
     if refused is not None:
         console.note(refused[1])
         return refused[0]
@@ -87,7 +113,7 @@ def _test(flags: Flags, manners: front.Manners) -> int:
     if flags.url.tls:
         _tell_broken(offered.running.request_log())
     fatal = _fatal(measured, offered.plan.ends_on)
-    progress.end(measured, finished=not fatal)
+    progress.end(measured, finished=not fatal and not measured.interrupted)
     code = _broke(fatal, measured) if fatal else _report(flags, manners, offered)
     front.tell("ab", offered.findings)
     if not manners.quiet:
@@ -178,7 +204,8 @@ def _report(flags: Flags, manners: front.Manners, offered: front.Offered) -> int
     answers, session = offered.running.logged_answers(), offered.running.session()
     how = None if session is None else security(session, flags.url.host, flags.names_server)
     seen = Seen(_software(answers[0]) if answers else "", how)
-    if flags.look.html:
+    # ab that is interrupted has its text alone.
+    if flags.look.html and not offered.measurement.interrupted:
         console.write(page(flags, seen, found))
         return EXIT_OK
     console.write(report(flags, seen, found))

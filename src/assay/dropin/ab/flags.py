@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from assay.dropin.ab.url import Url, parse
 
 _LETTERS = "n:c:t:s:b:T:p:u:v:lrkVhwiIx:y:z:C:H:P:A:g:X:de:SqB:m:Z:f:E:"
 _MOST_CONCURRENT = 200_000
+_MOST_CODED = 1024
+"""Bytes of credentials in base64, with the end that C's strings have."""
 WITH_A_TIME = 50_000
 """-t sets -n to this."""
 EXIT_FAILED = 1
@@ -139,13 +142,19 @@ def _take_method(reading: _Reading, letter: str, argument: str, prog: str) -> No
                 reading.body = Path(argument)
         except OSError as problem:
             what = f"Could not open POST data file ({argument}): {problem.strerror}"
+            if isinstance(problem, IsADirectoryError):
+                what = f"Could not read POST data file: {problem.strerror}"
             raise Ending(EXIT_FAILED, f"{prog}: {what}") from None
     reading.methods.append(method)
 
 
 def _take_credentials(reading: _Reading, letter: str, argument: str, _prog: str) -> None:
     name = {"A": "Authorization", "P": "Proxy-Authorization"}[letter]
-    reading.credentials.append((name, argument.lstrip(" \t\n\v\f\r")))
+    text = argument.lstrip(" \t\n\v\f\r")
+    if (len(os.fsencode(text)) + 2) // 3 * 4 + 1 > _MOST_CODED:
+        whose = {"A": "Authentication", "P": "Proxy"}[letter]
+        raise Ending(EXIT_FAILED, f"{whose} credentials too long", "")
+    reading.credentials.append((name, text))
 
 
 def _end(_reading: _Reading, letter: str, _argument: str, _prog: str) -> None:
@@ -163,6 +172,8 @@ _ACTS: dict[str, Callable[[_Reading, str, str, str], None]] = {
 
 def _flags(reading: _Reading, url: Url, concurrency: int, complaint: str) -> Flags:
     values = reading.values
+    if "E" in values:
+        _check_certificate(values["E"])
     return Flags(
         url=url,
         look=_look(values),
@@ -192,6 +203,17 @@ def _flags(reading: _Reading, url: Url, concurrency: int, complaint: str) -> Fla
     )
 
 
+def _check_certificate(path: str) -> None:
+    """Refuse a file without a certificate, or without its key, in ab's words."""
+    try:
+        text = Path(path).read_bytes()
+    except (OSError, ValueError):
+        text = b""
+    for what, mark in (("certificate", b"-----BEGIN CERTIFICATE"), ("private key", b"PRIVATE KEY-----")):
+        if mark not in text:
+            raise Ending(EXIT_FAILED, f"unable to get {what} from '{path}'")
+
+
 def _look(values: dict[str, str]) -> Look:
     return Look(
         html=not values.keys().isdisjoint("wxyz"),
@@ -204,9 +226,11 @@ def _look(values: dict[str, str]) -> Look:
 
 
 def _number(text: str) -> int:
-    """C's atoi: the number that the text begins with; 0 where it begins with none."""
+    """C's atoi: the number that the text begins with, in 32 bits; 0 where it begins with none."""
     found = re.match(r"[ \t\n\v\f\r]*([+-]?[0-9]+)", text)
-    return int(found[1]) if found else 0
+    # strtol stays at the ends of 64 bits, of which the lower half is taken.
+    number = min(max(int(found[1][:30]), -(2**63)), 2**63 - 1) if found else 0
+    return (number + 2**31) % 2**32 - 2**31
 
 
 def _proxy(text: str) -> tuple[str, int]:

@@ -20,7 +20,8 @@ class Reader:
         """Yield each option's letter and its argument ("" where it takes none)."""
         index = 0
         while index < len(self.words) and self.words[index].startswith("-") and self.words[index] != "-":
-            if self.words[index] == "--":
+            # Any word that begins so ends the options, as "--" does.
+            if self.words[index].startswith("--"):
                 index += 1
                 break
             bundle = self.words[index][1:]

@@ -57,7 +57,8 @@ def plan(flags: Flags, head: str, where: str) -> LoadPlan:
     with https.
     """
     bound = source(flags)
-    within_ns = flags.limit_s * NS_PER_S if flags.limit_s > 0 else None
+    # A time limit below 0 is over before the first request.
+    within_ns = max(1, flags.limit_s * NS_PER_S) if flags.limit_s else None
     body_file = str(flags.body) if flags.body is not None else None
     method = "HEAD" if flags.method == "HEAD" else "GET"
     return LoadPlan(

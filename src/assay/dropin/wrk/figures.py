@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.dropin.tally import Tally, tally_us
@@ -39,7 +41,7 @@ class Figures:
     """What wrk's report says, before it is written down. Times are in µs.
 
     `latency_us` is the time from the send to the complete answer; with a fixed rate, from the intended
-    start. `per_thread` has the answers a second of one thread: a value a thread and 100 ms.
+    start. `per_thread` has the answers a second of one thread: a value a thread and 100 ms with answers.
     """
 
     runtime_us: int
@@ -94,15 +96,22 @@ def errors(measured: Measurement, late: int, *, strict: bool) -> Errors:
 
 
 def rates(measured: Measurement) -> Tally:
-    """Answers a second of each thread in each whole window in which it had any."""
-    whole = [window.length_ns for window in measured.windows if window.phase == "measured"]
-    samples: list[int] = []
-    for worker in measured.workers:
-        # The last window may be cut short by the end.
-        for length_ns, completed in zip(whole, worker.completed_by_window, strict=False):
-            if completed and length_ns == whole[0]:
-                samples.append(completed * 1_000_000_000 // length_ns)
-    return Tally.of(samples)
+    """Answers a second of each thread: a value for each whole window with answers, as wrk takes it."""
+    lengths = [window.length_ns for window in measured.windows if window.phase == "measured"]
+    # The last window may be cut short by the end.
+    whole = [length_ns for length_ns in lengths if length_ns == lengths[0]]
+    each = (samples(whole, worker.completed_by_window) for worker in measured.workers)
+    return Tally.of(itertools.chain.from_iterable(each))
+
+
+def samples(lengths_ns: Sequence[int], completed: Sequence[int]) -> Iterator[int]:
+    """The rates a second of one thread: windows without an answer count for the next one that has some."""
+    since_ns = 0
+    for length_ns, count in zip(lengths_ns, completed, strict=False):
+        since_ns += length_ns
+        if count:
+            yield count * 1_000_000_000 // since_ns
+            since_ns = 0
 
 
 def corrected(latency: Tally, completed: int, runtime_us: int, connections: int) -> Tally:
