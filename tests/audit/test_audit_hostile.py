@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 from pathlib import Path
 
@@ -148,3 +149,17 @@ def test_any_table_is_read(rows: list[list[str]]) -> None:
 def test_the_sample_of_these_tests_is_sound() -> None:
     assert WRK.count("{") == 6
     assert audited("```\n" + wrk() + "```\n").results
+
+
+def test_a_notebook_whose_pictures_are_large_is_read_whole() -> None:
+    said = "    Requests/sec:  12345.67\n"
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * (3 * 2**20)}}
+    cells = [
+        {"cell_type": "code", "source": ["draw()"], "outputs": [picture]},
+        {"cell_type": "code", "source": ["!wrk"], "outputs": [{"output_type": "stream", "text": [said]}]},
+    ]
+    content = json.dumps({"cells": cells, "nbformat": 4}, indent=1).encode()
+    found = audit(read("n.ipynb", content))
+    assert len(found.results) == 1 and not found.document.cut
+    told = [{"cell_type": "markdown", "source": ["word " * 100_000 + "\n"]} for _ in range(6)]
+    assert read("n.ipynb", json.dumps({"cells": told}).encode()).cut

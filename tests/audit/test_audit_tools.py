@@ -180,3 +180,29 @@ def test_words_are_no_commands(text: str) -> None:
     assert not [
         call for call in audited(text).seen.commands if call.figures.keys() & {"connections", "duration"}
     ]
+
+
+def test_a_report_like_that_of_ab_of_another_tool_is_not_that_of_ab() -> None:
+    """As SeaweedFS prints it of a storage: no connection a request, no mean and median in those columns."""
+    like = """```
+Concurrency Level:      16
+Time taken for tests:   66.753 seconds
+Completed requests:      1048576
+Failed requests:        0
+Total transferred:      1106789009 bytes
+Requests per second:    15708.23 [#/sec]
+Transfer rate:          16191.69 [Kbytes/sec]
+
+Connection Times (ms)
+              min      avg        max       std
+Total:        0.3      1.0        84.3      0.9
+
+Percentage of the requests served within a certain time (ms)
+   50%      0.8 ms
+   99%      2.6 ms
+  100%     84.3 ms
+```
+"""
+    for text in (like, like.replace("Completed requests", "Requests"), like.replace("avg", "mean")):
+        assert all(one.tool != "ab" for one in results(text))
+        assert not {remark.code for remark in audited(text).remarks} & {"W5"}

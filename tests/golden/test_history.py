@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import re
+import threading
 import time
 from pathlib import Path
 
@@ -263,3 +264,21 @@ def test_two_runs_of_one_study_are_chosen_to_begin_with() -> None:
     page = pages.history(entries, Filter(), "/token")
     chosen = re.findall(r'name="(base|new)" value="([^"]+)"[^>]*checked', page)
     assert chosen == [("new", "run-0"), ("base", "run-2")]
+
+
+def test_links_and_pipes_in_the_place_of_the_index_are_not_followed(tmp_path: Path) -> None:
+    """A folder of runs that others may write into: what lies there must lead nowhere."""
+    results, other = tmp_path / "results", tmp_path / "other"
+    stored(run_of_day(0), results)
+    for planted in ("link", "pipe"):
+        (results / NAME).unlink(missing_ok=True)
+        if planted == "link":
+            other.write_text("mine")
+            (results / NAME).symlink_to(other)
+            for name in (str(threading.get_native_id()), "new", "tmp"):
+                (results / f"{NAME}.{name}").symlink_to(other)
+        else:
+            os.mkfifo(results / NAME)
+        assert len(Index(results).runs(Filter())) == 1
+        assert not (results / NAME).is_symlink() and (results / NAME).is_file()
+        assert other.read_text() == "mine"

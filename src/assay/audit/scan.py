@@ -31,6 +31,8 @@ class _Open:
     lines: list[Line] = field(default_factory=list)
     url: str = ""
     silent: int = 0
+    foreign: bool = False
+    """Whether a line of it is none of the tool's, so that it is another tool's."""
 
 
 def outputs(lines: Iterable[Line], breaks: frozenset[int] = frozenset()) -> Iterator[Reported]:
@@ -118,6 +120,10 @@ def _says_again(now: _Open, line: Line) -> bool:
 def _take(now: _Open, line: Line) -> bool:
     """Keep the figures of a line; whether there were any."""
     now.lines.append(line)
+    if now.tool.never is not None and now.tool.never.search(line.text):
+        now.foreign = True
+        now.last, now.silent = line.number, 0
+        return True
     found = False
     for key, value, quote in _read(now, line.text):
         found = True
@@ -152,6 +158,8 @@ def _address(text: str) -> str:
 
 def _closed(now: _Open) -> Iterator[Reported]:
     """The result that an output tells, if it tells any."""
+    if now.foreign:
+        return
     figures = now.figures
     for name, percentile in (("p50", 50.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0)):
         if name in figures:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,7 +147,10 @@ def rebuild(results: Path) -> None:
 
 def _kept(results: Path) -> dict[str, _Entry]:
     with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
-        kept = msgspec.json.decode((results / NAME).read_bytes(), type=_Stored)
+        # Others may write into a folder that is shared: a link is not followed, a pipe not waited for.
+        descriptor = os.open(results / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            kept = msgspec.json.decode(file.read() or b"", type=_Stored)
         if kept.version == VERSION:
             return kept.entries
     return {}
@@ -155,10 +158,11 @@ def _kept(results: Path) -> dict[str, _Entry]:
 
 def _keep(results: Path, stored: _Stored) -> None:
     """Whole or not at all, whoever else does so at the same time."""
-    beside = results / f"{NAME}.{threading.get_native_id()}"
+    beside = results / f"{NAME}.{secrets.token_hex(8)}"
     with contextlib.suppress(OSError):  # read-only, or no room left: it is made again the next time
         try:
-            beside.write_bytes(msgspec.json.encode(stored))
+            with beside.open("xb") as file:  # follows no link that lies there already
+                file.write(msgspec.json.encode(stored))
             beside.replace(results / NAME)
         finally:
             beside.unlink(missing_ok=True)

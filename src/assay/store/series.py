@@ -22,7 +22,8 @@ def write_series(results: Path, series: Series) -> Path:
     beside = path.with_suffix(".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with beside.open("wb") as file:
+        beside.unlink(missing_ok=True)  # what was left there, or planted: a link is not followed
+        with beside.open("xb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(series), indent=2) + b"\n")
             file.flush()
             os.fsync(file.fileno())

@@ -15,7 +15,8 @@ _SIMPLE_TABLE = re.compile(r"^={3,200}(?: {1,8}={3,200}){1,30}\s*$", re.MULTILIN
 Part = Block | Table
 
 MOST = 2 * 2**20
-"""Characters of a text that are read: books are shorter. What is left out is told."""
+"""Characters of a text that are read: books are shorter. What is left out is told. Of a notebook it
+is what its cells say: its JSON is read whole, most of which is pictures."""
 
 LARGE = 2**18
 """Characters beyond which Markdown is read as plain text: the library takes up to ten seconds a megabyte."""
@@ -24,6 +25,11 @@ LARGE = 2**18
 def read(name: str, content: bytes) -> Document:
     """The document that the bytes are; `InputError` where they are no text."""
     text = decoded(name, content)
+    if PurePath(name).suffix.lower() == ".ipynb":
+        from assay.audit.reading.notebook import notebook
+
+        parts, cut = notebook(text, MOST)
+        return Document(name, tuple(parts), cut)
     cut = len(text) > MOST
     text = text[:MOST]
     return Document(name, tuple(_reader(name, text)(text)), cut)
@@ -33,10 +39,6 @@ def _reader(name: str, text: str) -> Callable[[str], list[Part]]:
     """How a text of that name is read. Readers are imported when they are needed."""
     suffix = PurePath(name).suffix.lower()
     start = text[:500].lstrip().lower()
-    if suffix == ".ipynb":
-        from assay.audit.reading.notebook import notebook
-
-        return notebook
     if suffix in (".html", ".htm", ".xhtml") or (not suffix and start.startswith(("<!doctype", "<html"))):
         from assay.audit.reading.html import html
 

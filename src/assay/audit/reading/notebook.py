@@ -9,9 +9,14 @@ from assay.audit.reading.markdown import markdown
 from assay.audit.reading.text import lines_of
 from assay.errors import InputError
 
+_MISSES = 50
 
-def notebook(text: str) -> list[Block | Table]:
-    """The parts of a notebook; `InputError` where it is none."""
+
+def notebook(text: str, most: int) -> tuple[list[Block | Table], bool]:
+    """The parts of a notebook, of cells with so many characters at most, and whether cells were left out.
+
+    `InputError` where it is none.
+    """
     try:
         whole = json.loads(text)
         cells = whole["cells"]
@@ -21,6 +26,8 @@ def notebook(text: str) -> list[Block | Table]:
     places = _Places(text)
     parts: list[Block | Table] = []
     for cell in cells:
+        if places.said > most:
+            return parts, True
         if not isinstance(cell, dict):
             continue
         source = _joined(cell.get("source"))
@@ -30,7 +37,7 @@ def notebook(text: str) -> list[Block | Table]:
             parts.append(Block("code", tuple(lines_of(source, places.find(source)))))
         for output in _list(cell.get("outputs")):
             parts += _output(output, places)
-    return parts
+    return parts, False
 
 
 def _output(output: object, places: _Places) -> list[Block | Table]:
@@ -65,11 +72,19 @@ class _Places:
         self._text = text
         self._at = 0
         self._number = 1
+        self._missed = 0
+        self.said = 0
 
     def find(self, content: str) -> int:
-        """The number of the line where `content` begins; the last one found where it is not met."""
+        """The number of the line where `content` begins; the last one found where it is not met.
+
+        A text that escapes what others write as it is would be searched to its end for each cell: after a
+        few misses that is given up.
+        """
+        self.said += len(content)
         head = json.dumps(content.split("\n", 1)[0], ensure_ascii=False)[1:-1]
-        at = self._text.find(head, self._at) if head else -1
+        at = self._text.find(head, self._at) if head and self._missed < _MISSES else -1
+        self._missed += at < 0 and bool(head)
         if at >= 0:
             self._number += self._text.count("\n", self._at, at)
             self._at = at

@@ -124,6 +124,8 @@ class Tool:
     names: tuple[str, ...] = ()
     joined: frozenset[str] = frozenset()
     lone: str = ""
+    foreign: str = ""
+    """Lines that this tool never prints: an output with one is another tool's that begins like it."""
     extra: Callable[[str, dict[str, list[str]]], Iterator[tuple[str | float, Interval, str]]] | None = None
     settle: Callable[[dict[str, Figure]], None] | None = None
     """Puts right what the tool's own bookkeeping leaves out, once all its figures are read."""
@@ -132,6 +134,11 @@ class Tool:
     def starting(self) -> re.Pattern[str]:
         """The compiled start."""
         return re.compile(self.start)
+
+    @cached_property
+    def never(self) -> re.Pattern[str] | None:
+        """The compiled lines of other tools."""
+        return re.compile(self.foreign) if self.foreign else None
 
     @cached_property
     def starting_alone(self) -> re.Pattern[str]:

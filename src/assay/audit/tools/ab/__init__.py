@@ -1,7 +1,7 @@
 """ApacheBench."""
 
 from assay.audit.tools.ab.command import FLAGS
-from assay.audit.tools.ab.output import CUES, LONE, PATTERNS, START
+from assay.audit.tools.ab.output import CUES, FOREIGN, LONE, PATTERNS, START
 from assay.audit.tools.pattern import Tool
 
 TOOL = Tool(
@@ -10,6 +10,7 @@ TOOL = Tool(
     cues=CUES,
     start=START,
     lone=LONE,
+    foreign=FOREIGN,
     patterns=PATTERNS,
     flags=FLAGS,
     names=("ab",),

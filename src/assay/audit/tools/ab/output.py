@@ -15,6 +15,13 @@ START = (
 )
 LONE = r"^\W{0,12}Percentage of the requests served within a certain time"
 
+FOREIGN = (
+    r"^\W{0,12}(?:Completed requests:|min\s{1,20}avg\s{1,20}max\s{1,20}std\s*$"
+    r"|\d{1,3}%\s{1,20}\d{1,12}(?:\.\d{1,9})?\s?(?:ns|us|µs|ms|s)\s*$)"
+)
+"""Other benchmarks print ab's report with words of their own: SeaweedFS's of a storage counts no requests of
+a web server. ab says "Complete requests", and its percentiles have no unit."""
+
 PATTERNS = (
     Pattern("Completed ", r"^\W{0,12}Completed (?P<progress__c>\d{1,12}) requests"),
     Pattern("Document Length", rf"Document Length:\s+(?P<document__c>{N}) bytes"),
