@@ -218,14 +218,51 @@ def connections_reopened(case: CaseSeen, run: RunSeen, thresholds: Thresholds) -
     evidence = (
         f"{percent(share)} of its {counted(asked, 'connection')} were opened again for each slice, on average"
     )
-    return Hit("flagged", evidence, {"share": share, "limit": thresholds["reopened"]}, gravity=share)
+    figures = {"share": share, "limit": thresholds["reopened"]}
+    count = _closes_after(case) if share < _ALL_REST else None
+    if count is None:
+        return Hit("flagged", evidence, figures, gravity=share)
+    return Hit(
+        "flagged",
+        f"{evidence}: it closes each after about {count:,} requests",
+        figures | {"requests_each": float(count)},
+        gravity=share,
+        remedy=_RAISE_COUNT,
+        effects=_BY_COUNT,
+    )
+
+
+def _closes_after(case: CaseSeen) -> int | None:
+    """The usual limit of requests on a connection that fits how often they were opened again; None where
+    none does, or too few were to tell."""
+    seen = [(load.books, load.connections) for load in case.loads if load.books and load.connections]
+    opened = sum(connections.opened for _, connections in seen)
+    reopened = sum(connections.reopened for _, connections in seen)
+    if reopened < _FEWEST_CLOSES * opened:
+        return None
+    # Those that are still open have had half of their requests, on average.
+    each = sum(books.completed for books, _ in seen) / (reopened + opened / 2)
+    nearest = min(_USUAL_COUNTS, key=lambda count: abs(each / count - 1))
+    return nearest if abs(each / nearest - 1) <= _NEAR else None
+
+
+_ALL_REST = 0.9
+"""Where a time-out closes connections that rest, nearly all are closed in each pause."""
+_FEWEST_CLOSES = 3
+"""Closes for each connection, from which they tell a count."""
+_USUAL_COUNTS = (100, 128, 200, 256, 500, 1000, 2000, 5000, 10_000)
+_NEAR = 0.1
+_BY_COUNT = Effects(when="it closes them after a number of requests, as it would in any load")
+_RAISE_COUNT = (
+    "raise its limit of requests on a connection (nginx: keepalive_requests, Apache: MaxKeepAliveRequests)"
+)
 
 
 T3 = CaseRule(
     code="T3",
     title="connections opened again each turn",
     severities=("flagged",),
-    effects=(Effects("at least", because="it closes connections that rest"),),
+    effects=(Effects("at least", because="it closes connections that rest"), _BY_COUNT),
     thresholds=(Threshold("reopened", 0.1, "share", "share of the connections, on average over slices"),),
     meaning=(
         "The server closes connections that carry nothing for the length of the others' turns. Each of its "
