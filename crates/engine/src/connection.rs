@@ -35,12 +35,17 @@ pub(crate) enum Turn {
         /// Whether another request can be sent on this connection.
         reusable: bool,
     },
+    /// The server closes before it answered all, and what is left can be sent again.
+    SendAgain,
     /// The answer was a redirect, and the request that follows it is to be sent.
     Follow {
         /// Whether it can be sent on this connection.
         reusable: bool,
     },
 }
+
+const CLOSES: &str = "the server closes before it answered all it was sent";
+const CLOSED: &str = "closed before it answered all it was sent";
 
 /// No connection answers so many requests.
 const NONE_STRAYED: u32 = u32::MAX;
@@ -140,8 +145,7 @@ impl<T> Connection<T> {
                         return Ok(self.done(reusable, program));
                     }
                     if !reusable {
-                        let detail = "the server closes before it answered all it was sent";
-                        return Err(Broken::new(Failure::ClosedEarly, detail));
+                        return self.unanswered(CLOSES, program);
                     }
                 }
             }
@@ -168,11 +172,48 @@ impl<T> Connection<T> {
         self.end_answer(now_ns, program, desk);
         match self.outstanding {
             0 => Ok(Turn::Done { reusable: false }),
-            _ => Err(Broken::new(
-                Failure::ClosedEarly,
-                "closed before it answered all it was sent",
-            )),
+            _ => self.unanswered(CLOSED, program),
         }
+    }
+
+    /// The last answer says that the connection ends with it: the requests behind it were not processed (RFC 9112, 9.3.2
+    /// and 9.6).
+    #[cold]
+    fn unanswered(&mut self, detail: &str, program: &Program) -> Result<Turn, Broken> {
+        let can_be_sent = program.resends && self.can_send_again(program);
+        match can_be_sent && self.exchange.keep_last(self.outstanding, program) {
+            true => Ok(Turn::SendAgain),
+            false => Err(Broken::new(Failure::ClosedEarly, detail)),
+        }
+    }
+
+    /// Whether a connection that had served ended in this way as its next request left: what it carries can be sent again
+    /// (RFC 9112, 9.3.1). Several behind each other could not, without pipelining them again (9.3.2).
+    #[cold]
+    pub(crate) fn ended_idle(&mut self, failure: Failure, program: &Program) -> bool {
+        matches!(failure, Failure::ClosedIdle | Failure::Reset)
+            && self.stage == Stage::Busy
+            && self.outstanding == 1
+            && self.is_between_answers()
+            && self.can_send_again(program)
+            && self.exchange.keep_last(1, program)
+    }
+
+    /// Whether an answer has ended on it, and none has begun since.
+    pub(crate) fn is_between_answers(&self) -> bool {
+        self.served > 0 && !self.is_answering && !self.decoder.is_inside_answer()
+    }
+
+    fn can_send_again(&self, program: &Program) -> bool {
+        self.strayed_after == NONE_STRAYED && self.exchange.is_idempotent(program)
+    }
+
+    /// Turns to sending what it carries once more, on a connection of its own.
+    #[cold]
+    pub(crate) fn send_again(&mut self, outstanding: u32, now_ns: u64, desk: &Desk) {
+        self.outstanding = outstanding;
+        self.sent_bytes = 0;
+        self.exchange.send_again(now_ns, desk);
     }
 
     #[inline]

@@ -21,6 +21,20 @@ enum Verdict {
     Wrong(Failure),
 }
 
+/// So often a request is sent again on streams: where a peer refuses it each time, it has failed. Over HTTP/1 each
+/// new connection has answered before, so that there is an end without a limit.
+const MOST_RESENT: u32 = 8;
+
+/// Methods of RFC 9110, 9.2.2, each with the space behind it.
+const IDEMPOTENT: [&[u8]; 6] = [
+    b"GET ",
+    b"HEAD ",
+    b"OPTIONS ",
+    b"TRACE ",
+    b"PUT ",
+    b"DELETE ",
+];
+
 /// A request (or pipelined ones, made from one template) and the answer that is coming in.
 #[derive(Debug)]
 pub(crate) struct Exchange {
@@ -37,8 +51,10 @@ pub(crate) struct Exchange {
     /// Failures in a row, of this one and those before it in its place.
     pub(crate) failures: u32,
     pub(crate) stamps: Stamps,
-    /// When it was first sent, where redirects were followed.
+    /// When it was first sent, where redirects were followed or it was sent again; 0 before that.
     begun_ns: u64,
+    /// How often it was sent again.
+    resent: u32,
     /// The request that follows the answer which is coming in.
     following: Option<Vec<u8>>,
     verdict: Verdict,
@@ -49,6 +65,8 @@ pub(crate) struct Exchange {
     head_bytes: usize,
     /// The bytes of requests that differ from each other.
     pub(crate) rendered: Vec<u8>,
+    /// Where each of them ends, where they are several.
+    ends: Vec<usize>,
     jar: Jar,
 }
 
@@ -63,12 +81,14 @@ impl Exchange {
             failures: 0,
             stamps: Stamps::default(),
             begun_ns: 0,
+            resent: 0,
             following: None,
             verdict: Verdict::Right,
             head: None,
             body: Vec::new(),
             head_bytes: 0,
             rendered: Vec::new(),
+            ends: Vec::new(),
             jar: Jar::default(),
         }
     }
@@ -79,6 +99,8 @@ impl Exchange {
         self.template = template;
         self.taken = count;
         self.redirects = 0;
+        self.begun_ns = 0;
+        self.resent = 0;
         self.intended_ns = intended_ns;
         self.since_ns = now_ns;
         self.stamps = Stamps::begun(now_ns);
@@ -110,6 +132,7 @@ impl Exchange {
             Making::Ready => {}
             Making::Fill(varying) => {
                 self.rendered.clear();
+                self.ends.clear();
                 for _ in 0..self.taken {
                     varying.render(
                         &mut desk.variables,
@@ -117,6 +140,9 @@ impl Exchange {
                         &mut desk.scratch,
                         &mut self.rendered,
                     );
+                    if self.taken > 1 {
+                        self.ends.push(self.rendered.len());
+                    }
                 }
             }
             Making::Ask => {
@@ -331,9 +357,9 @@ impl Exchange {
     /// What its service time would be, were the answer whole at that moment.
     #[inline]
     pub(crate) fn age_ns(&self, at_ns: u64) -> u64 {
-        let sent_ns = match self.redirects {
+        let sent_ns = match self.begun_ns {
             0 => self.since_ns,
-            _ => self.begun_ns,
+            begun_ns => begun_ns,
         };
         at_ns.saturating_sub(sent_ns)
     }
@@ -359,12 +385,64 @@ impl Exchange {
     #[cold]
     pub(crate) fn follow(&mut self, next: Vec<u8>, now_ns: u64, desk: &mut Desk) {
         self.count_answer(desk);
-        if self.redirects == 0 {
-            self.begun_ns = self.since_ns;
-        }
+        self.begin_again(now_ns);
         self.redirects += 1;
         self.rendered = next;
+    }
+
+    /// Its service time goes on from its first send.
+    fn begin_again(&mut self, now_ns: u64) {
+        if self.begun_ns == 0 {
+            self.begun_ns = self.since_ns;
+        }
         self.since_ns = now_ns;
+    }
+
+    /// Whether it was never sent before.
+    #[inline]
+    pub(crate) fn is_first_send(&self) -> bool {
+        self.begun_ns == 0
+    }
+
+    /// Turns to sending the same once more: one request, whose service time began with the first send.
+    #[cold]
+    pub(crate) fn send_again(&mut self, now_ns: u64, desk: &Desk) {
+        self.begin_again(now_ns);
+        self.resent += 1;
+        desk.ledger.totals.resent.add(u64::from(self.taken));
+    }
+
+    /// Whether a peer that keeps saying that it did nothing for the request has had it often enough, or
+    /// contradicts itself by the answer that it has begun.
+    #[cold]
+    pub(crate) fn is_final(&self) -> bool {
+        self.resent >= MOST_RESENT || self.head.is_some()
+    }
+
+    /// Whether the requests taken may be sent twice without another effect than once (RFC 9110, 9.2.2).
+    #[cold]
+    pub(crate) fn is_idempotent(&self, program: &Program) -> bool {
+        let bytes = self.bytes(program);
+        IDEMPOTENT.iter().any(|method| bytes.starts_with(method))
+    }
+
+    /// Forgets the requests taken but for the last `count`; false where their bytes cannot be told apart.
+    #[cold]
+    pub(crate) fn keep_last(&mut self, count: u32, program: &Program) -> bool {
+        let gone = self.taken.saturating_sub(count) as usize;
+        if gone == 0 {
+            return true;
+        }
+        if !program.templates[self.template as usize].is_divisible() {
+            return false;
+        }
+        if let Some(&cut) = self.ends.get(gone - 1) {
+            self.rendered.drain(..cut);
+            self.ends.drain(..gone);
+            self.ends.iter_mut().for_each(|end| *end -= cut);
+        }
+        self.taken = count;
+        true
     }
 
     /// Whether the answer is a redirect that is followed; or why not, as a verdict.

@@ -241,6 +241,11 @@ pub struct LoadPlan {
     /// elsewhere then fails its request. 0 takes a redirect as any other answer.
     #[serde(default)]
     pub redirects: u32,
+    /// Sends requests again that the protocol says were not processed: refused streams and those beyond a GOAWAY
+    /// (RFC 9113, 8.7; RFC 9114, 5.2), and over HTTP/1, where their method is idempotent, those behind an announced close
+    /// and one whose connection ended between two answers (RFC 9112, 9.3.1 and 9.3.2; RFC 9110, 9.2.2).
+    #[serde(default)]
+    pub resend: bool,
     /// How an `https` URL is spoken to.
     #[serde(default)]
     pub tls: Tls,

@@ -113,6 +113,11 @@ impl Template {
         }
     }
 
+    /// Whether the bytes of several of them can be told apart.
+    pub(crate) fn is_divisible(&self) -> bool {
+        matches!(self.bytes, Bytes::Fixed { .. } | Bytes::Varying(_))
+    }
+
     /// How to make them, where they are not.
     #[inline]
     pub(crate) fn making(&self) -> Making<'_> {
@@ -182,6 +187,8 @@ pub(crate) struct Program {
     pub(crate) ends_on: Vec<Failure>,
     pub(crate) waiting: Waiting,
     pub(crate) is_open_loop: bool,
+    /// Whether requests that the server says it did not process are sent again.
+    pub(crate) resends: bool,
     /// How redirects are followed, where they are.
     pub(crate) redirects: Option<Redirects>,
     /// Whether connections keep the cookies they are given.
@@ -252,6 +259,7 @@ impl Program {
                 .collect(),
             waiting,
             is_open_loop: matches!(plan.load, Load::Open { .. }),
+            resends: plan.resend,
             redirects: (plan.redirects > 0).then(|| Redirects::new(plan, target, &target_prefix)),
             cookies: plan.cookies,
             opening_gap_ns: plan

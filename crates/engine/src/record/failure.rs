@@ -61,7 +61,7 @@ failures! {
     /// The server closed the connection inside an answer, or before the first answer on it.
     ClosedEarly = Peer, "closed_early";
     /// The server closed a connection that had served before, without a byte of the next
-    /// answer. A browser would silently send the request again (RFC 9112, 9.3.1); here it counts.
+    /// answer, and the request was not sent again (RFC 9112, 9.3.1).
     ClosedIdle = Peer, "closed_idle";
     /// No complete answer within the plan's timeout.
     Timeout = Peer, "timeout";
@@ -94,7 +94,7 @@ failures! {
     /// The server ended one stream of HTTP/2 or HTTP/3 by a reset.
     StreamReset = Peer, "stream_reset";
     /// The server says that it did nothing for the request (REFUSED_STREAM or
-    /// H3_REQUEST_REJECTED, or a stream beyond the last of its GOAWAY). A browser would silently send it again (RFC 9113, 8.7); here it counts.
+    /// H3_REQUEST_REJECTED, or a stream beyond the last of its GOAWAY), and it was not sent again (RFC 9113, 8.7).
     Unprocessed = Peer, "unprocessed";
     /// The server closed a connection of HTTP/2 or HTTP/3 that carried requests, without GOAWAY.
     ClosedUnannounced = Peer, "closed_unannounced";

@@ -26,6 +26,8 @@ pub(crate) struct Totals {
     /// Answers that only the end of their connection ended.
     pub(crate) ended_by_close: Counter,
     pub(crate) missed_starts: Counter,
+    /// Requests sent again, each as often as it was.
+    pub(crate) resent: Counter,
     /// Bytes that belong to no answer, and connections given up for them.
     pub(crate) stray_bytes: Counter,
     pub(crate) strayed: Counter,
@@ -292,6 +294,7 @@ impl Ledger {
             checked,
             ended_by_close,
             missed_starts,
+            resent,
             stray_bytes,
             strayed,
         } = &self.totals;
@@ -305,6 +308,7 @@ impl Ledger {
             checked,
             ended_by_close,
             missed_starts,
+            resent,
             stray_bytes,
             strayed,
         ] {

@@ -193,6 +193,9 @@ pub struct Measurement {
     /// Answers that only the end of their connection ended: whether they were whole cannot be told.
     #[serde(default)]
     pub ended_by_close: u64,
+    /// Requests sent again because the server did not process them, each as often as it was.
+    #[serde(default)]
+    pub resent: u64,
     /// Bytes that belong to no answer, those that came shortly after the end of the run included.
     #[serde(default)]
     pub stray: Stray,

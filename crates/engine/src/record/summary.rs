@@ -121,6 +121,7 @@ pub(crate) fn measurement(
         http_versions: http_versions(ledgers),
         checked: total(|t| &t.checked),
         ended_by_close: total(|t| &t.ended_by_close),
+        resent: sum(whole, |ledger| &ledger.totals.resent),
         stray: Stray {
             bytes: sum(whole, |ledger| &ledger.totals.stray_bytes),
             connections: sum(whole, |ledger| &ledger.totals.strayed),

@@ -84,6 +84,12 @@ impl<T: Transport> Http2<T> {
         }
     }
 
+    /// With which error the peer has said that it ends the connection, where it has.
+    #[inline]
+    pub(crate) fn refusal(&self) -> Option<Code> {
+        self.client.as_deref().and_then(Client::refusal)
+    }
+
     /// Takes in bytes that were read.
     ///
     /// # Errors

@@ -99,7 +99,7 @@ impl<T: Transport> Wires<T> {
         for seat in self.unstamped.drain(..) {
             let exchange = &mut self.seats[seat as usize].exchange;
             exchange.since_ns = now_ns;
-            if exchange.redirects > 0 {
+            if !exchange.is_first_send() {
                 continue;
             }
             let stamps = &mut exchange.stamps;

@@ -35,6 +35,10 @@ pub(crate) struct TlsStream {
     carried: Arc<Carried>,
     /// The last read from the socket emptied it.
     is_drained: bool,
+    /// Whether the connection below is complete.
+    is_connected: bool,
+    /// What ended reading, where something that had arrived before it is read first.
+    fault: Option<io::Error>,
 }
 
 /// Bytes that went over the sockets of one worker.
@@ -117,20 +121,23 @@ impl TlsStream {
 
     fn shake(&mut self) -> io::Result<Progress> {
         while self.session.is_handshaking() {
-            self.flush()?;
+            let flushed = self.flush();
             if !self.session.is_handshaking() {
                 break;
             }
-            match self.fill(true) {
-                Ok(true) => {}
-                Ok(false) => {
+            match (self.fill(true), flushed) {
+                (Ok(true), _) => {}
+                // An alert that has arrived says more than that nothing can be written.
+                (Err(error), _) if error.kind() == io::ErrorKind::InvalidData => return Err(error),
+                (_, Err(error)) => return Err(error),
+                (Ok(false), Ok(())) => {
                     let text = "closed inside the TLS handshake";
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                (Err(error), Ok(())) if error.kind() == io::ErrorKind::WouldBlock => {
                     return Ok(Progress::Shaking);
                 }
-                Err(error) => return Err(error),
+                (Err(error), Ok(())) => return Err(error),
             }
         }
         // The client's last message goes out with the first request, in one segment.
@@ -172,6 +179,8 @@ impl Transport for TlsStream {
             session: Box::new(session),
             carried: Arc::clone(&connector.carried),
             is_drained: false,
+            is_connected: false,
+            fault: None,
         })
     }
 
@@ -180,10 +189,14 @@ impl Transport for TlsStream {
     }
 
     fn establish(&mut self) -> io::Result<Progress> {
-        match self.plain.establish()? {
-            Progress::Ready => self.shake(),
-            earlier => Ok(earlier),
+        // Once it is connected, an error of the socket is told by reading it, behind what had arrived before.
+        if !self.is_connected {
+            match self.plain.establish()? {
+                Progress::Ready => self.is_connected = true,
+                earlier => return Ok(earlier),
+            }
         }
+        self.shake()
     }
 
     fn agreement(&self) -> Option<String> {
@@ -226,12 +239,16 @@ impl Transport for TlsStream {
                 // Plaintext; or 0, after the peer's close_notify; or an end without one.
                 other => return other,
             }
+            if let Some(fault) = self.fault.take() {
+                return Err(fault);
+            }
             if std::mem::take(&mut self.is_drained) {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
-            self.fill(ends)?;
+            self.fault = self.fill(ends).err();
             if self.session.wants_write() {
-                self.flush()?;
+                // Where that fails, what has arrived is read all the same, and then the end.
+                let _ = self.flush();
             }
         }
     }

@@ -20,6 +20,9 @@ impl<T: Transport> Worker<T> {
         if connection.outstanding == 0 {
             return self.lane.drop_connection(slot);
         }
+        if self.lane.program.resends && connection.ended_idle(broken.failure, &self.lane.program) {
+            return self.send_again(slot);
+        }
         let failed = u64::from(connection.outstanding);
         self.lane
             .desk
@@ -49,6 +52,16 @@ impl<T: Transport> Worker<T> {
         self.lane
             .sleepers
             .push(Reverse((self.now_ns + wait_ns, slot)));
+    }
+
+    /// Sends what a connection carries once more, on a new one.
+    #[cold]
+    pub(super) fn send_again(&mut self, slot: u32) {
+        let outstanding = self.lane.connections[slot as usize].outstanding;
+        self.lane.drop_connection(slot);
+        let connection = &mut self.lane.connections[slot as usize];
+        connection.send_again(outstanding, self.now_ns, &self.lane.desk);
+        self.open(slot);
     }
 
     /// Ends the run, or the lane where it is one of several.

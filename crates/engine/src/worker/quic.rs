@@ -3,6 +3,8 @@
 //! As with HTTP/2 a batch costs one reading of the clock, one read and one write. A timer that goes off is a sweep that
 //! comes early: so the loop has one time more to look at, whatever its lanes speak.
 
+use std::io;
+
 use mio::Interest;
 use mio::event::Event;
 use mio::unix::SourceFd;
@@ -89,10 +91,7 @@ impl<T: Transport> Worker<T> {
                         return;
                     }
                 }
-                Err(error) => {
-                    let broken = http3.unreached(&error, &lane.desk);
-                    return self.break_wire(number, broken);
-                }
+                Err(error) => return self.unreached(number, &error),
             }
         }
         self.lane.unread.push(number);
@@ -149,7 +148,36 @@ impl<T: Transport> Worker<T> {
         let written = quic.write(number, http3, self.now_ns, &lane.desk.ledger);
         self.next_sweep_ns = self.next_sweep_ns.min(quic.next_due_ns());
         if let Err(error) = written {
-            let broken = http3.unreached(&error, &lane.desk);
+            self.unreached(number, &error);
+        }
+    }
+
+    /// The system says that nobody is there. It says so before it hands out what had arrived until then, and the peer's
+    /// own word why it closes may be among that.
+    #[cold]
+    fn unreached(&mut self, number: u32, error: &io::Error) {
+        let stage = self.wire_stage(number);
+        for _ in 0..READS_IN_A_TURN {
+            let (lane, now_ns) = (&mut self.lane, self.now_ns);
+            let wires = lane.streams.as_mut();
+            let Some((quic, http3)) = wires.and_then(|wires| wires.http3(number)) else {
+                return;
+            };
+            let read = quic.read(http3, now_ns, &lane.desk.ledger);
+            if read.is_ok() {
+                self.serve_quic(number);
+            }
+            if self.wire_stage(number) != stage {
+                return;
+            }
+            if !matches!(read, Ok(true)) {
+                break;
+            }
+        }
+        let lane = &mut self.lane;
+        let wires = lane.streams.as_mut();
+        if let Some((_, http3)) = wires.and_then(|wires| wires.http3(number)) {
+            let broken = http3.unreached(error, &lane.desk);
             self.break_wire(number, broken);
         }
     }

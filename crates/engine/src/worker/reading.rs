@@ -10,6 +10,14 @@ use crate::connection::{Stage, Turn};
 use crate::desk::Broken;
 use crate::transport::Transport;
 
+/// More than a socket holds of a peer that has gone.
+const READS_AT_THE_END: usize = 1024;
+
+/// Whether it is what the peer says (a TLS alert), not the system.
+fn is_word_of_peer(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::InvalidData
+}
+
 impl<T: Transport> Worker<T> {
     pub(super) fn read_ready(&mut self, events: &Events) {
         if self.weave.is_some() {
@@ -86,10 +94,48 @@ impl<T: Transport> Worker<T> {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // TLS without a close_notify. Between two answers there is nothing that it could have cut off.
+                Err(error)
+                    if error.kind() == io::ErrorKind::UnexpectedEof
+                        && connection.is_between_answers() =>
+                {
+                    return self.peer_closed(slot);
+                }
                 Err(error) => return self.broke(slot, Broken::io(&error)),
             }
         }
         self.lane.unread.push(slot);
+    }
+
+    /// Nothing more can be written. The peer may have said why before it closed: an answer that came counts, or a TLS
+    /// alert (RFC 9112, 9.5); without one it is the error of the write.
+    #[cold]
+    pub(super) fn read_last(&mut self, slot: u32, error: &io::Error) {
+        for _ in 0..READS_AT_THE_END {
+            let connection = &mut self.lane.connections[slot as usize];
+            let Some(transport) = &mut connection.transport else {
+                return;
+            };
+            match transport.read(&mut self.buffer, true) {
+                Ok(0) => break,
+                Ok(read) => {
+                    self.lane.desk.ledger.totals.bytes_read.add(read as u64);
+                    self.received(slot, read);
+                }
+                Err(other) if other.kind() == io::ErrorKind::Interrupted => {}
+                Err(alert) if is_word_of_peer(&alert) => {
+                    return self.broke(slot, Broken::io(&alert));
+                }
+                Err(_) => break,
+            }
+            match self.lane.connections[slot as usize].stage {
+                Stage::Busy => {}
+                // It is where those that carry nothing are, and stays there.
+                Stage::Idle => return self.lane.drop_connection(slot),
+                Stage::Closed | Stage::Opening | Stage::Shaking => return,
+            }
+        }
+        self.broke(slot, Broken::io(error));
     }
 
     /// Reads the clock for another read of a turn: what it brings came later than what the first one brought. Where
@@ -114,6 +160,7 @@ impl<T: Transport> Worker<T> {
         match connection.receive(input, self.now_ns, &self.lane.program, &mut self.lane.desk) {
             Ok(Turn::Wait) => {}
             Ok(Turn::Done { reusable }) => self.lane.done(slot, reusable, self.now_ns),
+            Ok(Turn::SendAgain) => self.send_again(slot),
             Ok(Turn::Follow { reusable }) => self.follow(slot, reusable),
             Err(broken) => self.broke(slot, broken),
         }
@@ -138,6 +185,7 @@ impl<T: Transport> Worker<T> {
         }
         match connection.receive_close(self.now_ns, &self.lane.program, &mut self.lane.desk) {
             Ok(Turn::Follow { .. }) => self.follow(slot, false),
+            Ok(Turn::SendAgain) => self.send_again(slot),
             Ok(_) => self.lane.done(slot, false, self.now_ns),
             Err(broken) => self.broke(slot, broken),
         }

@@ -68,7 +68,7 @@ impl<T: Transport> Worker<T> {
     pub(super) fn send(&mut self, slot: u32) {
         if let Some(times) = &self.lane.desk.ledger.open_loop {
             let connection = &self.lane.connections[slot as usize];
-            if connection.exchange.redirects == 0 {
+            if connection.exchange.is_first_send() {
                 let lag_ns = self.now_ns.saturating_sub(connection.exchange.intended_ns);
                 times.send_lag.record(lag_ns);
                 let spare = self.lane.idle.len() + self.lane.vacant.len();
@@ -103,7 +103,7 @@ impl<T: Transport> Worker<T> {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return self.broke(slot, Broken::io(&error)),
+                Err(error) => return self.read_last(slot, &error),
             }
         }
     }
@@ -112,7 +112,7 @@ impl<T: Transport> Worker<T> {
     pub(super) fn write_rest(&mut self, slot: u32) {
         let connection = &mut self.lane.connections[slot as usize];
         match connection.transport.as_mut().map(T::flush) {
-            Some(Err(error)) => self.broke(slot, Broken::io(&error)),
+            Some(Err(error)) => self.read_last(slot, &error),
             Some(Ok(())) if !connection.is_all_sent(&self.lane.program) => self.write(slot),
             _ => {}
         }
@@ -205,7 +205,7 @@ impl<T: Transport> Worker<T> {
         connection.exchange.since_ns = self.now_ns;
         let begun_ns = connection.exchange.stamps.begun_ns;
         connection.exchange.stamps.connect_ns = self.now_ns.saturating_sub(begun_ns);
-        if !self.lane.program.is_open_loop {
+        if !self.lane.program.is_open_loop && connection.exchange.is_first_send() {
             connection.exchange.intended_ns = self.now_ns;
         }
         self.send(slot);

@@ -11,9 +11,12 @@ use crate::streams::{Seat, State, Wire};
 use crate::transport::Transport;
 
 impl<T: Transport> Worker<T> {
-    /// A seat's request has failed.
+    /// A seat's request was not processed and goes to the front of what waits for its connection, or has failed.
     #[cold]
     pub(super) fn fail_seat(&mut self, number: u32, broken: &Broken) {
+        if broken.failure == Failure::Unprocessed && self.send_seat_again(number) {
+            return;
+        }
         let lane = &mut self.lane;
         let Some(wires) = &mut lane.streams else {
             return;
@@ -33,6 +36,24 @@ impl<T: Transport> Worker<T> {
         if lane.program.ends_on.contains(&broken.failure) {
             self.end_for_failure();
         }
+    }
+
+    /// Lets a seat's request wait to be sent once more; false where it has failed.
+    fn send_seat_again(&mut self, number: u32) -> bool {
+        let (lane, now_ns) = (&mut self.lane, self.now_ns);
+        let Some(wires) = lane.streams.as_mut().filter(|_| lane.program.resends) else {
+            return false;
+        };
+        let seat = &mut wires.seats[number as usize];
+        if !matches!(seat.state, State::Sent { .. }) || seat.exchange.is_final() {
+            return false;
+        }
+        seat.exchange.clear(&mut lane.desk);
+        seat.exchange.send_again(now_ns, &lane.desk);
+        seat.state = State::Waiting { is_held: false };
+        seat.taken_ns = now_ns;
+        wires.wires[seat.wire as usize].waiting.push_front(number);
+        true
     }
 
     /// A connection cannot go on: all that is under way on it has failed. What waits for it has too, unless it

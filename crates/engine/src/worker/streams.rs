@@ -114,13 +114,16 @@ impl<T: Transport> Worker<T> {
                     self.go_on(number);
                 }
             }
-            Err(error) => {
-                // What the peer said before it closed tells more than that it did.
-                self.read_wire(number, true);
-                if self.wire_stage(number) == Stage::Busy {
-                    self.break_wire(number, Broken::io(&error));
-                }
-            }
+            Err(error) => self.read_last_of_wire(number, &error),
+        }
+    }
+
+    /// Nothing more can be written. What the peer said before it closed tells more than that it did.
+    #[cold]
+    fn read_last_of_wire(&mut self, number: u32, error: &io::Error) {
+        self.read_wire(number, true);
+        if self.wire_stage(number) == Stage::Busy && !self.lane.unread.contains(&number) {
+            self.break_wire(number, Broken::io(error));
         }
     }
 
@@ -175,7 +178,7 @@ impl<T: Transport> Worker<T> {
         };
         let wire = &mut wires.wires[number as usize];
         match wire.http2().map(|http2| http2.transport.flush()) {
-            Some(Err(error)) => self.break_wire(number, Broken::io(&error)),
+            Some(Err(error)) => self.read_last_of_wire(number, &error),
             Some(Ok(())) => {
                 wires.is_due(number);
                 self.go_on(number);
@@ -279,10 +282,12 @@ impl<T: Transport> Worker<T> {
                     let is_short = read < self.buffer.len();
                     self.received_on_wire(number, read);
                     if T::SHORT_READ_DRAINS && is_short && !ends {
-                        return;
+                        return self.heed_refusal(number);
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return self.heed_refusal(number);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // TLS without a close_notify: what HTTP/2 says of the end counts, as without TLS.
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
@@ -292,6 +297,24 @@ impl<T: Transport> Worker<T> {
             }
         }
         self.lane.unread.push(number);
+    }
+
+    /// Ends a connection of which the peer has said that it ends with an error (RFC 9113, 5.4.1 and 6.8): where it
+    /// does not close it by itself, what it has not answered would wait for the timeout.
+    #[inline]
+    fn heed_refusal(&mut self, number: u32) {
+        let Some(wires) = &mut self.lane.streams else {
+            return;
+        };
+        let client = wires.wires[number as usize].http2();
+        let refusal = client.and_then(|http2| http2.refusal());
+        if let Some(code) = refusal {
+            let detail = format!(
+                "the server ends the connection with GOAWAY: {}",
+                code.name()
+            );
+            self.break_wire(number, Broken::new(Failure::ClosedEarly, detail));
+        }
     }
 
     /// Goes on with the connections that had more to read.
@@ -338,7 +361,8 @@ impl<T: Transport> Worker<T> {
         for seat in ended.answered.drain(..) {
             self.lane.end_stream(seat, self.now_ns);
         }
-        for (seat, broken) in ended.failed.drain(..) {
+        // Those that are sent again go to the front: in the order in which they were sent before.
+        for (seat, broken) in ended.failed.drain(..).rev() {
             self.fail_seat(seat, &broken);
         }
         if let Some(wires) = &mut self.lane.streams {

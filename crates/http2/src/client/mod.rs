@@ -214,6 +214,13 @@ impl Client {
         self.goaway.is_some()
     }
 
+    /// With which error the peer said that it ends the connection, where it did (RFC 9113, 5.4.1).
+    #[inline]
+    #[must_use]
+    pub fn refusal(&self) -> Option<Code> {
+        self.goaway.filter(|code| *code != Code::NO_ERROR)
+    }
+
     /// The keys of all streams under way.
     pub fn keys(&self) -> impl Iterator<Item = u32> {
         self.streams.iter().map(|stream| stream.key)
