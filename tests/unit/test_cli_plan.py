@@ -36,6 +36,11 @@ def test_a_body_makes_it_a_post_unless_the_method_is_given() -> None:
     assert plan_of("-b", "x", "-m", "put").requests[0].method == "PUT"
 
 
+def test_what_was_not_processed_is_sent_again_unless_that_is_not_wanted() -> None:
+    assert plan_of().resend
+    assert not plan_of("--no-resend").resend
+
+
 def test_headers_keep_their_order_and_repeat() -> None:
     assert plan_of("-H", "A: 1", "-H", "A: 2").requests[0].headers == (("A", "1"), ("A", "2"))
 

@@ -96,6 +96,10 @@ def test_starts_that_waited_add_up_and_most_in_use_is_only_a_bound() -> None:
     assert merged([*parts, made(1, 0, 0)]).waited_starts is None
 
 
+def test_requests_sent_again_are_added_up() -> None:
+    assert merged([made(1, 0, 0, resent=2), made(1, 0, 0), made(1, 0, 0, resent=3)]).resent == 5
+
+
 def window(start_ns: int, completed: int, phase: str = "measured", length_ns: int = 100) -> Window:
     return Window(
         start_ns=start_ns,

@@ -90,6 +90,7 @@ def plan_from(args: argparse.Namespace) -> LoadPlan:
     tree.setdefault("threads", _threads(tree))
     tree.setdefault("seed", secrets.randbelow(2**31))
     tree["ends_unreached"] = True
+    tree.setdefault("resend", True)
     return msgspec.convert(tree, LoadPlan)
 
 

@@ -118,6 +118,8 @@ CONNECTIONS = (
     Flag(("--requests-per-connection",), "requests_per_connection", words.whole, "N",
          "reconnect after so many requests"),
     Flag(("--pipeline",), "pipeline", words.whole, "N", "requests in flight on a connection [1]"),
+    Flag(("--no-resend",), "resend", None, "",
+         "do not send requests again that the server says it did not process: they failed", switch=False),
     Flag(("--connect-rate",), "connections_per_s", words.rate_per_s, "RATE",
          "open the first connections at this rate, not all at once"),
     Flag(("--cookies",), "cookies", None, "", "keep cookies, for each connection its own"),

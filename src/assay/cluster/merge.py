@@ -61,6 +61,7 @@ def merged(parts: Sequence[Measurement]) -> Measurement:
         http_versions=_counted(part.http_versions for part in parts),
         checked=total(lambda part: part.checked),
         ended_by_close=total(lambda part: part.ended_by_close),
+        resent=total(lambda part: part.resent),
         stray=Stray(
             bytes=total(lambda part: part.stray.bytes),
             connections=total(lambda part: part.stray.connections),

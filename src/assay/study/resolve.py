@@ -239,6 +239,7 @@ class _Matrix:
             threads=min(threads or self.split.client_cores, connections),
             timeout_ns=int(load.timeout_s * _S),
             keep_alive=load.keep_alive,
+            resend=load.resend,
             http_version=load.http_version,
             http=load.http,
             streams=load.streams,

@@ -111,7 +111,8 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     Measured for `measure_s` or until `requests` are answered. The warm-up lasts until the
     throughput is level, `warm_up_max_s` at most; 0 measures from the first request.
     `http` is which HTTP is spoken ("auto": "1" or "2", as a server behind TLS picks); with "2" and "3" each
-    connection has `streams` requests under way at once, and "3" asks every server behind TLS. `threads`: one
+    connection has `streams` requests under way at once, and "3" asks every server behind TLS. Without
+    `resend` requests that a server says it did not process have failed. `threads`: one
     for each core of the client unless given. `latency` follows each closed loop with open
     ones at 25, 50, 75 and 90 % of that server's throughput and at one rate common to all. `objective`
     ("p99<50ms,errors<0.1%") searches for the highest rate at which each server holds it: its capacity.
@@ -129,6 +130,7 @@ class LoadSetting(Value, frozen=True, kw_only=True):
     warm_up_max_s: float = 0.0
     timeout_s: float = 5.0
     keep_alive: bool = True
+    resend: bool = True
     http_version: Literal["1.1", "1.0"] = "1.1"
     http: Http = "1"
     streams: int = 1

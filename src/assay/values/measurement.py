@@ -173,7 +173,8 @@ class Measurement(Value, frozen=True, kw_only=True):
     from the intended start; send lag is actual minus intended start. `handshakes` counts TLS
     handshakes of the whole run by what was agreed on (version, cipher suite, protocol).
     `ended_by_close` counts answers that only the end of their connection ended: whether they were
-    whole cannot be told. `stray` includes what came within 20 ms after the end of the run.
+    whole cannot be told. `resent` counts requests sent again because the server had not processed them,
+    each as often as it was. `stray` includes what came within 20 ms after the end of the run.
     `waited_starts` counts starts of an open loop that came due while all connections (of HTTP/2 and HTTP/3:
     all streams) of their thread were in use, and were made later; None where nobody looked. `under_way` is
     None of lanes that took turns, where a script gave up, and of older records.
@@ -195,6 +196,7 @@ class Measurement(Value, frozen=True, kw_only=True):
     http_versions: dict[str, int] = {}
     checked: int
     ended_by_close: int = 0
+    resent: int = 0
     stray: Stray = Stray()
     outcomes: tuple[Outcome, ...]
     connections: Connections

@@ -189,6 +189,9 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     `address_family`; `source_addresses` to connect from. `connections_per_s` opens the first
     connections at that rate instead of all at once. `proxy` is `http://host:port`. `redirects` are
     followed within the URL's scheme, host and port, as part of their request.
+    `resend` sends requests again that the protocol says were not processed: streams refused or beyond a
+    GOAWAY and, over HTTP/1, requests of idempotent methods behind an announced close, or on a connection
+    that ended between two answers. Each is one request still, whose times begin with its first send.
     `http` is which HTTP is spoken: "2" by ALPN over TLS and by prior knowledge without, "3" over QUIC on
     UDP (an `https` URL), "auto" which of "1" and "2" a server behind TLS picks when it is asked once before
     the run (without TLS: "1"). A connection of HTTP/2 or HTTP/3 carries `streams` requests at once, each of
@@ -238,6 +241,7 @@ class LoadPlan(Value, frozen=True, kw_only=True):
     proxy: str | None = None
     cookies: bool = False
     redirects: int = 0
+    resend: bool = False
     tls: Tls = Tls()
     request_log: Literal["off", "times", "answers"] = "off"
     retry_wait_max_ns: int = 100_000_000

@@ -198,6 +198,7 @@ class Answers:
     checked: int
     encodings: Mapping[str, int]
     http_versions: Mapping[str, int]
+    resent: int = 0
     stray: Stray
 
 

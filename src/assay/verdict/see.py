@@ -59,6 +59,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             encodings=measurement.encodings,
             http_versions=measurement.http_versions,
             stray=measurement.stray,
+            resent=measurement.resent,
         ),
         clocks=Clocks(
             service=see_times(measurement.service_time),
