@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from assay.dropin.bombardier import flags, golang, progress, units
 from assay.dropin.bombardier.figures import Figures
 from assay.dropin.bombardier.kingpin import Misuse
+from assay.dropin.bombardier.plan import plan
 from assay.dropin.tally import Tally
 
 S = 10**9
@@ -217,3 +218,18 @@ def test_the_last_client_wins_and_only_headers_are_repeated() -> None:
     assert found.text == "http://u"
     with pytest.raises(Misuse, match="flag 'connections' cannot be repeated"):
         flags.read(["-c1", "--connections=2", "u"])
+
+
+@pytest.mark.parametrize(
+    ("words", "again"),
+    [
+        ((), True),
+        (("--fasthttp", "-m", "PUT"), True),
+        (("--http1",), True),
+        (("--http1", "-m", "HEAD"), True),
+        (("--http1", "-m", "PUT"), False),
+        (("--http2", "-m", "DELETE"), False),
+    ],
+)
+def test_a_request_is_sent_again_as_the_client_of_go_does(words: tuple[str, ...], *, again: bool) -> None:
+    assert plan(flags.read([*words, "http://127.0.0.1:9/"])).resend is again

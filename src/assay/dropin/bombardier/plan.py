@@ -49,6 +49,7 @@ def plan(flags: Flags) -> LoadPlan:
         # bombardier tries again at once, whatever failed.
         retry_wait_max_ns=0,
         keep_alive=request.is_kept_alive(flags),
+        resend=request.is_sent_again(flags),
         addresses=(_address(flags),),
         tls=Tls(
             insecure=flags.insecure,

@@ -38,6 +38,12 @@ def is_kept_alive(flags: Flags) -> bool:
     return not closes and (flags.keep_alive or flags.client == "fasthttp")
 
 
+def is_sent_again(flags: Flags) -> bool:
+    """Whether the client sends a request again whose idle connection had just ended: fasthttp what is
+    idempotent, net/http what is safe."""
+    return flags.client == "fasthttp" or flags.method in ("GET", "HEAD", "OPTIONS", "TRACE")
+
+
 def _length(flags: Flags) -> int:
     return Path(flags.body_file).stat().st_size if flags.body_file else len(os.fsencode(flags.body))
 
