@@ -11,3 +11,5 @@ IN_TURNS: Any = {
     "load": "connections = 4\nmeasure_s = 1.2\nwarm_up_min_s = 0.3\nwarm_up_max_s = 0.3",
 }
 """A sitting of a dozen cycles."""
+
+STREAMS = 'connections = 2\nhttp = "2"\nstreams = 4\nmeasure_s = 0.5'
