@@ -8,6 +8,7 @@ import os
 import pty
 import re
 import signal
+import ssl
 import struct
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from bombardier_pair import made
 from wire import HELLO, Cut, recording
 
 pytestmark = pytest.mark.beside
@@ -96,6 +98,19 @@ def test_json_has_the_keys_of_the_sample_in_their_order(words: tuple[str, ...], 
     sent = sum(map(len, wire.requests[: ours["result"]["req2xx"]]))
     assert ours["result"]["bytesWritten"] >= sent
     assert ours["result"]["bytesRead"] == len(HELLO) * ours["result"]["req2xx"]
+
+
+def test_bytes_over_tls_are_those_on_the_wire(tmp_path: Path) -> None:
+    files = made(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(files / "PEM")
+    certificate = len(ssl.PEM_cert_to_DER_cert((files / "chain").read_text()))
+    with recording(tls=context) as wire:
+        words = ("-k", "-c1", "-n3", "-o", "json", "-p", "r")
+        found = json.loads(run(*words, wire.url(scheme="https"), strict=True).stdout)["result"]
+    # A record has 5 bytes of a head and at least 17 beside its text (RFC 8446, 5.2).
+    assert found["bytesRead"] > 3 * (len(HELLO) + 22) + certificate
+    assert found["bytesWritten"] > sum(map(len, wire.requests)) + 3 * 22
 
 
 def test_json_has_the_keys_where_all_requests_failed() -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import differential
 import pytest
 from bombardier_cases import CASES, Case
-from bombardier_pair import ASSAY, RECORDED, Told, made, tell
+from bombardier_pair import ASSAY, RECORDED, Told, built, made, of_2_0, tell
+
+from assay.settings import Settings
 
 pytestmark = pytest.mark.beside
 
@@ -40,6 +44,22 @@ def differences(case: Case, folder: Path, strict: bool) -> dict[str, str]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_is_alike_or_told(case: Case, folder: Path) -> None:
     differential.check("bombardier", case, lambda strict: differences(case, folder, strict))
+
+
+@pytest.fixture(scope="module")
+def original() -> Path:
+    """The program itself, built through Go's module proxy."""
+    if shutil.which("go") is None:
+        pytest.skip("Go is not installed, so bombardier cannot be built")
+    try:
+        return built(Settings.resolve().cache)
+    except subprocess.CalledProcessError:
+        pytest.skip("bombardier cannot be had through Go's module proxy")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if not of_2_0(case)], ids=lambda case: case.name)
+def test_what_is_recorded_is_what_the_program_says(case: Case, original: Path, folder: Path) -> None:
+    assert tell((str(original),), case, folder) == TOLD[case.name]
 
 
 def test_every_flag_and_every_row_has_a_case() -> None:

@@ -122,6 +122,11 @@ DIFFERENT = (
     Case(
         (*ONE, "-p", "r"), url="https://localhost:PORT/", tls=True, row="words of errors", differs=("lines",)
     ),
+    *(
+        Case((*ONE, "-p", "r", *client), url=url, row="plain text, all failed", differs=("lines",))
+        for client in ((), ("--http1",))
+        for url in ("http://127.0.0.1:70000/", "https://u:p@127.0.0.1:99999999999/")
+    ),
     Case((*ONE, "-q"), url="http://127.0.0.1:PORT/?x=y z", row="a blank in the query", differs=("requests",)),
     Case((*ONE, "-q", "--http1", "-s", "-b", "xy"), row="`-s` with GET and `--http1`", differs=("requests",)),
     Case(

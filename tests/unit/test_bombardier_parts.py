@@ -185,6 +185,36 @@ def test_strictly_a_value_counts_once_and_the_rate_is_the_mean_of_samples() -> N
     assert made([], strict=True).latency_stats() is None
 
 
+def test_strictly_two_samples_have_no_deviation() -> None:
+    two = (100.0, 400.0)
+    strict, exact = (made([1], strict=strict, rates=two).rate_stats() for strict in (True, False))
+    assert strict is not None and exact is not None
+    assert strict.stddev == 0.0
+    assert exact.stddev == pytest.approx(300 / math.sqrt(2))
+
+
+def test_strict_times_are_those_of_each_request() -> None:
+    found = flags.read(["-n", "5", "http://127.0.0.1:1/"])
+    assert plan(found, strict=True).request_log == "times"
+    assert plan(found, strict=False).request_log == "off"
+
+
+@pytest.mark.parametrize(
+    ("url", "bad"),
+    [
+        ("http://h:65535/", ""),
+        ("http://h:65536/", "65536"),
+        ("h:99999999999999999999", "99999999999999999999"),
+        ("https://u:70000@h:70001/:70002", "70001"),
+        ("http://[::1]:70000/", "70000"),
+        ("http://[::1]/", ""),
+        ("h:00080", ""),
+    ],
+)
+def test_a_port_that_is_none_is_kept_as_it_is_written(url: str, bad: str) -> None:
+    assert flags.read([url]).bad_port == bad
+
+
 words = st.one_of(
     st.sampled_from([f"-{letter}" for letter in "ctlmbfskaHnrdpqo"]),
     st.sampled_from(

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.dropin.bombardier.custom import _TRIED, report, understood
+from assay.dropin.bombardier.flags import read
 from assay.dropin.bombardier.printing import Duration, equal, printf, sprint
 from assay.dropin.bombardier.template import TemplateError, parse, render
 
+OF_PYTHON = re.compile(r"0x[0-9a-f]{6}|function |lambda|<class|positional argument|Duration\(")
+"""Words that only Python says."""
 FUNCTIONS: dict[str, Callable[..., object]] = {
     "printf": printf,
     "print": sprint,
@@ -86,6 +91,14 @@ def test_what_is_understood_is_filled_in(text: str, expected: str) -> None:
         ("{{.Nothing.X}}", "line 1: nil pointer evaluating .X"),
         ("{{.Name 1}}", "line 1: can't give argument to non-function"),
         ("{{range .Half}}{{end}}", "line 1: range can't iterate over 0.5"),
+        ("{{.Deep}}", "line 1: what has fields is not printed here: name one of them"),
+        (
+            "{{print .Deep}}",
+            "line 1: error calling print: what has fields is not printed here: name one of them",
+        ),
+        ("{{range .Deep}}{{end}}", "line 1: what has fields is not printed here: name one of them"),
+        ("{{.Deep.Twice}}", "line 1: error calling Twice: wrong number or kind of arguments"),
+        ("{{print Fail}}", "line 1: error calling Fail: list index out of range"),
         ("{{eq 1 `a`}}", "line 1: error calling eq: incompatible types for comparison"),
     ],
 )
@@ -120,9 +133,37 @@ def test_values_that_do_not_fit_are_refused(form: str, values: tuple[object, ...
 @given(st.text('{}-.$ \n()|`"abif range end with else 12:=,/*', max_size=40))
 def test_no_template_ends_in_anything_but_its_text_or_its_error(text: str) -> None:
     try:
-        filled(text)
+        assert not OF_PYTHON.search(filled(text))
     except TemplateError as problem:
-        assert str(problem).startswith("line ")
+        assert str(problem).startswith("line ") and not OF_PYTHON.search(str(problem))
+
+
+PATHS = st.sampled_from(
+    (
+        ".", "$", ".Spec", ".Result", "$.Spec.Headers", ".Spec.RequestURL", ".Spec.Timeout", ".Result.Errors",
+        ".Result.LatenciesStats", ".Result.RequestsStats", ".Result.Throughput", "print", "printf", "eq", "1",
+        "FormatBinary", "FloatsToArray", "WithLatencies", "UUIDV4", "Multiply", "0.5", "`a`", "nil",
+    )
+)  # fmt: skip
+PIPES = st.lists(st.lists(PATHS, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=2).map(
+    " | ".join
+)
+
+
+@given(
+    PIPES,
+    st.sampled_from(["{{%s}}", "{{range %s}}{{.}}{{end}}", "{{with %s}}{{.}}{{end}}", "{{if %s}}x{{end}}"]),
+)
+def test_what_bombardiers_template_is_given_is_printed_or_refused_before_the_load(
+    pipe: str, form: str
+) -> None:
+    flags = read(["http://u", "-n3", "-H", "A: b"])
+    try:
+        nodes = understood(form % pipe, flags)
+    except TemplateError as problem:
+        assert str(problem).startswith("line 1: ") and not OF_PYTHON.search(str(problem))
+    else:
+        assert not OF_PYTHON.search(report(nodes, flags, _TRIED))
 
 
 @given(st.text(st.characters(exclude_characters="{", codec="utf-8")))

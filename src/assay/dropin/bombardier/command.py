@@ -77,7 +77,7 @@ def _template(flags: Flags) -> Nodes | None:
     from assay.dropin.bombardier.template import TemplateError
 
     try:
-        return custom.understood(_read(flags.template))
+        return custom.understood(_read(flags.template), flags)
     except UnicodeDecodeError:
         raise Wrong(f"{flags.template}: is not UTF-8") from None
     except TemplateError as problem:
@@ -92,10 +92,14 @@ def _read(path: str) -> str:
 
 def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
     begun_ns = time.monotonic_ns()
+    if flags.bad_port:
+        reason = f"address {flags.bad_port}: invalid port"
+        return _undialled(flags, nodes, manners, reason, time.monotonic_ns() - begun_ns)
     try:
-        load = plan(flags)
+        load = plan(flags, manners.strict)
     except reach.Unresolved:
-        return _unresolved(flags, nodes, manners, time.monotonic_ns() - begun_ns)
+        reason = f"lookup {flags.url.hostname}: no such host"
+        return _undialled(flags, nodes, manners, reason, time.monotonic_ns() - begun_ns)
     bars: list[Bar] = []
 
     def start(load: LoadPlan) -> EngineRun:
@@ -116,7 +120,7 @@ def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
         # Imported after the load: the figures need more than the load does.
         from assay.dropin.bombardier.figures import figures
 
-        _report(flags, nodes, figures(flags, measured, manners.strict))
+        _report(flags, nodes, figures(flags, measured, offered.running, manners.strict))
     front.tell("bombardier", offered.findings)
     return EXIT_OK
 
@@ -128,11 +132,11 @@ def _introduced(flags: Flags) -> list[Bar]:
     return [Bar(flags)] if "progress" in flags.parts else []
 
 
-def _unresolved(flags: Flags, nodes: Nodes | None, manners: front.Manners, took_ns: int) -> int:
-    """Report a load whose host has no address: to bombardier a load whose requests all failed."""
-    from assay.dropin.bombardier.figures import unresolved
+def _undialled(flags: Flags, nodes: Nodes | None, manners: front.Manners, reason: str, took_ns: int) -> int:
+    """Report a load whose URL leads to no address: to bombardier a load whose requests all failed."""
+    from assay.dropin.bombardier.figures import undialled
 
-    found = unresolved(flags, took_ns, manners.strict)
+    found = undialled(flags, reason, took_ns, manners.strict)
     for bar in _introduced(flags):
         bar.end(took_ns, found.ended, interrupted=False)
     if "result" in flags.parts:

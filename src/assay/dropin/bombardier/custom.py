@@ -10,11 +10,33 @@ from assay.dropin.bombardier.figures import Figures, Stats
 from assay.dropin.bombardier.flags import Flags
 from assay.dropin.bombardier.printing import Duration, equal, printf, sprint
 from assay.dropin.bombardier.template import Node, parse, render
+from assay.dropin.tally import Tally
 
 
-def understood(text: str) -> tuple[Node, ...]:
-    """Read a template; `TemplateError` where it is wrong or beyond us."""
-    return parse(text, frozenset({*_FUNCTIONS, "WithLatencies"}))
+def understood(text: str, flags: Flags) -> tuple[Node, ...]:
+    """Read a template; `TemplateError` where it is wrong or beyond us.
+
+    It is filled in once before the load, so that what cannot be printed is told then.
+    """
+    nodes = parse(text, frozenset({*_FUNCTIONS, "WithLatencies"}))
+    report(nodes, flags, _TRIED)
+    return nodes
+
+
+_TRIED = Figures(
+    time_ns=1_000_000_000,
+    bytes_read=1,
+    bytes_written=1,
+    by_class=(0, 1, 0, 0, 0),
+    others=1,
+    errors=(("timeout", 1),),
+    latencies_us=Tally.of([1]),
+    exact_latency_us=(1.0, 0.0),
+    rates_per_s=(1.0,),
+    ended=2,
+    strict=False,
+)
+"""Figures with something of everything."""
 
 
 def report(nodes: Sequence[Node], flags: Flags, figures: Figures) -> str:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlunsplit
 
 from assay.dropin.bombardier.flags import Flags
 from assay.dropin.bombardier.golang import quoted
+from assay.dropin.request_log import columns
 from assay.dropin.tally import Tally, tally_us
 from assay.values.measurement import Measurement, Outcome, Window
+
+if TYPE_CHECKING:
+    from assay.engine import EngineRun
 
 _MOST_WITHOUT_SPREAD = 2
 _TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
@@ -77,7 +82,8 @@ class Figures:
         mean = sum(rates) / count
         spread = sorted(set(rates)) if self.strict else rates
         apart = sum((rate - mean) ** 2 for rate in spread)
-        stddev = math.sqrt(apart / (count - 1)) if count > 1 else 0.0
+        fewest = _MOST_WITHOUT_SPREAD if self.strict else 1
+        stddev = math.sqrt(apart / (count - 1)) if count > fewest else 0.0
         if not self.strict:
             mean = self.ended / (self.time_ns / 1e9)
         found = {share: rates[min(self._rank(share, count), count) - 1] for share in percentiles}
@@ -89,10 +95,12 @@ class Figures:
         return max(1, rank)
 
 
-def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
+def figures(flags: Flags, measured: Measurement, running: EngineRun, strict: bool) -> Figures:
     """The figures of a load that has ended.
 
-    With a rate the times run from the intended start; bombardier's, and the strict ones, from the send.
+    With a rate the times run from the intended start; bombardier's, and the strict ones, from the send. Bytes
+    are those on the wire, TLS with its handshakes among them. Strict times of a counted load are those of
+    each request, also of those that failed: from before its connection was opened, each in whole µs.
     """
     times = measured.response_time if measured.response_time and not strict else measured.service_time
     classes = [0, 0, 0, 0, 0]
@@ -103,14 +111,16 @@ def figures(flags: Flags, measured: Measurement, strict: bool) -> Figures:
         else:
             others += count
     first, second, third, fourth, fifth = classes
+    bytes_read, bytes_written = running.tls_bytes() or (measured.bytes_read, measured.bytes_written)
+    log = columns(running.request_log())
     return Figures(
         time_ns=measured.measured_ns,
-        bytes_read=measured.bytes_read,
-        bytes_written=measured.bytes_written,
+        bytes_read=bytes_read,
+        bytes_written=bytes_written,
         by_class=(first, second, third, fourth, fifth),
         others=others,
         errors=errors(flags, measured.outcomes),
-        latencies_us=tally_us(times),
+        latencies_us=Tally.of(total // 1000 for total in log.total_ns) if len(log) else tally_us(times),
         exact_latency_us=(times.mean_ns / 1000, times.stdev_ns / 1000),
         rates_per_s=rates(measured.windows, strict),
         ended=measured.completed + measured.failed,
@@ -126,10 +136,10 @@ def rates(windows: Sequence[Window], strict: bool) -> tuple[float, ...]:
     return tuple((window.completed + window.failed) / (window.length_ns / 1e9) for window in kept)
 
 
-def unresolved(flags: Flags, took_ns: int, strict: bool) -> Figures:
-    """The figures where the host has no address: every request fails, or one a connection without `-n`."""
+def undialled(flags: Flags, reason: str, took_ns: int, strict: bool) -> Figures:
+    """The figures where the URL leads nowhere: every request fails, or one a connection without `-n`."""
     failed = flags.requests if flags.requests is not None else flags.connections
-    error = f"{_prefix(flags)}dial tcp: lookup {flags.url.hostname}: no such host"
+    error = f"{_prefix(flags)}dial tcp: {reason}"
     return Figures(
         time_ns=took_ns,
         bytes_read=0,

@@ -16,6 +16,7 @@ VERSION = "v2.0.2"
 
 Client = Literal["fasthttp", "net/http.v1", "net/http.v2"]
 _S = 10**9
+_MAX_PORT = 65535
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 _PARTS = {
     "i": "intro", "intro": "intro", "p": "progress", "progress": "progress",
@@ -82,6 +83,12 @@ class Flags:
     parts: frozenset[str] = frozenset(("intro", "progress", "result"))
     format: Literal["text", "json", "template"] = "text"
     template: str = ""
+
+    @property
+    def bad_port(self) -> str:
+        """The URL's port, where no port is so large; else ""."""
+        port = _port(self.url) or ""
+        return port if len(port.lstrip("0")) > 5 or int(port or 0) > _MAX_PORT else ""
 
     @property
     def text(self) -> str:
@@ -215,6 +222,12 @@ def _format(spec: str) -> tuple[Literal["text", "json", "template"], str]:
     raise Misuse(f"unknown format or invalid format spec {golang.quoted(spec)}")
 
 
+def _port(url: SplitResult) -> str | None:
+    """The port as it is written; one out of range is found out when it is dialled."""
+    port = url.netloc.rpartition("@")[2].rpartition("]")[2].partition(":")[2]
+    return port if port.isascii() and port.isdigit() else None if url.port is None else str(url.port)
+
+
 def _url(text: str) -> tuple[SplitResult, str | None]:
     """The URL with its scheme and its host in small letters, and the credentials that stood in it.
 
@@ -223,7 +236,7 @@ def _url(text: str) -> tuple[SplitResult, str | None]:
     text = f"http:{text}" if text.startswith("//") else text if "://" in text else f"http://{text}"
     try:
         url = urlsplit(text)
-        host, port = url.hostname, url.port
+        host, port = url.hostname, _port(url)
     except ValueError as problem:
         raise Misuse(f"parse {golang.quoted(text)}: {str(problem).lower()}") from None
     if url.scheme not in ("http", "https"):

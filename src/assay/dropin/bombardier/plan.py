@@ -14,9 +14,11 @@ SAMPLE_NS = 20_000_000
 """bombardier takes a sample of the rate so often."""
 _LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
 _SHORTEST_TIMEOUT_NS = 1_000
+_MOST_LOGGED = 1_000_000
+"""Requests whose single times are kept in strict mode: 48 bytes each."""
 
 
-def plan(flags: Flags) -> LoadPlan:
+def plan(flags: Flags, strict: bool) -> LoadPlan:
     """The load that the flags ask for. A rate is an open loop: its starts wait for no answer.
 
     With `--http2` Go has one connection to an https URL, on which all requests are streams; without TLS it
@@ -50,6 +52,8 @@ def plan(flags: Flags) -> LoadPlan:
         retry_wait_max_ns=0,
         keep_alive=request.is_kept_alive(flags),
         resend=request.is_sent_again(flags),
+        # bombardier's deviations are of each time in µs, which histograms do not keep.
+        request_log="times" if strict and 0 < (flags.requests or 0) <= _MOST_LOGGED else "off",
         addresses=(_address(flags),),
         tls=Tls(
             insecure=flags.insecure,

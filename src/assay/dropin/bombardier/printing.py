@@ -38,7 +38,7 @@ def truth(value: object) -> bool:
 
 
 def written(value: object) -> str:
-    """A value as `%v` writes it."""
+    """A value as `%v` writes it; `ValueError` for what is none: Go's structs and functions."""
     match value:
         case None:
             return "<nil>"
@@ -48,11 +48,15 @@ def written(value: object) -> str:
             return golang.number(value)
         case Duration(ns):
             return golang.duration(ns)
+        case Mapping() if any(isinstance(key, str) for key in value):
+            raise ValueError("what has fields is not printed here: name one of them")
         case Mapping():
             pairs = (f"{written(key)}:{written(one)}" for key, one in sorted(value.items()))
             return f"map[{' '.join(pairs)}]"
         case bytes() | list() | tuple():
             return f"[{' '.join(map(written, value))}]"
+        case _ if callable(value):
+            raise ValueError("a function is not printed here")
         case _:
             return str(value)
 

@@ -262,7 +262,7 @@ class _Filling:
                 case str():
                     yield node
                 case Pipe():
-                    yield written(self.value(node, dot))
+                    yield self.printed(self.value(node, dot), node.line)
                 case Branch("range"):
                     yield from self.loop(node, dot)
                 case Branch():
@@ -270,10 +270,19 @@ class _Filling:
                     inside = value if node.kind == "with" and truth(value) else dot
                     yield from self.nodes(node.body if truth(value) else node.otherwise, inside)
 
+    def printed(self, value: object, line: int) -> str:
+        try:
+            return written(value)
+        except ValueError as problem:
+            raise TemplateError(line, str(problem)) from None
+
     def loop(self, node: Branch, dot: object) -> Iterator[str]:
         many = self.value(node.pipe, dot)
-        if not isinstance(many, Mapping | list | tuple | None):
-            raise TemplateError(node.pipe.line, f"range can't iterate over {written(many)}")
+        has_fields = isinstance(many, Mapping) and any(isinstance(key, str) for key in many)
+        if has_fields or not isinstance(many, Mapping | list | tuple | None):
+            raise TemplateError(
+                node.pipe.line, f"range can't iterate over {self.printed(many, node.pipe.line)}"
+            )
         if not many:
             yield from self.nodes(node.otherwise, dot)
             return
@@ -317,7 +326,10 @@ class _Filling:
             return value
         try:
             return value(*arguments)
-        except (TypeError, ValueError, IndexError, KeyError, AttributeError) as problem:
+        except TypeError:
+            # Python's words name what is ours inside.
+            raise TemplateError(line, f"error calling {name}: wrong number or kind of arguments") from None
+        except (ValueError, IndexError, KeyError, AttributeError) as problem:
             raise TemplateError(line, f"error calling {name}: {problem}") from None
 
 
