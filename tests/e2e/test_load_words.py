@@ -85,7 +85,7 @@ def test_stages_begin_at_nothing_and_rest(load: Load) -> None:
         ((HERE, "--timeout", "1ns"), "--timeout: must be"),
         ((HERE, "--warm-up", "90h"), "--duration: warm-up and measured phase together"),
         ((HERE, "--cpus", "9999"), "--cpus: "),
-        ((HERE, "--template", "-b", "{random:9-1}"), "--template: {random:9-1} is no range"),
+        ((f"{HERE}/{{random:9-1}}", "--template"), "--template: {random:9-1} is no range"),
         ((HERE, "--expect-match", "("), "--expect-match: is no regular expression"),
         ((HERE, "--expect-header", "A: ("), "--expect-header: is no regular expression"),
         ((HERE.replace("http", "https"), "--sni", "a b"), "--sni: 'a b' is neither"),
