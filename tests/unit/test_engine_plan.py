@@ -101,6 +101,7 @@ plans = st.builds(
     connections_per_s=st.none() | rate,
     cookies=st.booleans(),
     redirects=st.integers(0, 20),
+    resend=st.booleans(),
     tls=st.builds(
         Tls,
         ca_file=st.none() | text,
