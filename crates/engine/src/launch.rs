@@ -92,6 +92,7 @@ pub(crate) fn lanes<T: Transport>(
         let log = Log::new(
             plan.request_log,
             plan.count_of(plan.part_here()).unwrap_or_default(),
+            plan.part_here().workers,
         );
         let variables = Variables::new(assignment.number, plan.threads, seed);
         let connector = connect(first_slot, address);

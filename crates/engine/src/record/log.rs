@@ -73,8 +73,10 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Room for `count` requests, where the plan wants them logged.
-    pub(crate) fn new(wanted: RequestLog, count: u64) -> Option<Self> {
+    /// Room for one worker's part of `count` requests, where the plan wants them logged. A worker that answers more than
+    /// its part makes more room.
+    pub(crate) fn new(wanted: RequestLog, count: u64, workers: u32) -> Option<Self> {
+        let part = usize::try_from(count.div_ceil(u64::from(workers.max(1)))).unwrap_or(usize::MAX);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let most_answers = match wanted {
             RequestLog::Off => return None,
@@ -82,7 +84,7 @@ impl Log {
             RequestLog::Answers => count,
         };
         Some(Self {
-            entries: Vec::with_capacity(count),
+            entries: Vec::with_capacity(part),
             answers: Vec::new(),
             most_answers,
         })
@@ -135,5 +137,20 @@ impl Log {
             bytes.extend_from_slice(&[0; 4]);
         }
         bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_worker_sets_aside_its_part_and_makes_room_for_more() {
+        let mut log = Log::new(RequestLog::Times, 1_000_000, 1_000).unwrap();
+        assert!((1_000..2_000).contains(&log.entries.capacity()));
+        for at_ns in 0..5_000 {
+            log.note_end(Stamps::begun(0), at_ns, None);
+        }
+        assert_eq!(log.packed().len(), 5_000 * ENTRY_BYTES);
     }
 }

@@ -72,6 +72,8 @@ pub(crate) struct Lane<T: Transport> {
     /// Whether the last turn found no place for another request, and until when there was none for certain.
     pub(super) is_full: bool,
     pub(super) full_until_ns: u64,
+    /// No request that was sent is overdue before.
+    pub(super) overdue_from_ns: u64,
     /// Whether it does nothing more.
     pub(super) is_retired: bool,
     /// What it keeps where it takes turns with others.
@@ -130,6 +132,7 @@ impl<T: Transport> Lane<T> {
             quota: u64::MAX,
             is_full: false,
             full_until_ns: 0,
+            overdue_from_ns: 0,
             is_retired: false,
             turnbook: None,
             assignment,

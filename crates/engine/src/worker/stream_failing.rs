@@ -127,7 +127,9 @@ impl<T: Transport> Worker<T> {
             }
             self.time_out_waiting(number, &after);
         }
-        for seat in 0..seats {
+        let is_due = self.now_ns >= self.lane.overdue_from_ns;
+        let mut oldest_ns = self.now_ns;
+        for seat in 0..if is_due { seats } else { 0 } {
             let Some(wires) = &self.lane.streams else {
                 return;
             };
@@ -135,11 +137,16 @@ impl<T: Transport> Worker<T> {
                 state, exchange, ..
             } = &wires.seats[seat as usize];
             let since_ns = exchange.since_ns;
-            if let State::Sent { stream } = *state
-                && self.now_ns >= since_ns + limit_ns
-            {
-                self.time_out(seat, stream, since_ns, &after);
+            match *state {
+                State::Sent { stream } if self.now_ns >= since_ns + limit_ns => {
+                    self.time_out(seat, stream, since_ns, &after);
+                }
+                State::Sent { .. } => oldest_ns = oldest_ns.min(since_ns),
+                State::Free | State::Waiting { .. } => {}
             }
+        }
+        if is_due {
+            self.lane.overdue_from_ns = oldest_ns + limit_ns;
         }
         self.write_due();
     }

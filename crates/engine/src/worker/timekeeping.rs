@@ -129,7 +129,8 @@ impl<T: Transport> Worker<T> {
     }
 
     /// Ends what has taken too long. Requests are not kept in order of their age: looking at all
-    /// connections from time to time costs less than keeping order on every request.
+    /// connections from time to time costs less than keeping order on every request. Nothing can be overdue
+    /// before the oldest request of the last look is: until then a million connections are left alone.
     pub(super) fn sweep(&mut self) {
         if self.lane.is_retired {
             return;
@@ -141,10 +142,18 @@ impl<T: Transport> Worker<T> {
             };
         }
         let limit_ns = self.lane.program.timeout_ns;
+        if self.now_ns < self.lane.overdue_from_ns {
+            return;
+        }
+        let mut oldest_ns = self.now_ns;
         for slot in 0..self.lane.connections.len() as u32 {
             let connection = &self.lane.connections[slot as usize];
-            if connection.outstanding == 0 || self.now_ns < connection.exchange.since_ns + limit_ns
-            {
+            if connection.outstanding == 0 {
+                continue;
+            }
+            let since_ns = connection.exchange.since_ns;
+            if self.now_ns < since_ns + limit_ns {
+                oldest_ns = oldest_ns.min(since_ns);
                 continue;
             }
             let failure = match connection.stage {
@@ -155,6 +164,7 @@ impl<T: Transport> Worker<T> {
             let broken = connection.missing(failure, detail);
             self.broke(slot, broken);
         }
+        self.lane.overdue_from_ns = oldest_ns + limit_ns;
     }
 
     /// Ends the run where the source of the requests failed, and this worker's part of it where the
