@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
 import three_hosts
-from on_cluster import agents, drivers, findings_of, going, load, small_study, studied, taking_turns, until
+from on_cluster import (
+    ASSAY,
+    agents,
+    drivers,
+    findings_of,
+    going,
+    load,
+    small_study,
+    studied,
+    taking_turns,
+    until,
+)
 from three_hosts import Cluster, Host
 
 from assay import store
@@ -106,6 +118,21 @@ def test_a_driver_killed_in_mid_sitting_leaves_nothing(cluster: Cluster, tmp_pat
     begun.communicate(timeout=10)
     until(lambda: not agents(cluster) and not cluster.hosts[2].processes("keeper.py"), within_s=10)
     assert not cluster.hosts[2].processes("greeting")
+
+
+def test_servers_of_forking_shells_end_with_a_driver_that_is_killed(cluster: Cluster, tmp_path: Path) -> None:
+    program = tmp_path / "forked.py"
+    program.write_text("import runpy; runpy.run_module('assay.null_server', run_name='__main__')")
+    server = f"{sys.executable} {program} --host {{host}} --port {{port}} & sleep 1 & wait"
+    words = ("versus", server, f"{server} && true", "--ray", cluster.address, "-d", "5s", "--no-control")
+    begun = cluster.hosts[0].popen(ASSAY, *words, "--results", str(tmp_path / "results"))
+    node = cluster.hosts[2]
+    until(lambda: taking_turns(cluster.hosts[1]) and node.processes("forked.py"))
+    for driver in drivers(cluster, "versus"):
+        os.kill(driver, 9)
+    begun.communicate(timeout=10)
+    until(lambda: not agents(cluster) and not node.processes("keeper.py"), within_s=20)
+    until(lambda: not node.processes("forked.py"), within_s=20)
 
 
 def test_a_lost_server_agent_fails_its_trial_and_the_record_stands(cluster: Cluster, tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ from assay.sut.kept import Kept, Order
 from assay.sut.leftovers import new_folder
 made = new_folder("redis")
 (made / "data").write_text("x")
-order = Order(command=["sleep", "1000"], env={}, cwd=made, log=Path(sys.argv[1]), cpus=(), grace_s=1)
+command = sys.argv[2:] or ["sleep", "1000"]
+path = {"PATH": "/usr/bin:/bin"}
+order = Order(command=command, env=path, cwd=made, log=Path(sys.argv[1]), cpus=(), grace_s=1)
 kept = Kept(order)
 print(made.parent, kept.keeper_pid, kept.tree()[0].pid, flush=True)
 sys.stdin.read()
@@ -44,10 +46,15 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @contextmanager
-def harness(log: Path) -> Iterator[tuple[subprocess.Popen[str], Path, psutil.Process, psutil.Process]]:
+def harness(
+    log: Path, *command: str
+) -> Iterator[tuple[subprocess.Popen[str], Path, psutil.Process, psutil.Process]]:
     """A process with a temporary folder and a program under a keeper."""
     with subprocess.Popen(
-        [sys.executable, "-c", HARNESS, str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HARNESS, str(log), *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as running:
         assert running.stdout is not None
         folder, keeper, program = running.stdout.readline().split()
@@ -130,3 +137,34 @@ def test_a_lock_of_the_machine_sweeps_first(tmp_path: Path, temporary: Path) -> 
         running.wait()
         with machine_lock(dataclasses.replace(Settings.resolve(), lock=tmp_path / "lock")):
             assert not folder.exists()
+
+
+FORKING = {
+    "a shell that waits": "sleep 1000 & sleep 1000 & wait",
+    "a shell with a shell": "sh -c 'sleep 1000 & wait' & wait",
+    "one that detaches itself": "setsid sh -c 'sleep 1000 & sleep 1000' & wait",
+    "one that ignores TERM": "trap '' TERM; sleep 1000 & sleep 1000 & wait",
+}
+KILLED = {
+    "the harness": lambda harness, guards, keeper: [harness],
+    "the harness after its children": lambda harness, guards, keeper: [*guards, harness],  # as Ray does it
+    "the keeper": lambda harness, guards, keeper: [keeper],
+    "the harness after the keeper": lambda harness, guards, keeper: [keeper, harness],
+    "the keeper after its guard": lambda harness, guards, keeper: [harness, *guards],
+}
+
+
+@pytest.mark.parametrize("killed", KILLED)
+@pytest.mark.parametrize("program", FORKING)
+def test_whoever_is_killed_first_no_program_outlives_its_harness(
+    tmp_path: Path, program: str, killed: str
+) -> None:
+    with harness(tmp_path / "log", "sh", "-c", FORKING[program]) as (running, _, keeper, shell):
+        deadline = time.monotonic() + 30
+        while len(below := shell.children(recursive=True)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        guards = psutil.Process(running.pid).children()
+        for process in KILLED[killed](psutil.Process(running.pid), guards, keeper):
+            process.kill()
+        wait_for_the_end(*below, shell, keeper)

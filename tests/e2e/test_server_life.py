@@ -291,9 +291,8 @@ def test_the_children_of_the_program_die_too_once_their_keeper_was_killed(tmp_pa
     with started(tmp_path, "has a child", more=f'"{tmp_path}/child"') as running:
         child = psutil.Process(int((tmp_path / "child").read_text()))
         os.kill(running.kept.keeper_pid, signal.SIGKILL)
-        wait_until(lambda: running.died() is not None)
-        assert child.is_running()
-    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+        wait_until(lambda: not child.is_running())
+        assert running.died() is not None
 
 
 def test_what_a_server_leaves_in_its_temporary_folder_goes_with_it(tmp_path: Path) -> None:

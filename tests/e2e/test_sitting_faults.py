@@ -36,7 +36,8 @@ class KillsKeeper(Silent):
     def turns(self, slots: Sequence[Slot], snapshot: WovenSnapshot) -> None:
         if self.killed or snapshot.lanes[0].snapshot.phase != "measured":
             return
-        keepers = [one for one in psutil.Process().children() if one.children()]
+        guards = psutil.Process().children()
+        keepers = [one for guard in guards for one in guard.children() if one.children()]
         keeper = next(one for one in keepers if "right" in " ".join(one.children()[0].cmdline()))
         keeper.kill()
         self.killed.append("right")

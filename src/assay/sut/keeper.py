@@ -8,14 +8,16 @@ library. It
 - becomes the child subreaper, so that a descendant that detaches itself (double fork, setsid) comes
   back to it instead of to init,
 - takes the cores that it is told to take, and with it all that it starts,
-- reports in JSON lines on standard output: {"pid": …, "started_ns": …} or {"error": …}, then
+- reports in JSON lines on standard output: {"pid": …, "started_ns": …, "keeper": …} or {"error": …}, then
   {"exit": status} when the program itself has ended, and {"stopped": killed} at the very end,
 - ends everything when its standard input ends or says anything: SIGTERM to the program, as soon as that is
   gone SIGTERM to what is left, after the grace SIGKILL to all, until no descendant is left.
 
-Standard input ends when the harness dies, however it dies: also on SIGKILL. Should the keeper itself
-be killed, the program gets SIGKILL from the kernel (PR_SET_PDEATHSIG); what the program had started
-then survives, and nothing short of a cgroup could prevent it.
+Standard input ends when the harness dies, however it dies: also on SIGKILL. Who is killed first may be the
+keeper itself (a process of Ray's kills its children before it goes), so it is two processes: a guard, which
+the harness starts and which only waits, and its child, which does all of the above. Where the child is
+killed, all that it stood over comes back to the guard (it is a child subreaper, too), which kills it; where
+the guard is, the child gets SIGTERM from the kernel (PR_SET_PDEATHSIG) and ends everything in order.
 
 The order is the first line of standard input, not an argument: environments may hold what others should
 not see. JSON: {"command", "env", "cwd", "log", "cpus", "grace_s", "stop_signal", "nofile", "user", "remove"}.
@@ -49,6 +51,10 @@ def main() -> int:
         return 1
     prctl = _prctl()
     prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    guard, keeper = os.getpid(), os.fork()
+    if keeper:
+        return _guard(keeper, order["remove"])
+    prctl(_PR_SET_CHILD_SUBREAPER, 1)
     if order["cpus"] and hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, order["cpus"])
     wakeup, wake = os.pipe()
@@ -60,12 +66,39 @@ def main() -> int:
         signal.signal(ignored, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDONLY)
     signal.signal(signal.SIGTERM, lambda *_: os.dup2(nothing, 0) and None)  # as if the harness were gone
+    prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != guard:
+        return 1
     try:
         pid = _start(order, prctl)
     except OSError as error:
         _report({"error": error.strerror or str(error), "errno": error.errno})
         return 1
     return _watch(pid, order, wakeup)
+
+
+def _guard(keeper: int, remove: str) -> int:
+    """Wait for the keeper's end, and kill what it has left where it was killed."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for pipe in (0, 1):  # they end with the keeper
+        os.dup2(nothing, pipe)
+    for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(ignored, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: _send(keeper, signal.SIGTERM))
+    status = 0
+    ended = 0
+    while ended != keeper:
+        ended, status = os.waitpid(-1, 0)
+    left = _descendants()
+    while left:
+        for one in left:
+            _send(one, signal.SIGKILL)
+        _reap(keeper)
+        time.sleep(_POLL_S / 4)
+        left = _descendants()
+    if remove:
+        _remove(remove)
+    return abs(os.waitstatus_to_exitcode(status))
 
 
 def _order() -> dict[str, Any] | None:
@@ -131,7 +164,7 @@ def _start(order: dict[str, Any], prctl: Callable[[int, int], int]) -> int:
     if reason:
         os.waitpid(pid, 0)
         raise OSError(int(reason), os.strerror(int(reason)))
-    _report({"pid": pid, "started_ns": started_ns})
+    _report({"pid": pid, "started_ns": started_ns, "keeper": os.getpid()})
     return pid
 
 

@@ -56,6 +56,9 @@ class Kept:
         self._ended: int | None = None
         self._stopped: int | None = None
         self._unread = b""
+        self._silent = False
+        self.keeper_pid = 0
+        """The process that is the parent of the tree; 0 until it is there."""
         self._keeper = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_KEEPER), str(mark())],
             stdin=subprocess.PIPE,
@@ -72,11 +75,7 @@ class Kept:
             raise
         self.pid: int = report["pid"]
         self.started_ns: int = report["started_ns"]
-
-    @property
-    def keeper_pid(self) -> int:
-        """The keeper's process: the parent of the tree."""
-        return self._keeper.pid
+        self.keeper_pid = report["keeper"]
 
     def _send(self, line: str) -> None:
         assert self._keeper.stdin is not None  # asked for above
@@ -108,6 +107,7 @@ class Kept:
             self._ended = report.get("exit", self._ended)
             self._stopped = report.get("stopped", self._stopped)
         if not said:
+            self._silent = True
             time.sleep(min(wait_s, 0.01))  # the end of the pipe is always readable
         return reports
 
@@ -115,7 +115,7 @@ class Kept:
         """The program's exit code (negative: the signal that ended it), or None while it runs."""
         if self._ended is None:
             self._reports(wait_s)
-        if self._ended is None and self._keeper.poll() is not None:
+        if self._ended is None and (self._silent or self._keeper.poll() is not None):
             self._reports(0)
             if self._ended is None:
                 self._ended = -signal.SIGKILL  # the keeper was killed, and the program with it
@@ -153,7 +153,7 @@ class Kept:
     def tree(self) -> list[psutil.Process]:
         """The live processes of the program, without its keeper."""
         try:
-            return psutil.Process(self._keeper.pid).children(recursive=True)
+            return psutil.Process(self.keeper_pid or self._keeper.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             return []
 
