@@ -6,7 +6,6 @@ import hashlib
 import os
 import platform
 import resource
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import psutil
 
 import assay
+from assay import git
 from assay.settings import checkout
 from assay.sut.cores import CoreSplit, smt_siblings
 from assay.values.run import Environment
@@ -44,7 +44,7 @@ def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environme
         client_cpus=split.client,
         server_cpus=split.server,
         assay_version=assay.version(),
-        git_commit=_git_commit(checkout()),
+        git_commit=git_commit(checkout()),
         tool_versions={"python": platform.python_version(), **tool_versions},
         smt_siblings=smt_siblings(),
         turbo=_turbo(),
@@ -204,16 +204,11 @@ def _os_name() -> str:
         return platform.system()
 
 
-def _git_commit(root: Path | None) -> str | None:
+def git_commit(root: Path | None) -> str | None:
     """The checkout's commit, with "+" where files differ from it."""
-    if root is None:
-        return None
-    try:
-        ask = ["git", "-C", str(root), "describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+"]
-        done = subprocess.run(ask, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip() or None
+    words = ("describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+")
+    said = git.ask(root, *words) if root is not None else None
+    return said.decode(errors="replace").strip() or None if said else None
 
 
 def _read(path: Path) -> str | None:

@@ -47,22 +47,28 @@ def _versus(sides: list[Reported]) -> str:
         words += addresses
     else:
         # The text says how to ask them, not how to start them: that is left to its reader.
-        words += [f"START {one.label} ON {{port}}" for one in sides]
+        # What is taken from it is quoted twice: `assay versus` hands the word to a shell.
+        words += [f"START {shlex.quote(_plain(one.label))} ON {{port}}" for one in sides]
         path = next((urlsplit(_address(one.url)).path for one in sides if one.url), "/")
         words += ["--url", f"http://127.0.0.1:{{port}}{path or '/'}"]
     for one in sides:
-        words += ["--name", one.label[:30] or "?"]
+        name = _plain(one.label[:30]) or "?"
+        words += [f"--name={name}"] if name.startswith("-") else ["--name", name]
     if connections is not None:
         words += ["-c", f"{connections.value.middle:.0f}"]
-    return " ".join(
-        word if word.startswith("http") and "{" not in word else shlex.quote(word) for word in words
-    )
+    return shlex.join(words)
 
 
 def _address(url: str) -> str:
+    """The text's address as a URL; what is none (a flag, a file) cannot come of it."""
     if not url:
         return "http://127.0.0.1:8080/"
-    return url if "://" in url else f"http://{url}"
+    return _plain(url if url.startswith(("http://", "https://")) else f"http://{url}")
+
+
+def _plain(text: str) -> str:
+    """The text without what would move a terminal's cursor, or begin another line."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _rate(result: Reported) -> float:

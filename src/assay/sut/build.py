@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from assay import git
 from assay.errors import ServerFailed, reason_of
 from assay.settings import Settings
 from assay.sut import leftovers, requires
@@ -160,10 +161,8 @@ def _base_of(pattern: str, spec: ServerSpec, places: Places) -> tuple[Path, str]
 
 def tracked(folder: Path) -> frozenset[Path] | None:
     """The files below `folder` that git tracks or would track; None where there is no git to ask."""
-    command = ["git", "-C", str(folder), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "."]
-    try:
-        listed = subprocess.run(command, capture_output=True, check=True, stdin=subprocess.DEVNULL).stdout
-    except (OSError, subprocess.CalledProcessError):
+    listed = git.ask(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard", ".")
+    if listed is None:
         return None
     names = [name for name in listed.decode(errors="surrogateescape").split("\0") if name]
     return frozenset(folder / name for name in names) or None
