@@ -197,7 +197,7 @@ def test_no_load_contradicts_what_is_published(tmp_path: Path, name: str) -> Non
     with served(name, tmp_path) as url:
         searching = ("--slo", OBJECTIVE, "-d", "1s", "--warm-up", "300ms", "-t", "1", "--budget", "60s")
         ended = assay(tmp_path, "capacity", url, *searching)
-        print(ended.stdout)
+        print(ended.stdout, ended.stderr)
         run = stored(tmp_path)
         answer = answer_of(run)
         found, settled = answer.capacity, answer.state != "searching"

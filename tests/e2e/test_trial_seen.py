@@ -26,7 +26,7 @@ def test_a_trial_holds_all_that_was_seen(tmp_path: Path) -> None:
     assert seen.contract.during == seen.measurement.checked > 0
     assert seen.server is not None
     assert seen.server.version == f"Python {sys.version.split()[0]}"
-    assert 0 < seen.server.cpu_share < 1.5
+    assert seen.server.cpu_share is not None and 0 < seen.server.cpu_share < 1.5
     assert seen.server.peak_rss_bytes > 1_000_000
     assert 0 < seen.server.start_ns < 60e9
     assert seen.server.cpus == run.header.environment.server_cpus

@@ -180,3 +180,22 @@ def _ends(capacity: Estimate | None, *, settled: bool) -> list[tuple[float, floa
     if settled and capacity.low is not None and capacity.high is not None:
         return [(capacity.value, capacity.value)]
     return [(capacity.low or 0.0, capacity.high or math.inf)]
+
+
+def test_a_generator_that_kept_up_once_at_its_limit_reached_it_there() -> None:
+    late = histogram([30e6] * 3000)
+    made: list[tuple[float, float]] = [
+        (1_140, 90),
+        (1_140, 90),
+        (1_080, 20),
+        (1_080, 90),
+        (1_080, 90),
+        (1_026, 90),
+        (1_026, 90),
+    ]
+    made += [(974.7, 20), (974.7, 20)]
+    trials = [
+        trial("srv", n, seen(rate, p99, send_lag=late), plan=at(rate)) for n, (rate, p99) in enumerate(made)
+    ]
+    [said] = search.told(searched(trials)).said
+    assert said == "srv holds p99<50ms at 1.08 k/s, and the generator reached its own limit there (9 trials)."

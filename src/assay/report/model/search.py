@@ -91,6 +91,8 @@ def _withheld(run: Run) -> bool:
 
 
 def _top(found: SearchAnswer) -> str:
+    if found.limited_per_s is not None and found.capacity and found.limited_per_s <= found.capacity.value:
+        return "and the generator reached its own limit there"
     if found.limited_per_s is not None:
         return f"and the generator reached its own limit at {fmt.rate(found.limited_per_s)}"
     return "the highest that was asked: give --to a higher rate"
