@@ -262,4 +262,4 @@ def test_the_last_client_wins_and_only_headers_are_repeated() -> None:
     ],
 )
 def test_a_request_is_sent_again_as_the_client_of_go_does(words: tuple[str, ...], *, again: bool) -> None:
-    assert plan(flags.read([*words, "http://127.0.0.1:9/"])).resend is again
+    assert plan(flags.read([*words, "http://127.0.0.1:9/"]), strict=False).resend is again
