@@ -133,7 +133,7 @@ SAME = (
     Case(("--npn-list", "http/1.1", "-D", "400ms"), url="https://localhost:PORT/", tls=True),
     Case(("--npn-list", "http/1.1", "-n9", "--rps", "20"), url="https://localhost:PORT/", tls=True),
     Case(("--npn-list=h2", "-n4", "-c2", "-t2"), url="https://localhost:PORT/", tls=True),
-    Case(("--h1", "-n2", "-c2", "-t2", "-B", "unix:/no/such/socket")),
+    Case(("--h1", "-n2", "-B", "unix:/no/such/socket")),
     Case(("--h1", "-n2", "-d", "EMPTY")),
     Case(("--h1", "-d", "FOLDER")),
     Case(("--h1", "-n2"), url="ftp://127.0.0.1:PORT/x"),
@@ -149,6 +149,7 @@ SAME = (
 DIFFERENT = (
     Case(("--h1", "-n12", "-c3", "-t2"), row=SHARED, differs=("lines",)),
     Case(("--h1", "-n20", "-c5"), url=PATHS, row=SHARED, differs=("lines",)),
+    Case(("--h1", "-n2", "-c2", "-B", "unix:/no/such/socket"), row=SHARED, differs=("lines",)),
     Case(
         ("--h1", "-n10", "-c5", "--rps", "20", "-i", "URIS", "-B", "http://127.0.0.1:PORT"),
         row=SHARED,
