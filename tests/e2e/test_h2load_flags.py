@@ -132,7 +132,7 @@ SAME = (
     Case(("--h1", "-n4", "-c2", "-t2", "--rps", "10"), url=PATHS),
     Case(("--npn-list", "http/1.1", "-D", "400ms"), url="https://localhost:PORT/", tls=True),
     Case(("--npn-list", "http/1.1", "-n9", "--rps", "20"), url="https://localhost:PORT/", tls=True),
-    Case(("--npn-list=h2", "-n4", "-c2", "-t2"), url="https://localhost:PORT/", tls=True),
+    Case(("--npn-list=h2", "-n4"), url="https://localhost:PORT/", tls=True),
     Case(("--h1", "-n2", "-B", "unix:/no/such/socket")),
     Case(("--h1", "-n2", "-d", "EMPTY")),
     Case(("--h1", "-d", "FOLDER")),
