@@ -14,9 +14,8 @@ import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from assay import console
+from assay import console, urls
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 _UNIX = "unix:"
 _KNOCK_S = 1.0
+_LOOPBACK = (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6))
 _YES = "ASSAY_YES"
 _PRIVATE = tuple(
     ipaddress.ip_network(text)
@@ -63,7 +63,13 @@ class Endpoint:
 def look_up(
     host: str, service: int | str, family: socket.AddressFamily = socket.AF_UNSPEC
 ) -> tuple[Endpoint, ...]:
-    """The host's addresses in the resolver's order, each once; raises `Unresolved`."""
+    """The host's addresses in the resolver's order, each once; raises `Unresolved`.
+
+    Names below `localhost` are this machine, whatever a resolver says (RFC 6761, 6.3).
+    """
+    if host.lower().rstrip(".").endswith(".localhost"):
+        own = [ip for ip, of in _LOOPBACK if family in (socket.AF_UNSPEC, of)]
+        return tuple(endpoint for ip in own for endpoint in look_up(ip, service))
     try:
         found = socket.getaddrinfo(host, service, family=family, type=socket.SOCK_STREAM)
     except socket.gaierror as problem:
@@ -148,7 +154,7 @@ def first_hops(plan: LoadPlan) -> tuple[str, ...]:
     """The addresses that a settled plan connects to."""
     if plan.addresses and plan.proxy is None:
         return tuple(without_port(address) for address in plan.addresses)
-    return (urlsplit(plan.proxy or plan.url).hostname or "",)
+    return (urls.parse(plan.proxy or plan.url).host,)
 
 
 def without_port(address: str) -> str:

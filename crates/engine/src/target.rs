@@ -22,7 +22,8 @@ pub enum Scheme {
 pub struct Target {
     /// How the bytes travel.
     pub scheme: Scheme,
-    /// The host without brackets; the path of a unix socket is in `unix_path`.
+    /// The host without brackets, an address of one link with its zone (`fe80::1%eth0`); the path of a unix socket is
+    /// in `unix_path`.
     pub host: String,
     /// The port, as written or the scheme's own.
     pub port: u16,
@@ -85,10 +86,15 @@ impl Target {
         }
     }
 
+    /// The host without the zone of an address.
+    pub(crate) fn bare_host(&self) -> &str {
+        with_zone(&self.host).0
+    }
+
     /// Host and port, the port always said.
     pub(crate) fn with_port(&self) -> String {
         match self.host.contains(':') {
-            true => format!("[{}]:{}", self.host, self.port),
+            true => format!("[{}]:{}", self.bare_host(), self.port),
             false => format!("{}:{}", self.host, self.port),
         }
     }
@@ -99,12 +105,17 @@ impl Target {
         default_port: u16,
         wrong: &dyn Fn(&str) -> PlanError,
     ) -> Result<Self, PlanError> {
+        let is_address = authority.starts_with('[');
         let (host, port) = match authority.strip_prefix('[') {
             Some(rest) => {
                 let (host, after) = rest
                     .split_once(']')
                     .ok_or_else(|| wrong("an IPv6 address lacks its closing bracket"))?;
-                (host, after.strip_prefix(':'))
+                let port = after.strip_prefix(':');
+                if port.is_none() && !after.is_empty() {
+                    return Err(wrong("only a port (such as :8080) may follow the bracket"));
+                }
+                (host, port)
             }
             None => match authority.split_once(':') {
                 Some((host, port)) => (host, Some(port)),
@@ -114,21 +125,47 @@ impl Target {
         if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong("no host"));
         }
+        let (address, zone) = with_zone(host);
+        let is_right = match is_address {
+            true => address.parse::<Ipv6Addr>().is_ok() && zone != Some(""),
+            false => !host.contains(['[', ']', '%']),
+        };
+        if !is_right {
+            return Err(wrong(match is_address {
+                true => "no IPv6 address between the brackets",
+                false => "no host name",
+            }));
+        }
         let port = match port {
             None | Some("") => default_port,
-            Some(text) => text
-                .parse()
-                .ok()
+            Some(text) => Some(text)
+                .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
+                .and_then(|text| text.parse().ok())
                 .filter(|port| *port != 0)
                 .ok_or_else(|| wrong("the port is not between 1 and 65535"))?,
         };
         Ok(Self {
             scheme,
-            host: host.into(),
+            host: zone.map_or(host.into(), |zone| format!("{address}%{zone}")),
             port,
-            authority: authority.into(),
+            // A zone means something on this machine only (RFC 6874, 4).
+            authority: match zone {
+                None => authority.into(),
+                Some(_) => authority.replacen(&host[address.len()..], "", 1),
+            },
             unix_path: None,
         })
+    }
+}
+
+/// An address and the zone behind it, which a URL writes as `%25eth0` (RFC 6874) and people as `%eth0`.
+fn with_zone(host: &str) -> (&str, Option<&str>) {
+    match host.split_once('%') {
+        None => (host, None),
+        Some((address, zone)) => {
+            let escaped = zone.strip_prefix("25").filter(|zone| !zone.is_empty());
+            (address, Some(escaped.unwrap_or(zone)))
+        }
     }
 }
 
@@ -159,9 +196,9 @@ pub(crate) fn endpoints(
         host: target.host.clone(),
         source,
     };
-    let found: Vec<SocketAddr> = (target.host.as_str(), target.port)
-        .to_socket_addrs()
+    let found: Vec<SocketAddr> = looked_up(&target.host, target.port)
         .map_err(unresolved)?
+        .into_iter()
         .filter(|address| match family {
             AddressFamily::Any => true,
             AddressFamily::Ipv4 => address.is_ipv4(),
@@ -183,6 +220,16 @@ pub(crate) fn endpoints(
             .unwrap_or(first),
     };
     Ok(vec![Endpoint::Tcp(chosen)])
+}
+
+/// The addresses of a host. Names below `localhost` are this machine, whatever a resolver says (RFC 6761, 6.3).
+fn looked_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let name = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    if name.ends_with(".localhost") {
+        let loopback: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+        return Ok(loopback.map(|ip| SocketAddr::new(ip, port)).into());
+    }
+    Ok((host, port).to_socket_addrs()?.collect())
 }
 
 /// Whether somebody takes connections of TCP there.
@@ -224,15 +271,32 @@ pub(crate) fn parse_endpoint(text: &str, default_port: u16) -> Result<Endpoint, 
     }
 }
 
-/// Reads `ip`, `ip:port` or `[ip]:port`.
+/// Reads `ip`, `ip:port` or `[ip]:port`; an address of one link says which (`fe80::1%eth0`).
 pub(crate) fn parse_address(text: &str, default_port: u16) -> Result<SocketAddr, String> {
     if let Ok(address) = text.parse::<SocketAddr>() {
         return Ok(address);
     }
-    let bare = text.trim_start_matches('[').trim_end_matches(']');
-    bare.parse::<IpAddr>()
-        .map(|ip| SocketAddr::new(ip, default_port))
-        .map_err(|_| format!("'{text}' is no IP address (with or without :port)"))
+    let wrong = || format!("'{text}' is no IP address (with or without :port)");
+    let (bare, port) = match text.strip_prefix('[') {
+        None => (text, ""),
+        Some(rest) => rest.split_once(']').ok_or_else(wrong)?,
+    };
+    let port = match port.strip_prefix(':') {
+        Some(digits) => digits.parse().map_err(|_| wrong())?,
+        None if port.is_empty() => default_port,
+        None => return Err(wrong()),
+    };
+    if let Ok(ip) = bare.parse::<IpAddr>() {
+        return Ok(SocketAddr::new(ip, port));
+    }
+    let Some((ip, zone)) = bare.split_once('%') else {
+        return Err(wrong());
+    };
+    let ip: Ipv6Addr = ip.parse().map_err(|_| wrong())?;
+    // No name is looked up: only the number of the zone is.
+    let found = (format!("{ip}%{zone}").as_str(), port).to_socket_addrs();
+    let first = found.ok().and_then(|mut found| found.next());
+    first.ok_or_else(|| format!("'{text}': this machine has no link '{zone}'"))
 }
 
 fn percent_decoded(text: &str) -> Option<String> {

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import msgspec
 
-from assay import vault
+from assay import urls, vault
 from assay.errors import InputError
 from assay.resolved import ResolvedCase, ResolvedRun
 from assay.sut.build import Prepared
@@ -29,7 +28,6 @@ from assay.values.trial import AS_GIVEN, Case
 
 D = TypeVar("D", bound=RivalsDesign)
 
-_PORTS = {"http": 80, "https": 443}
 _LOCAL = frozenset({"127.0.0.1", "localhost"})
 
 
@@ -172,25 +170,21 @@ def _route(plan: LoadPlan, place: _Place) -> Route:
 
 def _place(rival: Rival, terms: Terms) -> _Place:
     url = rival.url or rival.fill(terms.url)
-    marked = url.replace("{port}", "0") if not rival.url else url
-    try:
-        parts = urlsplit(marked)
-        host, port = parts.hostname or "", parts.port
-    except ValueError as problem:
-        raise InputError(f"{url!r} is not a URL: {problem}") from None
-    if parts.scheme not in _PORTS or not host:
-        raise InputError(f"{url!r} is not an http URL", "write it like http://127.0.0.1:8080/")
-    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    parts = urls.parse(url if rival.url else url.replace("{port}", "1"))
+    host = parts.host
+    if parts.user:
+        raise InputError("the URL holds a user name", "give it as --user NAME:PASSWORD")
     if rival.url:
-        named = parts.netloc if rival.address not in ("", host) else ""
-        port = port or _PORTS[parts.scheme]
-        return _Place(scheme=parts.scheme, host=host, port=port, target=target, named=named)
+        named = parts.authority if rival.address not in ("", host) else ""
+        port = parts.known_port
+        return _Place(scheme=parts.scheme, host=host, port=port, target=parts.target, named=named)
     like = f"write {parts.scheme}://127.0.0.1:{{port}}/…"
     if host not in _LOCAL:
         raise InputError(f"{url!r}: a command's server runs on this machine", like)
-    if port is None:
+    if parts.port is None:
         raise InputError(f"{url!r} names no port", like)
-    return _Place(scheme=parts.scheme, host=host, port=port, target=target)
+    port = 0 if ":{port}" in url else parts.port
+    return _Place(scheme=parts.scheme, host=host, port=port, target=parts.target)
 
 
 def _spec(rival: Rival, folder: Path, terms: Terms) -> ServerSpec:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import socket
-from urllib.parse import urlsplit
 
 import msgspec
 
-from assay import reach
+from assay import reach, urls
 from assay.errors import InputError
 from assay.values.plan import LoadPlan
 
@@ -20,9 +19,8 @@ def full_url(word: str) -> str:
 
 
 def target_of(url: str) -> str:
-    """The request target that the URL names: its path and query, never empty."""
-    parts = urlsplit(url)
-    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    """The request target that the URL names: its path and query, never empty. InputError where it is none."""
+    return urls.parse(url).target
 
 
 def settled(plan: LoadPlan, *, allowed: bool) -> LoadPlan:
@@ -42,7 +40,7 @@ def settled(plan: LoadPlan, *, allowed: bool) -> LoadPlan:
         return plan
     where = str(reach.first_that_answers(found))
     if plan.proxy is not None:
-        return msgspec.structs.replace(plan, proxy=f"http://{where}")
+        return msgspec.structs.replace(plan, proxy=f"http://{where.replace('%', '%25')}")
     return msgspec.structs.replace(plan, addresses=(where,))
 
 
@@ -53,13 +51,7 @@ def resolve(url: str, family: str = "any") -> tuple[reach.Endpoint, ...]:
 
 def host_and_port(url: str) -> tuple[str, int]:
     """The URL's host and port, the port always said; InputError where it is no http URL."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
-    except ValueError as problem:
-        raise InputError(f"{url!r} is not a URL: {problem}") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise InputError(f"{url!r} is not an http URL", "write it like http://127.0.0.1:8080/path")
-    if parts.username is not None:
+    parts = urls.parse(url)
+    if parts.user:
         raise InputError("the URL holds a user name", "give it as --user NAME:PASSWORD")
-    return host, port or (443 if parts.scheme == "https" else 80)
+    return parts.host, parts.known_port

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from assay import extras, reach
+from assay import extras, reach, urls
 from assay.cluster import versions
 from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
 from assay.values.cluster import Role
@@ -292,10 +292,14 @@ def _unwrapped(agent: Agent, answer: Wrapped) -> Answer:
 
 
 def _parted(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
-        raise InputError(f"--ray {address!r} is no HOST:PORT", "the head's address, as `ray start` prints it")
-    return host, int(port)
+    remedy = "the head's address, as `ray start` prints it"
+    try:
+        host, port = urls.host_and_port(address)
+    except ValueError as problem:
+        raise InputError(f"--ray {address!r} is no HOST:PORT: {problem}", remedy) from None
+    if port is None:
+        raise InputError(f"--ray {address!r} is no HOST:PORT", remedy)
+    return host, port
 
 
 def _way_to(host: str, port: int, address: str) -> str:

@@ -6,10 +6,10 @@ import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
 
 import msgspec
 
+from assay import urls
 from assay.cluster import calls, link
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, Node
@@ -248,8 +248,7 @@ def _reached(members: Sequence[Member], hop: str, port: int) -> None:
 
 def first_hop(plan: LoadPlan) -> tuple[str, int]:
     """Host and port that the plan's first connection is opened to."""
-    parts = urlsplit(plan.proxy or plan.url)
-    port = parts.port or (443 if parts.scheme == "https" else 80)
+    port = urls.parse(plan.proxy or plan.url).known_port
     [hop, *_] = first_hops(plan)
     given = plan.addresses[0] if plan.addresses and plan.proxy is None else ""
     tail = given.rpartition(":")[2]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
+from assay import urls
 from assay.dropin.bombardier import golang, kingpin
 from assay.dropin.bombardier.kingpin import Flag, Misuse
 
@@ -237,6 +238,8 @@ def _url(text: str) -> tuple[SplitResult, str | None]:
     try:
         url = urlsplit(text)
         host, port = url.hostname, _port(url)
+        if host:
+            urls.host_and_port(re.sub(r":[0-9]*$", "", url.netloc.rpartition("@")[2]))
     except ValueError as problem:
         raise Misuse(f"parse {golang.quoted(text)}: {str(problem).lower()}") from None
     if url.scheme not in ("http", "https"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 from urllib.parse import SplitResult, urlsplit
 
+from assay import urls
 from assay.errors import InputError, ServerFailed, reason_of
 from assay.sut.services.manifest import UPSTREAM, ServiceSpec, fill, read_service
 
@@ -49,8 +50,9 @@ def _parts(spec: ServiceSpec) -> SplitResult:
     like = "http://127.0.0.1:8080" if spec.name == UPSTREAM else read_service(spec.name).url
     try:
         parts = urlsplit(url)
+        urls.host_and_port(parts.netloc.rpartition("@")[2])  # what urlsplit passes over: [::1]8080
         right = bool(parts.scheme and parts.hostname and _port(parts))
-    except ValueError:  # a port that is no number
+    except ValueError:  # a port that is no number, brackets that do not close
         right = False
     if not right:
         raise InputError(f"service {spec.name!r}: {url!r} is not a URL such as {like}")
