@@ -70,6 +70,21 @@ fn what_is_not_written_together_has_stamps_of_its_own() {
 }
 
 #[test]
+fn resumed_sessions_are_told_as_such() {
+    let (_server, url) = null(BODY);
+    let resumed_with = |resumption: bool| {
+        let tls = json!({"insecure": true, "resumption": resumption});
+        let more = json!({"tls": tls, "keep_alive": false});
+        let measured = http3(&url, 1, 1, 10, more);
+        assert_eq!(measured.handshakes.values().sum::<u64>(), 10);
+        let resumed = measured.handshakes.get("QUIC v1, TLS 1.3, h3, resumed");
+        resumed.copied().unwrap_or_default()
+    };
+    assert_eq!(resumed_with(true), 9);
+    assert_eq!(resumed_with(false), 0);
+}
+
+#[test]
 fn a_request_is_written_as_fields() {
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
     let sees = Arc::clone(&seen);

@@ -28,7 +28,6 @@ _INDEX = re.compile(r"\[\d+\]")
 _REQUEST = re.compile(r"requests\[(\d+)\]\.?")
 _PROBLEMS = {
     "no items found": "holds no key in PEM",
-    "keys may not be consistent: KeyMismatch": "is not the certificate of the key that --key names",
 }
 """Words of the TLS library, as a user would say them."""
 

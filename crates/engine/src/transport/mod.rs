@@ -7,7 +7,8 @@ mod tls;
 pub(crate) use plain::{Plain, PlainConnector};
 pub(crate) use quic::{CONNECTS, QuicConnector, config as quic_config};
 pub(crate) use tls::{
-    HTTP2, TlsConnector, TlsStream, config as tls_config, server_name as tls_server_name,
+    HTTP2, TlsConnector, TlsStream, certificates_seen, config as tls_config,
+    server_name as tls_server_name,
 };
 
 use std::io;

@@ -5,9 +5,12 @@ use std::io::{self, Read, Write};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
+use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::sign::SingleCertAndKey;
 use rustls::{
     ClientConfig, ClientConnection, HandshakeKind, RootCertStore, SupportedProtocolVersion,
 };
@@ -25,7 +28,12 @@ const HTTP3: &[u8] = b"h3";
 
 mod anyone;
 mod named;
+mod own;
+mod signatures;
 mod suites;
+mod witness;
+
+pub(crate) use witness::certificates_seen;
 
 /// A connection with its session.
 #[derive(Debug)]
@@ -303,34 +311,18 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&versions)
         .map_err(|error| wrong("tls.versions", &error))?;
-    let builder = if tls.insecure {
-        let verifier = Arc::new(anyone::AnyCertificate(provider));
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
-    } else if let Some(path) = &tls.ca_file {
-        let named = certificates_of(path)?;
-        let authorities = roots(named.clone())?;
-        let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(authorities), provider)
-            .build()
-            .map_err(|error| wrong("tls.ca_file", &error))?;
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(named::NamedCertificates {
-                named,
-                authorities: verifier,
-            }))
-    } else {
-        builder.with_root_certificates(roots(rustls_native_certs::load_native_certs().certs)?)
+    let verifier = verifier(tls, &provider)?;
+    let verifier = match http {
+        Http::Three => Arc::new(witness::Witness(verifier)),
+        Http::One | Http::Two | Http::Auto => verifier,
     };
+    let builder = builder
+        .dangerous()
+        .with_custom_certificate_verifier(verifier);
     let mut config = match (&tls.certificate_file, &tls.key_file) {
         (Some(certificates), Some(key)) => {
-            let chain = certificates_of(certificates)?;
-            let key = PrivateKeyDer::from_pem_slice(&file(key)?)
-                .map_err(|error| wrong("tls.key_file", &error))?;
-            builder
-                .with_client_auth_cert(chain, key)
-                .map_err(|error| wrong("tls.certificate_file", &error))?
+            let own = own::certificate(certificates, key, &provider)?;
+            builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own)))
         }
         _ => builder.with_no_client_auth(),
     };
@@ -351,10 +343,39 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
     Ok(Arc::new(config))
 }
 
+/// Who says whether a server is whom it claims to be.
+fn verifier(
+    tls: &Tls,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, RunError> {
+    let provider = Arc::clone(provider);
+    if tls.insecure {
+        return Ok(Arc::new(anyone::AnyCertificate(provider)));
+    }
+    let named = tls.ca_file.as_deref().map(certificates_of).transpose()?;
+    let trusted = match &named {
+        Some(named) => named.clone(),
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    let algorithms = provider.signature_verification_algorithms;
+    let authorities =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots(trusted)?), provider)
+            .build()
+            .map_err(|error| PlanError::new("tls.ca_file", error.to_string()))?;
+    Ok(match named {
+        None => authorities,
+        Some(named) => Arc::new(named::NamedCertificates {
+            named,
+            authorities,
+            algorithms,
+        }),
+    })
+}
+
 /// The name to ask for and to check.
 pub(crate) fn server_name(tls: &Tls, target: &Target) -> Result<ServerName<'static>, RunError> {
-    let name = tls.server_name.as_ref().unwrap_or(&target.host);
-    ServerName::try_from(name.clone()).map_err(|_| {
+    let name = tls.server_name.as_deref().unwrap_or(target.bare_host());
+    ServerName::try_from(name.to_owned()).map_err(|_| {
         let problem = format!("'{name}' is neither a host name nor an address");
         PlanError::new("tls.server_name", problem).into()
     })

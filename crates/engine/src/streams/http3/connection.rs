@@ -43,6 +43,8 @@ pub(crate) struct Http3 {
     pub(super) is_open: bool,
     /// Whether the peer allows no more streams for now.
     pub(super) is_full: bool,
+    /// Whether its handshake has shown no certificate.
+    pub(super) is_resumed: bool,
     /// What the peer is told when it is closed.
     pub(super) closes_with: Code,
     /// Our control stream with what of its beginning the peer's windows have not let through, if anything.
@@ -101,6 +103,7 @@ impl Http3 {
             is_going_away: false,
             is_open: false,
             is_full: false,
+            is_resumed: true,
             closes_with: Code::NO_ERROR,
             control: None,
             peer: Peer::new(Role::Server),
@@ -156,7 +159,8 @@ impl Http3 {
         let data = self.connection.crypto_session().handshake_data();
         let data = data.and_then(|data| data.downcast::<HandshakeData>().ok());
         let alpn = data.and_then(|data| data.protocol).unwrap_or_default();
-        format!("QUIC v1, TLS 1.3, {}", alpn.escape_ascii())
+        let resumed = if self.is_resumed { ", resumed" } else { "" };
+        format!("QUIC v1, TLS 1.3, {}{resumed}", alpn.escape_ascii())
     }
 
     /// The same one by one, with the peer's certificate.

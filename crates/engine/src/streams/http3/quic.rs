@@ -25,7 +25,7 @@ use crate::desk::Broken;
 use crate::program::Program;
 use crate::record::Failure;
 use crate::record::ledger::Ledger;
-use crate::transport::{CONNECTS, QuicConnector};
+use crate::transport::{CONNECTS, QuicConnector, certificates_seen};
 
 /// So many datagrams, or trains of them (GRO), are read at once.
 const BATCH: usize = 8;
@@ -192,7 +192,9 @@ impl Quic {
                 if let Some(DatagramEvent::ConnectionEvent(handle, event)) = event
                     && handle == http3.handle
                 {
+                    let before = certificates_seen();
                     http3.connection.handle_event(event);
+                    http3.is_resumed &= certificates_seen() == before;
                 }
             }
         }

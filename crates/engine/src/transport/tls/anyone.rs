@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
-/// Accepts every certificate. Signatures are still verified: without that the handshake would
-/// do less work than a real one, and be measured as such.
+use super::signatures;
+
+/// Accepts every certificate, as `curl -k` does. Signatures are still verified where we can: without that the
+/// handshake would do less work than a real one, and be measured as such.
 #[derive(Debug)]
 pub(super) struct AnyCertificate(pub(super) Arc<CryptoProvider>);
 
@@ -31,7 +33,7 @@ impl ServerCertVerifier for AnyCertificate {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signed, algorithms)
+        signatures::verify(algorithms, message, certificate, signed)
     }
 
     fn verify_tls13_signature(
@@ -41,10 +43,13 @@ impl ServerCertVerifier for AnyCertificate {
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         let algorithms = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signed, algorithms)
+        signatures::verify(algorithms, message, certificate, signed)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        let algorithms = &self.0.signature_verification_algorithms;
+        let mut schemes = algorithms.supported_schemes();
+        schemes.extend(signatures::UNVERIFIED);
+        schemes
     }
 }

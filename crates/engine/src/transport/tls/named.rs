@@ -8,9 +8,12 @@ use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
+use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+
+use super::signatures;
 
 /// Verifies by authorities; a certificate of theirs that a server shows itself is held to its
 /// name alone.
@@ -18,6 +21,7 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
 pub(super) struct NamedCertificates {
     pub(super) named: Vec<CertificateDer<'static>>,
     pub(super) authorities: Arc<WebPkiServerVerifier>,
+    pub(super) algorithms: WebPkiSupportedAlgorithms,
 }
 
 impl ServerCertVerifier for NamedCertificates {
@@ -41,7 +45,10 @@ impl ServerCertVerifier for NamedCertificates {
             Err(Error::InvalidCertificate(CertificateError::Other(_)))
                 if self.named.contains(end_entity) =>
             {
-                verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
+                // One of X.509 v1 has no names that could be checked: it is the very certificate that was named.
+                if let Ok(parsed) = ParsedCertificate::try_from(end_entity) {
+                    verify_server_name(&parsed, server_name)?;
+                }
                 Ok(ServerCertVerified::assertion())
             }
             other => other,
@@ -54,8 +61,10 @@ impl ServerCertVerifier for NamedCertificates {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.authorities
-            .verify_tls12_signature(message, certificate, signed)
+        match self.named.contains(certificate) {
+            true => signatures::verify(&self.algorithms, message, certificate, signed),
+            false => (self.authorities).verify_tls12_signature(message, certificate, signed),
+        }
     }
 
     fn verify_tls13_signature(
@@ -64,8 +73,10 @@ impl ServerCertVerifier for NamedCertificates {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.authorities
-            .verify_tls13_signature(message, certificate, signed)
+        match self.named.contains(certificate) {
+            true => signatures::verify(&self.algorithms, message, certificate, signed),
+            false => (self.authorities).verify_tls13_signature(message, certificate, signed),
+        }
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
