@@ -46,8 +46,8 @@ def parse(text: str) -> Url:
     shown = text.replace(f"{user}@", "…@", 1) if user else text
     if scheme.lower() not in PORTS or not authority:
         raise InputError(f"{shown!r} is not an http URL", _LIKE)
-    if re.search(r"[\x00-\x20\x7f]", text):
-        raise InputError(f"{shown!r} is not a URL: there is a space or a control character in it", _LIKE)
+    if re.search(r"[\x00-\x1f\x7f]", text):
+        raise InputError(f"{shown!r} is not a URL: there is a control character in it", _LIKE)
     try:
         host, port = host_and_port(authority)
     except ValueError as problem:
@@ -77,7 +77,7 @@ def host_and_port(authority: str) -> tuple[str, int | None]:
     host, _, port = authority.partition(":")
     if ":" in port and not host.isalpha():
         raise ValueError("an IPv6 address stands in brackets, as in [::1]:8080")
-    if not re.fullmatch(r"[^\[\]%]+", host):
+    if not re.fullmatch(r"[^\[\]%\s]+", host):
         raise ValueError(f"{host!r} is no name of a host")
     return host.lower(), _port(port)
 

@@ -48,7 +48,7 @@ def recording(
     """Serve on a port of the system's choice, or on a unix socket where `at` is a path."""
     is_unix = at.startswith("/")
     listener = socket.socket(socket.AF_UNIX if is_unix else socket.AF_INET6 if ":" in at else socket.AF_INET)
-    listener.bind(at if is_unix else (at, 0))
+    listener.bind(at if is_unix else socket.getaddrinfo(at, 0)[0][4])
     listener.listen(256)
     wire = Wire(port=0 if is_unix else listener.getsockname()[1])
     accepting = threading.Thread(target=_accept, args=(listener, wire, answer, tls), daemon=True)

@@ -12,7 +12,8 @@
 use crate::desk::{Broken, Desk};
 use crate::exchange::Exchange;
 use crate::program::Program;
-use crate::protocol::{Decoder, Event};
+use crate::protocol::fields::fields;
+use crate::protocol::{Decoder, Event, Fault};
 use crate::record::Failure;
 
 /// Where a connection is in its life.
@@ -127,7 +128,13 @@ impl<T> Connection<T> {
             }
             let before = input;
             let is_head = self.exchange.is_head(program);
-            match self.decoder.next(&mut input, &mut desk.heads, is_head)? {
+            let event = match self.decoder.next(&mut input, &mut desk.heads, is_head) {
+                Err(Fault::Upgrade) if asks_to_upgrade(self.exchange.bytes(program)) => {
+                    return self.switched(now_ns, program, desk);
+                }
+                event => event?,
+            };
+            match event {
                 None => return Ok(Turn::Wait),
                 Some(Event::Head(head)) => self.exchange.take_head(head, input, program, desk),
                 Some(Event::Body(data)) => self.exchange.take_data(data, program, desk),
@@ -149,6 +156,26 @@ impl<T> Connection<T> {
                     }
                 }
             }
+        }
+    }
+
+    /// The peer speaks another protocol from here on, as it was asked to: that is the answer (RFC 9110, 15.2.2).
+    #[cold]
+    fn switched(
+        &mut self,
+        now_ns: u64,
+        program: &Program,
+        desk: &mut Desk,
+    ) -> Result<Turn, Broken> {
+        let head = desk.heads.last();
+        self.exchange.take_head(head, &[], program, desk);
+        self.end_answer(now_ns, program, desk);
+        match self.outstanding {
+            0 => Ok(Turn::Done { reusable: false }),
+            _ => Err(Broken::new(
+                Failure::ClosedEarly,
+                "the server changed the protocol before it answered all it was sent",
+            )),
         }
     }
 
@@ -294,6 +321,20 @@ impl<T> Connection<T> {
         }
     }
 
+    /// What has come of an answer that is given up, in words: an endless one is not a silent server.
+    pub(crate) fn came_so_far(&self, program: &Program) -> String {
+        if let Some(head) = self.exchange.head {
+            return head.framing.so_far(self.exchange.stamps.body_bytes, true);
+        }
+        if self.decoder.is_inside_answer() {
+            return ", inside the head of the answer".into();
+        }
+        match self.is_all_sent(program) {
+            true => ", without a byte of the answer".into(),
+            false => ", with the request not all taken".into(),
+        }
+    }
+
     #[inline]
     fn done(&self, reusable: bool, program: &Program) -> Turn {
         Turn::Done {
@@ -307,6 +348,7 @@ impl<T> Connection<T> {
         // An answer that came before its request was sent leaves the stream out of step.
         self.is_all_sent(program)
             && self.served < program.requests_per_connection
+            && !program.templates[self.exchange.template as usize].closes
             && self.strayed_after == NONE_STRAYED
     }
 
@@ -321,4 +363,11 @@ impl<T> Connection<T> {
         self.decoder.reset();
         self.exchange.clear(desk);
     }
+}
+
+/// Whether the first of these requests asks for another protocol (RFC 9110, 7.8).
+fn asks_to_upgrade(requests: &[u8]) -> bool {
+    let end = requests.windows(4).position(|four| four == b"\r\n\r\n");
+    let head = &requests[..end.unwrap_or(requests.len())];
+    fields(head).any(|(name, _)| name.eq_ignore_ascii_case(b"upgrade"))
 }

@@ -45,7 +45,8 @@ pub(crate) struct Exchange {
     /// The request that follows the answer which is coming in.
     following: Option<Vec<u8>>,
     verdict: Verdict,
-    head: Option<Head>,
+    /// The head of the answer that is coming in.
+    pub(crate) head: Option<Head>,
     /// The body, where it is wanted; before it the head, where the answer is handed over.
     body: Vec<u8>,
     /// Length of that head.

@@ -118,13 +118,22 @@ impl Check {
     }
 }
 
-/// The body without its content coding.
-fn decoded<'a>(body: &'a [u8], encoding: &str, limit: u64) -> Result<Cow<'a, [u8]>, String> {
+/// The body without its content codings, which were applied in the order of the list.
+fn decoded<'a>(body: &'a [u8], codings: &str, limit: u64) -> Result<Cow<'a, [u8]>, String> {
+    // An empty body (of a HEAD or 304 answer) is not coded, whatever the head says.
+    if codings == "identity" || body.is_empty() {
+        return Ok(Cow::Borrowed(body));
+    }
+    let mut plain = Cow::Borrowed(body);
+    for coding in codings.rsplit(", ") {
+        plain = Cow::Owned(without(&plain, coding, limit)?);
+    }
+    Ok(plain)
+}
+
+fn without(body: &[u8], coding: &str, limit: u64) -> Result<Vec<u8>, String> {
     let mut plain = Vec::new();
-    let read = match encoding {
-        "identity" => return Ok(Cow::Borrowed(body)),
-        // An empty body (of a HEAD or 304 answer) is not coded, whatever the head says.
-        _ if body.is_empty() => return Ok(Cow::Borrowed(body)),
+    let read = match coding {
         "gzip" | "x-gzip" => MultiGzDecoder::new(body)
             .take(limit.saturating_add(1))
             .read_to_end(&mut plain),
@@ -139,11 +148,11 @@ fn decoded<'a>(body: &'a [u8], encoding: &str, limit: u64) -> Result<Cow<'a, [u8
         }
     };
     let read =
-        read.map_err(|error| format!("the {encoding} body cannot be decoded: {error}"))? as u64;
+        read.map_err(|error| format!("the {coding} body cannot be decoded: {error}"))? as u64;
     if read > limit {
         return Err(format!(
-            "not checked: the {encoding} body is longer than the plan's held_body_bytes"
+            "not checked: the {coding} body is longer than the plan's held_body_bytes"
         ));
     }
-    Ok(Cow::Owned(plain))
+    Ok(plain)
 }

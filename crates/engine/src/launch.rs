@@ -135,7 +135,10 @@ fn plain_connector(plan: &LoadPlan, target: &Target) -> Result<PlainConnector, R
     };
     let tunnel = (proxy.is_some() && target.scheme == Scheme::Https).then(|| {
         let to = target.with_port();
-        format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n\r\n")
+        let credentials = plan.tunnel_credentials();
+        let credentials =
+            credentials.map_or_else(String::new, |own| format!("Proxy-Authorization: {own}\r\n"));
+        format!("CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{credentials}\r\n")
             .into_bytes()
             .into()
     });

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+mod fields;
 mod http;
 mod part;
 mod request;

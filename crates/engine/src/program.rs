@@ -20,8 +20,10 @@ const NUMBERED: u16 = 256;
 pub(crate) struct Template {
     bytes: Bytes,
     is_head: bool,
+    /// Nothing is sent on its connection after it.
+    pub(crate) closes: bool,
     /// The same as fields of HTTP/2 or HTTP/3, where one of them is spoken and they are always the same.
-    pub(crate) fields: Option<assay_http2::client::Request>,
+    pub(crate) fields: Option<http2::Request>,
     pub(crate) inspection: Inspection,
     weight: u64,
 }
@@ -57,22 +59,18 @@ impl Template {
             ),
             None => Inspection::Nothing,
         };
-        let wire = request::wire(context, request, body.as_ref());
+        let (bytes, fields) = match request::wire(context, request, body)? {
+            Wire::Varying(varying) => (Bytes::Varying(varying), None),
+            Wire::Fixed(text) => fixed(context, text),
+        };
         Ok(Self {
-            fields: match &wire {
-                Wire::Fixed(text) if has_streams(context.plan) => {
-                    Some(http2::request(text, context.scheme))
-                }
-                _ => None,
+            fields,
+            bytes,
+            is_head: match &request.head {
+                Some(head) => asks_for_head(head.as_bytes()),
+                None => request.method == "HEAD",
             },
-            bytes: match wire {
-                Wire::Fixed(one) => Bytes::Fixed {
-                    length: one.len(),
-                    repeated: one.repeat(context.plan.pipeline as usize),
-                },
-                Wire::Varying(varying) => Bytes::Varying(varying),
-            },
-            is_head: request.method == "HEAD",
+            closes: request.closes(),
             inspection,
             weight: u64::from(request.weight),
         })
@@ -81,6 +79,7 @@ impl Template {
     fn of_supply(supply: &Supply) -> Self {
         Self {
             is_head: supply.fixed.as_deref().is_some_and(asks_for_head),
+            closes: false,
             fields: None,
             bytes: match &supply.fixed {
                 Some(bytes) => Bytes::Batch(bytes.clone()),
@@ -127,6 +126,26 @@ impl Template {
             Bytes::Supplied => Making::Ask,
         }
     }
+}
+
+/// A request that is always the same. A body may be most of the memory that there is, so it is there once.
+fn fixed(context: Context<'_>, text: Vec<u8>) -> (Bytes, Option<http2::Request>) {
+    let repeated = |text: Vec<u8>| Bytes::Fixed {
+        length: text.len(),
+        repeated: match context.plan.pipeline {
+            1 => text,
+            several => text.repeat(several as usize),
+        },
+    };
+    if !has_streams(context.plan) {
+        return (repeated(text), None);
+    }
+    // Only redirects are made from the text.
+    let kept = match context.plan.redirects {
+        0 => Vec::new(),
+        _ => text.clone(),
+    };
+    (repeated(kept), Some(http2::request(text, context.scheme)))
 }
 
 /// How the bytes of the next requests come to be.
@@ -286,7 +305,7 @@ pub(crate) fn fixed_request(plan: &LoadPlan, target: &Target) -> Result<Vec<u8>,
         scheme: target.scheme_name(),
     };
     let asked = &plan.requests[0];
-    match request::wire(context, asked, Body::of(asked)?.as_ref()) {
+    match request::wire(context, asked, Body::of(asked)?)? {
         Wire::Fixed(bytes) => Ok(bytes),
         Wire::Varying(_) => {
             Err(PlanError::new("requests", "must be the same each time to be asked once").into())

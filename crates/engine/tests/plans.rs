@@ -52,7 +52,22 @@ fn a_wrong_url_or_address_is_named() {
         (json!({"url": "http://"}), "url: no host"),
         (json!({"url": "http://x:99999"}), "url: the port"),
         (json!({"url": "http://[::1"}), "url: an IPv6 address lacks"),
+        (json!({"url": "http://[::1/"}), "url: an IPv6 address lacks"),
+        (json!({"url": "http://[::1]8080/"}), "url: only a port"),
+        (json!({"url": "http://[::1]x:80/"}), "url: only a port"),
+        (json!({"url": "http://[]:80/"}), "url: no host"),
+        (json!({"url": "http://[1.2.3.4]/"}), "url: no IPv6 address"),
+        (json!({"url": "http://[fe80::1%]/"}), "url: no IPv6 address"),
+        (json!({"url": "http://::1/"}), "url: no host"),
+        (json!({"url": "http://x]/"}), "url: no host name"),
+        (json!({"url": "http://x%2f/"}), "url: no host name"),
+        (json!({"url": "http://x:+80/"}), "url: the port"),
+        (json!({"url": "http://x:80:80/"}), "url: the port"),
         (json!({"url": "http://me:secret@x"}), "url: a user name"),
+        (json!({"proxy": "http://[::1]8080"}), "proxy: only a port"),
+        (json!({"addresses": ["[::1]80"]}), "addresses[0]:"),
+        (json!({"addresses": ["[::1"]}), "addresses[0]:"),
+        (json!({"addresses": ["::1]"]}), "addresses[0]:"),
         (json!({"addresses": ["localhost"]}), "addresses[0]:"),
         (json!({"addresses": ["unix:socket"]}), "addresses[0]:"),
         (
@@ -106,6 +121,104 @@ fn a_wrong_request_is_named() {
                 "form": [{"name": "a", "text": "b"}], "headers": [["content-type", "text/plain"]],
             })),
             "requests[0].headers:",
+        ),
+    ]);
+}
+
+/// A POST with these fields and what else it has.
+fn posting(headers: Value, more: Value) -> Value {
+    let mut asked = json!({"method": "POST", "body": "hello", "headers": headers});
+    for (key, value) in more.as_object().unwrap() {
+        asked[key] = value.clone();
+    }
+    request(asked)
+}
+
+/// The case of a field that a POST cannot keep.
+fn unkept(headers: Value, more: Value, problem: &str) {
+    let error = refused(posting(headers.clone(), more));
+    let expected = format!("requests[0].headers: {problem}");
+    assert!(error.starts_with(&expected), "{headers}: {error}");
+}
+
+#[test]
+fn a_length_or_a_coding_that_cannot_be_kept_is_named() {
+    let length = |value: &str| json!([["content-length", value]]);
+    let none = || json!({});
+    let says = "Content-Length says";
+    unkept(
+        length("4"),
+        none(),
+        &format!("{says} 4, but the body has 5 bytes"),
+    );
+    unkept(length("+5x"), none(), &format!("{says} +5x"));
+    unkept(
+        length("5"),
+        json!({"body": null}),
+        &format!("{says} 5, but the body has 0 bytes"),
+    );
+    let twice = json!([["content-length", "5"], ["Content-Length", "5"]]);
+    unkept(twice, none(), "Content-Length must be there once");
+    let chunks = "Content-Length and chunks";
+    unkept(length("5"), json!({"chunk_bytes": 2}), chunks);
+    let both = json!([["content-length", "5"], ["transfer-encoding", "chunked"]]);
+    unkept(both, none(), chunks);
+    unkept(
+        length("5"),
+        json!({"templated": true}),
+        "Content-Length and a template",
+    );
+    let coding = |value: &str| json!([["Transfer-Encoding", value]]);
+    unkept(
+        coding("chunked"),
+        json!({"body": null}),
+        "Transfer-Encoding needs a body",
+    );
+    unkept(
+        coding("gzip, chunked"),
+        none(),
+        "Transfer-Encoding must be chunked",
+    );
+    unkept(
+        coding("chunked"),
+        json!({"templated": true}),
+        "Transfer-Encoding and a template",
+    );
+    let mut old = posting(coding("chunked"), none());
+    old["http_version"] = json!("1.0");
+    let error = refused(old);
+    assert!(
+        error.starts_with("requests[0].headers: Transfer-Encoding and HTTP/1.0"),
+        "{error}"
+    );
+}
+
+#[test]
+fn fields_that_cannot_be_kept_are_named() {
+    let mut piped = request(json!({"headers": [["Connection", "x, close"]]}));
+    piped["pipeline"] = json!(2);
+    are_named(&[
+        (
+            request(json!({"headers": [["Host", "a"], ["host", "a"]]})),
+            "requests[0].headers: Host must",
+        ),
+        (
+            request(json!({"headers": [["expect", "100-continue"]]})),
+            "requests[0].headers: Expect must",
+        ),
+        (
+            piped,
+            "requests[0].headers: Connection: close and pipelining",
+        ),
+        (
+            json!({"requests": [
+                {"headers": [["Proxy-Authorization", "a"]]}, {"headers": [["proxy-authorization", "b"]]},
+            ]}),
+            "requests[1].headers: Proxy-Authorization must be the same",
+        ),
+        (
+            request(json!({"method": "CONNECT"})),
+            "requests[0].method: must not be CONNECT",
         ),
     ]);
 }

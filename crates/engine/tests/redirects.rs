@@ -251,3 +251,95 @@ fn a_redirect_without_end_is_given_up() {
     let failed = measurement.statuses["302"];
     assert_eq!(failed, 15);
 }
+
+#[test]
+fn bytes_above_127_are_escaped_as_they_came() {
+    let cases: [(&[u8], &str); 3] = [
+        (b"/caf\xe9?\xff", "/caf%E9?%FF"),
+        ("/grüße".as_bytes(), "/gr%C3%BC%C3%9Fe"),
+        (b"/a%20\x80b c", "/a%20%80b%20c"),
+    ];
+    for (location, target) in cases {
+        let mut answer = b"HTTP/1.1 302 Moved\r\nContent-Length: 0\r\nLocation: ".to_vec();
+        answer.extend_from_slice(location);
+        answer.extend_from_slice(b"\r\n\r\n");
+        let wanted = format!("GET {target} HTTP/1.1");
+        let server = Server::start(move |peer| {
+            while let Some(request) = peer.request() {
+                match request.starts_with("GET /start ") {
+                    true => peer.send(&answer),
+                    false if request.starts_with(&wanted) => peer.send(HELLO),
+                    false => peer.send(b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"),
+                }
+            }
+        });
+        let measurement = run(&plan(
+            &server,
+            1,
+            2,
+            following(1, json!({"target": "/start"})),
+        ));
+        assert_eq!(
+            measurement.statuses["200"], 2,
+            "{target}: {:?}",
+            measurement.statuses
+        );
+    }
+}
+
+/// The `Cookie` lines of the requests that follow an answer which sets `cookies`.
+fn kept(cookies: &[&str]) -> String {
+    let lines: String = cookies
+        .iter()
+        .map(|cookie| format!("Set-Cookie: {cookie}\r\n"))
+        .collect();
+    let answer = format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 0\r\n\r\n");
+    let seen = std::sync::Arc::new(Mutex::new(String::new()));
+    let sees = std::sync::Arc::clone(&seen);
+    let server = Server::start(move |peer| {
+        while let Some(request) = peer.request() {
+            let cookie = request
+                .lines()
+                .find_map(|line| line.strip_prefix("Cookie: "));
+            *sees.lock().unwrap() = cookie.unwrap_or_default().to_owned();
+            peer.send(&answer);
+        }
+    });
+    run(&plan(&server, 1, 3, json!({"cookies": true})));
+    let seen = seen.lock().unwrap();
+    seen.clone()
+}
+
+#[test]
+fn a_cookie_that_has_expired_is_taken_away() {
+    let over = [
+        "a=; Max-Age=0",
+        "a=; max-age = 00",
+        "a=; Max-Age=-1",
+        "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+        "a=; expires=Thu, 01-Jan-1970 00:00:01 GMT; path=/",
+        "a=; Expires=Sunday, 06-Nov-94 08:49:37 GMT",
+        "a=; Expires=Sun Nov  6 08:49:37 1994",
+        "a=; Max-Age=0; Expires=Fri, 31 Dec 2999 00:00:00 GMT",
+        "a=; Max-Age=x; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+        "a=; Max-Age=5; Max-Age=0",
+    ];
+    for cookie in over {
+        assert_eq!(kept(&["a=1", cookie, "b=2"]), "b=2", "{cookie}");
+    }
+    let lasting = [
+        "a=3",
+        "a=3; Max-Age=60",
+        "a=3; Max-Age=",
+        "a=3; Max-Age=-",
+        "a=3; Expires=Fri, 31 Dec 2999 23:59:59 GMT",
+        "a=3; Expires=Fri, 31-Dec-69 23:59:59 GMT",
+        "a=3; Expires=0",
+        "a=3; Expires=Thu, 01 Jan 1970 25:00:00 GMT",
+        "a=3; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
+        "a=3; Comment=max-age=0",
+    ];
+    for cookie in lasting {
+        assert_eq!(kept(&["b=2", "a=1", cookie]), "b=2; a=3", "{cookie}");
+    }
+}

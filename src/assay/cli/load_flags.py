@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from assay import reach
-from assay.cli import words
+from assay import reach, urls
+from assay.cli import load_words, words
 from assay.cli.address import full_url, host_and_port, target_of
 from assay.cli.load_table import (
     DEFAULT_CONNECTIONS,
@@ -78,6 +78,8 @@ def plan_from(args: argparse.Namespace) -> LoadPlan:
             if flag.dest in given:
                 _put(tree, flag.into, given[flag.dest])
     tree["url"] = full_url(args.url)
+    if "proxy" in tree:
+        tree["proxy"], tree["sent"]["proxy_basic"] = _proxy(tree["proxy"])
     tree |= _requests(tree.pop("request"), tree.pop("expect"), tree.pop("sent"), tree["url"])
     args.request_lines = tree.pop("lines", None)
     tree |= _route(tree.pop("route"), tree["url"], through_proxy="proxy" in tree)
@@ -146,9 +148,10 @@ def _headers(request: Tree, sent: Tree) -> list[tuple[str, str]]:
     for name, key, flag in (
         ("Authorization", "basic", "--user"),
         ("Authorization", "bearer", "--bearer"),
+        ("Proxy-Authorization", "proxy_basic", "--proxy with a name"),
         ("Accept-Encoding", "accept_encoding", "--accept-encoding"),
     ):
-        if key not in sent:
+        if not sent.get(key):
             continue
         if any(given.lower() == name.lower() for given, _ in headers):
             raise InputError(f"{flag} and --header {name!r} exclude each other", "give one of them")
@@ -204,6 +207,12 @@ def _addresses(route: Tree, url: str) -> list[str]:
             "write the URL's host and port",
         )
     return list(said["addresses"])
+
+
+def _proxy(url: str) -> tuple[str, str]:
+    """A proxy's URL without credentials, and what it is told of them: with each request, or with CONNECT."""
+    parts = urls.parse(url)
+    return f"http://{urls.bracketed(parts.host)}:{parts.known_port}", load_words.told_proxy(parts.user)
 
 
 def _check_sources(sources: Collection[str]) -> None:

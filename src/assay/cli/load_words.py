@@ -9,8 +9,11 @@ from __future__ import annotations
 import argparse
 import re
 from typing import Any
+from urllib.parse import unquote
 
+from assay import urls
 from assay.cli.words import TOKEN, readable_file
+from assay.errors import InputError
 
 
 def header_value(word: str) -> str:
@@ -91,11 +94,27 @@ def resolution(word: str) -> dict[str, Any]:
 
 
 def proxy(word: str) -> str:
-    """The URL of a proxy."""
+    """The URL of a proxy, with the credentials that it is told, if any."""
     url = word if "://" in word else f"http://{word}"
-    if not re.fullmatch(r"http://[^/@?#]+:\d{1,5}/?", url):
-        raise argparse.ArgumentTypeError(f"{word!r} is not a proxy such as http://127.0.0.1:3128")
+    shown = re.sub(r"(?<=//)[^/]*@", "…@", url)
+    wrong = argparse.ArgumentTypeError(
+        f"{shown!r} is not a proxy such as http://127.0.0.1:3128 or http://NAME:PASSWORD@127.0.0.1:3128"
+    )
+    try:
+        parts = urls.parse(url)
+    except InputError:
+        raise wrong from None
+    if parts.scheme != "http" or parts.port is None or parts.target != "/":
+        raise wrong
+    told_proxy(parts.user)
     return url.rstrip("/")
+
+
+def told_proxy(user: str) -> str:
+    """What a proxy is told of who uses it, from what stands before the "@" of its URL; empty for nothing."""
+    if not user:
+        return ""
+    return basic(unquote(user if ":" in user else f"{user}:"))
 
 
 def alpn(word: str) -> tuple[str, ...]:

@@ -101,6 +101,8 @@ def method(word: str) -> str:
     """An HTTP method."""
     if not TOKEN.fullmatch(word):
         raise argparse.ArgumentTypeError(f"{word!r} is not an HTTP method")
+    if word.upper() == "CONNECT":
+        raise argparse.ArgumentTypeError("CONNECT opens a tunnel, after which no HTTP follows")
     return word.upper()
 
 

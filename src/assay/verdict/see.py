@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -41,7 +41,7 @@ def see_load(plan: LoadPlan, measurement: Measurement, machine: Machine) -> Load
             http=plan.http,
             streams=plan.streams if measurement.http2 or measurement.http3 else 1,
             encodings=encodings_asked(plan),
-            keep_alive=plan.keep_alive and plan.requests_per_connection is None,
+            keep_alive=plan.keep_alive and plan.requests_per_connection is None and not _asks_to_close(plan),
             counted=isinstance(plan.stop, StopAtCount),
         ),
         counts=Counts(
@@ -238,11 +238,21 @@ def see_times(histogram: Histogram | None) -> Times | None:
 
 def encodings_asked(plan: LoadPlan) -> frozenset[str]:
     """The content encodings that the plan's requests accept, without their weights."""
-    return frozenset(
-        encoding.partition(";")[0].strip().lower()
-        for request in plan.requests
-        for name, value in request.headers
-        if name.lower() == "accept-encoding"
-        for encoding in value.split(",")
-        if encoding.strip()
-    )
+    asked = (encoding.partition(";")[0].strip().lower() for encoding in _listed(plan, "accept-encoding"))
+    return frozenset(encoding for encoding in asked if encoding)
+
+
+def _asks_to_close(plan: LoadPlan) -> bool:
+    """Whether a request says that it is the last of its connection (RFC 9112, 9.6)."""
+    return any(option.strip().lower() == "close" for option in _listed(plan, "connection"))
+
+
+def _listed(plan: LoadPlan, name: str) -> Iterator[str]:
+    """The elements of the requests' fields of a name (in lower case)."""
+    for request in plan.requests:
+        # A raw head takes the place of the fields.
+        lines = (request.head or "").split("\r\n")[1:]
+        raw = ((given, value) for given, _, value in (line.partition(":") for line in lines))
+        for given, value in raw if request.head else request.headers:
+            if given.strip().lower() == name:
+                yield from value.split(",")

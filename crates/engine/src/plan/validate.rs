@@ -39,7 +39,9 @@ impl LoadPlan {
             "at least one is needed",
         )?;
         for (index, request) in self.requests.iter().enumerate() {
-            request.validate(&format!("requests[{index}]"))?;
+            let at = format!("requests[{index}]");
+            request.validate(&at)?;
+            request.validate_meaning(self, &at)?;
         }
         ensure(
             self.requests.iter().any(|request| request.weight > 0),

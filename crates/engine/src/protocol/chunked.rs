@@ -67,6 +67,12 @@ impl Chunks {
         }
     }
 
+    /// Whether all of the body is there, should the connection end here: the chunk of size zero has come, and no
+    /// trailer is begun (RFC 9112, 8).
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(self.at, At::LineStart | At::LastLf)
+    }
+
     /// Takes bytes off the front of `input` up to the next piece of body, or the end.
     pub(super) fn advance<'a>(&mut self, input: &mut &'a [u8]) -> Result<Part<'a>, Fault> {
         while let Some((&byte, rest)) = input.split_first() {

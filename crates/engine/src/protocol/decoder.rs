@@ -123,13 +123,14 @@ impl Decoder {
         }
     }
 
-    /// The peer closed. The end of an answer where that is its end, None between answers.
+    /// The peer closed. The end of an answer where that is its end, or all of its body is there; None between answers.
     ///
     /// # Errors
     /// A [`Fault`] inside a head or a body that announced its end.
     pub fn close(&mut self) -> Result<Option<Event<'static>>, Fault> {
         match self.state {
             State::UntilClose => Ok(Some(self.end(false))),
+            State::Chunked(chunks) if chunks.is_complete() => Ok(Some(self.end(false))),
             State::First | State::Between if !self.is_inside_answer() => Ok(None),
             // What was wrong with it may not have been looked for yet.
             State::First | State::Between => match Heads::new().parse(&self.held) {
@@ -277,6 +278,22 @@ impl Decoder {
             return Err(Fault::TooManyInterim);
         }
         Ok(())
+    }
+}
+
+impl Framing {
+    /// How much of a body has come of an answer that is given up, in words. `is_until_close` says that one without a
+    /// length ends with its connection.
+    pub(crate) fn so_far(self, bytes: u64, is_until_close: bool) -> String {
+        match self {
+            Self::Length(length) => format!(", with {bytes} of the body's {length} bytes"),
+            Self::UntilClose if is_until_close => format!(
+                ", with {bytes} bytes of a body that only a close ends: its head says no length"
+            ),
+            Self::Chunked | Self::UntilClose => {
+                format!(", with {bytes} bytes of a body and no end")
+            }
+        }
     }
 }
 

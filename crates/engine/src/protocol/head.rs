@@ -10,6 +10,10 @@ use super::Fault;
 pub const MAX_HEAD_BYTES: usize = 512 * 1024;
 /// More fields are a fault of the peer. (curl takes 5,000.)
 const MAX_FIELDS: usize = 8_192;
+/// More codings of bodies than this are not told apart: a peer that invents them must not make a table grow.
+const MOST_ENCODINGS: usize = 64;
+/// What stands for all of those: no coding has this name.
+const OTHER_ENCODINGS: &str = "(others)";
 /// Room on the stack for the fields of all heads but strange ones.
 const COMMON_FIELDS: usize = 128;
 
@@ -97,6 +101,11 @@ impl Heads {
         &self.last_bytes
     }
 
+    /// The head that was read last.
+    pub(crate) fn last(&self) -> Head {
+        self.last
+    }
+
     /// Reads a head from the beginning of `input`: its meaning and its length, or None where
     /// it is not complete yet.
     ///
@@ -158,9 +167,10 @@ impl Heads {
             let line = format!("{http} {status}\r\n");
             self.last_bytes.extend_from_slice(line.as_bytes());
         }
+        let mut codings = Codings::default();
         for (name, value) in fields.filter(|(name, _)| !name.starts_with(b":")) {
             match name {
-                b"content-encoding" => self.last.encoding = self.encoding_number(value),
+                b"content-encoding" => codings.add(value),
                 b"content-length" => {
                     if let Ok(length) = agreeing_length(None, value) {
                         self.last.framing = Framing::Length(length);
@@ -174,6 +184,7 @@ impl Heads {
                 }
             }
         }
+        self.last.encoding = self.encoding_number(codings);
         if is_text_wanted {
             self.last_bytes.extend_from_slice(b"\r\n");
         }
@@ -186,6 +197,29 @@ impl Heads {
 
     #[cold]
     pub(super) fn parse(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
+        // A higher minor version is read as the highest that is known (RFC 9110, 2.5). httparse knows 1.1.
+        if let [
+            b'H',
+            b'T',
+            b'T',
+            b'P',
+            b'/',
+            b'1',
+            b'.',
+            minor @ b'2'..=b'9',
+            ..,
+        ] = *input
+        {
+            let found = self.parse_known(&[b"HTTP/1.1", &input[8..]].concat())?;
+            if found.is_some() {
+                self.last_bytes[7] = minor;
+            }
+            return Ok(found);
+        }
+        self.parse_known(input)
+    }
+
+    fn parse_known(&mut self, input: &[u8]) -> Result<Option<(Head, usize)>, Fault> {
         let mut fields = [httparse::EMPTY_HEADER; COMMON_FIELDS];
         match self.parse_into(input, &mut fields) {
             Err(Fault::TooManyFields) => {
@@ -229,7 +263,7 @@ impl Heads {
         let mut length: Option<u64> = None;
         let mut has_transfer = false;
         let mut is_chunked: Option<bool> = None;
-        let mut encoding = 0;
+        let mut codings = Codings::default();
         for field in answer.headers.iter() {
             if field.name.eq_ignore_ascii_case("content-length") {
                 length = Some(agreeing_length(length, field.value)?);
@@ -237,16 +271,15 @@ impl Heads {
                 // Several fields are one list, whose empty elements count for nothing
                 // (RFC 9110, 5.3 and 5.6.1).
                 has_transfer = true;
-                is_chunked = last_coding(field.value)
-                    .map(|coding| coding.eq_ignore_ascii_case(b"chunked"))
-                    .or(is_chunked);
+                is_chunked = elements(field.value).fold(is_chunked, ends_in_chunks);
             } else if field.name.eq_ignore_ascii_case("connection") {
                 close |= has_element(field.value, b"close");
                 keep_alive |= has_element(field.value, b"keep-alive");
             } else if field.name.eq_ignore_ascii_case("content-encoding") {
-                encoding = self.encoding_number(field.value);
+                codings.add(field.value);
             }
         }
+        let encoding = self.encoding_number(codings);
         // Both a length and chunks, or chunks in HTTP/1.0, is how answers get smuggled: the
         // chunks count and the connection is not used again (RFC 9112, 6.1 and 6.3).
         let suspicious = has_transfer && (length.is_some() || !is_http11);
@@ -264,18 +297,45 @@ impl Heads {
         })
     }
 
-    fn encoding_number(&mut self, value: &[u8]) -> u16 {
-        const MOST: usize = 64;
-        let name = String::from_utf8_lossy(value).trim().to_ascii_lowercase();
+    #[inline]
+    fn encoding_number(&mut self, codings: Codings) -> u16 {
+        match codings.0.is_empty() {
+            true => 0,
+            false => self.number_of(codings.0),
+        }
+    }
+
+    fn number_of(&mut self, name: String) -> u16 {
         let known = self.encodings.iter().position(|known| *known == name);
         let number = known.unwrap_or_else(|| {
-            // A peer that invents codings must not make the table grow without bound.
-            if self.encodings.len() < MOST {
-                self.encodings.push(name);
+            let last = MOST_ENCODINGS - 1;
+            if self.encodings.len() < MOST_ENCODINGS {
+                let is_last = self.encodings.len() == last;
+                self.encodings.push(match is_last {
+                    true => OTHER_ENCODINGS.into(),
+                    false => name,
+                });
             }
             self.encodings.len() - 1
         });
         number as u16
+    }
+}
+
+/// The content codings of a body in the order in which they were applied, as one list however many fields say it
+/// (RFC 9110, 5.3 and 8.4). "identity" changes nothing and is left out.
+#[derive(Default)]
+struct Codings(String);
+
+impl Codings {
+    fn add(&mut self, value: &[u8]) {
+        for coding in elements(value).filter(|coding| !coding.eq_ignore_ascii_case(b"identity")) {
+            if !self.0.is_empty() {
+                self.0.push_str(", ");
+            }
+            let coding = String::from_utf8_lossy(coding);
+            self.0.push_str(&coding.to_ascii_lowercase());
+        }
     }
 }
 
@@ -322,8 +382,11 @@ fn has_element(value: &[u8], wanted: &[u8]) -> bool {
     elements(value).any(|element| element.eq_ignore_ascii_case(wanted))
 }
 
-/// The last transfer coding. "identity" was one that changes nothing (RFC 2616, 3.6), and some
-/// servers still say it.
-fn last_coding(value: &[u8]) -> Option<&[u8]> {
-    elements(value).rfind(|coding| !coding.eq_ignore_ascii_case(b"identity"))
+/// Whether a list of transfer codings ends in chunks once `coding` follows those `before`. "identity" was one that
+/// changes nothing (RFC 2616, 3.6), and some servers still say it; behind another it is one that nobody knows.
+fn ends_in_chunks(before: Option<bool>, coding: &[u8]) -> Option<bool> {
+    match (before, coding) {
+        (None, coding) if coding.eq_ignore_ascii_case(b"identity") => None,
+        (_, coding) => Some(coding.eq_ignore_ascii_case(b"chunked")),
+    }
 }

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use assay_http2::client::{Field, Request};
+pub(crate) use assay_http2::client::Request;
+
+use assay_http2::client::Field;
 
 /// Fields that speak of a connection, or that a pseudo-header says instead. What TE says is left out too, but for
 /// "trailers" (RFC 9113, 8.2.2).
@@ -88,7 +90,14 @@ fn put(fields: &mut Vec<Field>, place: usize, name: &[u8], value: &[u8], is_firs
     its_value.extend_from_slice(value);
 }
 
-/// The fields and the body of `text`, which is always the same.
-pub(crate) fn request(text: &[u8], scheme: &str) -> Request {
-    make(text, scheme, &mut None).clone()
+/// The fields and the body of `text`, which is always the same. The body stays in its memory.
+pub(crate) fn request(mut text: Vec<u8>, scheme: &str) -> Request {
+    let head = text.windows(4).position(|four| four == b"\r\n\r\n");
+    let head = head.map_or(text.len(), |end| end + 4);
+    let mut made = None;
+    make(&text[..head], scheme, &mut made);
+    let mut request = made.expect("it was just made");
+    text.drain(..head);
+    request.body = Arc::new(text);
+    request
 }

@@ -5,6 +5,7 @@
 //! A violation is a [`Fault`], and always the peer's.
 
 mod chunked;
+mod cookie_date;
 pub(crate) mod cookies;
 mod decoder;
 pub(crate) mod fields;

@@ -171,13 +171,18 @@ impl<'a> Parts<'a> {
     }
 }
 
-fn location(head: &[u8]) -> Option<Cow<'_, str>> {
+/// Bytes above 127 are escaped one by one, as they came: they need not be UTF-8 (RFC 3986, 2.1).
+fn location(head: &[u8]) -> Option<String> {
     let mut named = fields(head).filter(|(name, _)| name.eq_ignore_ascii_case(b"location"));
     let (_, value) = named.next()?;
-    Some(match value {
-        Cow::Borrowed(value) => String::from_utf8_lossy(value),
-        Cow::Owned(value) => String::from_utf8_lossy(&value).into_owned().into(),
-    })
+    let mut text = String::with_capacity(value.len());
+    for byte in value.iter() {
+        match byte {
+            0..=127 => text.push(char::from(*byte)),
+            above => text.push_str(&format!("%{above:02X}")),
+        }
+    }
+    Some(text)
 }
 
 /// RFC 3986, 3.1: a scheme is letters, digits, "+", "-" and "." before a colon, and no path of

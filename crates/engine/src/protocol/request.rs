@@ -2,6 +2,7 @@
 
 use super::template::{self, Piece, Varying};
 use crate::body::Body;
+use crate::error::PlanError;
 use crate::plan::{Http, HttpVersion, LoadPlan, Request};
 
 /// How a request goes over the wire.
@@ -27,16 +28,28 @@ pub(crate) struct Context<'a> {
 
 /// Builds a request. `Host`, `Content-Length` and `Connection` are added where the plan's own
 /// header fields do not give them.
-pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>) -> Wire {
+///
+/// # Errors
+/// Where the request's own fields say another length than the body has.
+pub(crate) fn wire(
+    context: Context<'_>,
+    request: &Request,
+    body: Option<Body>,
+) -> Result<Wire, PlanError> {
+    let length = body.as_ref().map_or(0, |body| body.bytes.len());
+    request.check_length("requests.headers", length)?;
+    Ok(written(context, request, body))
+}
+
+fn written(context: Context<'_>, request: &Request, body: Option<Body>) -> Wire {
     let plan = context.plan;
     let mut pieces = Pieces {
         list: Vec::new(),
         templated: request.templated,
     };
-    let body_bytes = body.map_or(&[][..], |body| &body.bytes);
     if let Some(head) = &request.head {
         pieces.text(&format!("{head}\r\n"));
-        return finish(pieces, context, request, body_bytes);
+        return finish(pieces, context, request, body);
     }
     let version = match plan.http_version {
         HttpVersion::Http11 => "HTTP/1.1",
@@ -48,7 +61,9 @@ pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>)
     if !has(request, "host") {
         pieces.text(&format!("Host: {}\r\n", context.authority));
     }
-    for (name, value) in &request.headers {
+    let own = (request.headers.iter())
+        .filter(|(name, _)| !context.plan.is_of_tunnel(context.scheme, name));
+    for (name, value) in own {
         pieces.text(&format!("{name}: "));
         pieces.given(value);
         pieces.text("\r\n");
@@ -64,15 +79,15 @@ pub(crate) fn wire(context: Context<'_>, request: &Request, body: Option<&Body>)
     if plan.cookies {
         pieces.list.push(Piece::Cookies);
     }
-    framing(&mut pieces, context, request, body);
+    framing(&mut pieces, context, request, body.as_ref());
     pieces.text("\r\n");
-    finish(pieces, context, request, body_bytes)
+    finish(pieces, context, request, body)
 }
 
 impl Context<'_> {
     /// The size of a request's chunks, where it has them: HTTP/2 frames a body of unknown length itself.
     fn chunk_bytes(self, request: &Request) -> Option<u32> {
-        request.chunk_bytes.filter(|_| self.plan.http == Http::One)
+        request.chunks().filter(|_| self.plan.http == Http::One)
     }
 }
 
@@ -86,7 +101,7 @@ fn framing(pieces: &mut Pieces, context: Context<'_>, request: &Request, body: O
     }
     if context.chunk_bytes(request).is_some() {
         pieces.text("Transfer-Encoding: chunked\r\n");
-    } else if request.chunk_bytes.is_some() {
+    } else if request.chunks().is_some() {
         // HTTP/2: no length is said.
     } else if request.templated {
         pieces.text("Content-Length: ");
@@ -97,23 +112,30 @@ fn framing(pieces: &mut Pieces, context: Context<'_>, request: &Request, body: O
     }
 }
 
-fn finish(mut pieces: Pieces, context: Context<'_>, request: &Request, body: &[u8]) -> Wire {
+fn finish(mut pieces: Pieces, context: Context<'_>, request: &Request, body: Option<Body>) -> Wire {
+    let body = body.map_or_else(Vec::new, |body| body.bytes);
     let body = match context.chunk_bytes(request) {
-        Some(size) => chunked(body, size as usize),
-        None => body.to_vec(),
+        Some(size) => chunked(&body, size as usize),
+        None => body,
     };
     let body = match (request.templated, std::str::from_utf8(&body)) {
         (true, Ok(text)) => parsed(text),
         _ => vec![Piece::Text(body)],
     };
-    if let ([Piece::Text(head)], [Piece::Text(body)]) = (&mut pieces.list[..], &body[..]) {
-        head.extend_from_slice(body);
-        return Wire::Fixed(std::mem::take(head));
+    match (&pieces.list[..], <[Piece; 1]>::try_from(body)) {
+        ([Piece::Text(head)], Ok([Piece::Text(body)])) => Wire::Fixed(joined(head, body)),
+        (_, body) => Wire::Varying(Varying {
+            head: std::mem::take(&mut pieces.list),
+            body: body.map_or_else(|body| body, Vec::from),
+        }),
     }
-    Wire::Varying(Varying {
-        head: pieces.list,
-        body,
-    })
+}
+
+/// A head and its body, in the body's own memory: it may be most of what there is.
+fn joined(head: &[u8], mut body: Vec<u8>) -> Vec<u8> {
+    body.reserve_exact(head.len());
+    body.splice(..0, head.iter().copied());
+    body
 }
 
 /// A request as it grows.

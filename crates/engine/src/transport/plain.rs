@@ -9,10 +9,8 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
 use super::{Progress, Transport};
+use crate::protocol::{Heads, MAX_HEAD_BYTES};
 use crate::target::Endpoint;
-
-/// A proxy's answer to CONNECT is a head; a longer one is no such answer.
-const MAX_TUNNEL_HEAD_BYTES: usize = 8 * 1024;
 
 /// A socket, and the tunnel through a proxy while it is being dug.
 #[derive(Debug)]
@@ -146,8 +144,8 @@ impl Tunnel {
                 Err(error) => return Err(error.into()),
             }
         }
-        // Byte by byte: what follows the head belongs to the server.
-        while !self.answer.ends_with(b"\r\n\r\n") {
+        loop {
+            // Byte by byte: what follows the head belongs to the server.
             let mut byte = [0];
             match recv(socket, &mut byte, RecvFlags::empty()) {
                 Ok((0, _)) => return Err(refused("the proxy closed instead of answering")),
@@ -155,14 +153,33 @@ impl Tunnel {
                 Err(rustix::io::Errno::AGAIN) => return Ok(false),
                 Err(error) => return Err(error.into()),
             }
-            if self.answer.len() > MAX_TUNNEL_HEAD_BYTES {
+            if byte[0] == b'\n' && self.is_open()? {
+                return Ok(true);
+            }
+            if self.answer.len() > MAX_HEAD_BYTES {
                 return Err(refused("the proxy's answer is too long"));
             }
         }
-        let is_open = self.answer.starts_with(b"HTTP/1.") && self.answer.get(9) == Some(&b'2');
-        match is_open {
-            true => Ok(true),
-            false => Err(refused(&crate::record::example(&self.answer))),
+    }
+
+    /// Reads the proxy's answer, where a line of it has ended: a head like all others, and only a final one counts.
+    fn is_open(&mut self) -> io::Result<bool> {
+        if matches!(&self.answer[..], b"\n" | b"\r\n") {
+            self.answer.clear();
+            return Ok(false);
+        }
+        if !self.answer.ends_with(b"\n\n") && !self.answer.ends_with(b"\n\r\n") {
+            return Ok(false);
+        }
+        match Heads::new().read(&self.answer) {
+            Ok(None) => Ok(false),
+            Ok(Some((head, _))) if (200..300).contains(&head.status) => Ok(true),
+            Ok(Some((head, _))) if head.status < 200 && head.status != 101 => {
+                self.answer.clear();
+                Ok(false)
+            }
+            Ok(Some(_)) => Err(refused(&crate::record::example(&self.answer))),
+            Err(fault) => Err(refused(&format!("the proxy's answer: {fault}"))),
         }
     }
 }

@@ -5,15 +5,11 @@ use std::io::{self, Read, Write};
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use rustls::client::danger::ServerCertVerifier;
-use rustls::client::{Resumption, WebPkiServerVerifier};
-use rustls::crypto::CryptoProvider;
+use rustls::client::Resumption;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::sign::SingleCertAndKey;
-use rustls::{
-    ClientConfig, ClientConnection, HandshakeKind, RootCertStore, SupportedProtocolVersion,
-};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind, SupportedProtocolVersion};
 
 use super::{Plain, PlainConnector, Progress, QuicConnector, Transport};
 use crate::error::{PlanError, RunError};
@@ -31,6 +27,7 @@ mod named;
 mod own;
 mod signatures;
 mod suites;
+mod trust;
 mod witness;
 
 pub(crate) use witness::certificates_seen;
@@ -311,7 +308,7 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&versions)
         .map_err(|error| wrong("tls.versions", &error))?;
-    let verifier = verifier(tls, &provider)?;
+    let verifier = trust::verifier(tls, &provider)?;
     let verifier = match http {
         Http::Three => Arc::new(witness::Witness(verifier)),
         Http::One | Http::Two | Http::Auto => verifier,
@@ -343,35 +340,6 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
     Ok(Arc::new(config))
 }
 
-/// Who says whether a server is whom it claims to be.
-fn verifier(
-    tls: &Tls,
-    provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ServerCertVerifier>, RunError> {
-    let provider = Arc::clone(provider);
-    if tls.insecure {
-        return Ok(Arc::new(anyone::AnyCertificate(provider)));
-    }
-    let named = tls.ca_file.as_deref().map(certificates_of).transpose()?;
-    let trusted = match &named {
-        Some(named) => named.clone(),
-        None => rustls_native_certs::load_native_certs().certs,
-    };
-    let algorithms = provider.signature_verification_algorithms;
-    let authorities =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(roots(trusted)?), provider)
-            .build()
-            .map_err(|error| PlanError::new("tls.ca_file", error.to_string()))?;
-    Ok(match named {
-        None => authorities,
-        Some(named) => Arc::new(named::NamedCertificates {
-            named,
-            authorities,
-            algorithms,
-        }),
-    })
-}
-
 /// The name to ask for and to check.
 pub(crate) fn server_name(tls: &Tls, target: &Target) -> Result<ServerName<'static>, RunError> {
     let name = tls.server_name.as_deref().unwrap_or(target.bare_host());
@@ -379,16 +347,6 @@ pub(crate) fn server_name(tls: &Tls, target: &Target) -> Result<ServerName<'stat
         let problem = format!("'{name}' is neither a host name nor an address");
         PlanError::new("tls.server_name", problem).into()
     })
-}
-
-fn roots(certificates: Vec<CertificateDer<'static>>) -> Result<RootCertStore, RunError> {
-    let mut roots = RootCertStore::empty();
-    let (usable, _) = roots.add_parsable_certificates(certificates);
-    if usable == 0 {
-        let problem = "no authority to trust was found; give a PEM file, or ask for insecure";
-        return Err(PlanError::new("tls.ca_file", problem).into());
-    }
-    Ok(roots)
 }
 
 fn certificates_of(path: &str) -> Result<Vec<CertificateDer<'static>>, RunError> {

@@ -188,7 +188,12 @@ impl<T: Transport> Worker<T> {
         let number = wires.seats[seat as usize].wire;
         let wire = &mut wires.wires[number as usize];
         wire.is_silent |= wire.heard_ns <= since_ns;
-        let detail = format!("{after}{}", why(State::Sent { stream }, wire));
+        let exchange = &wires.seats[seat as usize].exchange;
+        let came = (exchange.head)
+            .map(|head| head.framing.so_far(exchange.stamps.body_bytes, false))
+            .unwrap_or_default();
+        let why = why(State::Sent { stream }, wire);
+        let detail = format!("{after}{came}{why}");
         wire.cancel(stream);
         wire.note_stall(self.now_ns, &self.lane.desk.ledger);
         wires.is_due(number);

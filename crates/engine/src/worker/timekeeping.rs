@@ -156,11 +156,12 @@ impl<T: Transport> Worker<T> {
                 oldest_ns = oldest_ns.min(since_ns);
                 continue;
             }
-            let failure = match connection.stage {
-                Stage::Opening | Stage::Shaking => Failure::ConnectTimeout,
-                _ => Failure::Timeout,
+            let (failure, seen) = match connection.stage {
+                Stage::Opening => (Failure::ConnectTimeout, String::new()),
+                Stage::Shaking => (Failure::ConnectTimeout, ", inside the handshake".into()),
+                _ => (Failure::Timeout, connection.came_so_far(&self.lane.program)),
             };
-            let detail = format!("after {} ms", limit_ns as f64 / 1e6);
+            let detail = format!("after {} ms{seen}", limit_ns as f64 / 1e6);
             let broken = connection.missing(failure, detail);
             self.broke(slot, broken);
         }

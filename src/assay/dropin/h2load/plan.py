@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assay import reach
 from assay.dropin.h2load.flags import VERSION, Flags
 from assay.dropin.h2load.numbers import NS_PER_S
@@ -61,12 +63,16 @@ def _request(flags: Flags, target: str, strict: bool) -> Request:
         agent = value if name == "user-agent" else agent
     ours = _OVERRIDES if strict else _OVERRIDES | {"host"}
     added = tuple(field for field in flags.headers if field[0] not in ours and field[0][0] != ":")
-    return Request(
-        method=method,
-        target=target,
-        headers=(("Host", authority), ("user-agent", agent), *added),
-        body_file=flags.data,
-    )
+    headers = (("Host", authority), ("user-agent", agent), *added)
+    over_one = flags.protocols == ("http/1.1",)
+    if not strict or not over_one or all(name != "host" for name, _ in added):
+        headers = tuple(field for field in headers if field[0] != "host")
+        return Request(method=method, target=target, headers=headers, body_file=flags.data)
+    # Two of `Host` are a fault that the engine makes where the head is given byte for byte alone.
+    length = () if flags.data is None else (("Content-Length", str(Path(flags.data).stat().st_size)),)
+    lines = (f"{method} {target} HTTP/1.1", *(f"{name}: {value}" for name, value in (*headers, *length)))
+    head = "".join(f"{line}\r\n" for line in lines)
+    return Request(method=method, target=target, head=head, body_file=flags.data)
 
 
 def _load(flags: Flags) -> Closed | Open:

@@ -58,16 +58,18 @@ def plan(flags: Flags, address: str, *, strict: bool, batch: int = 1) -> LoadPla
     """The load that the flags ask for, on the server at `address`, with `batch` requests at once.
 
     wrk sends header fields in the order of a Lua table, which differs from run to run; here they come as
-    given, after `Host`. wrk looks at no clock until an answer comes, so a late one is late and not
-    lost: in strict mode the engine waits as long as it can. wrk also leaves connections that its threads
-    cannot share evenly unopened; so does strict mode. A connection that fails is opened again at once.
+    given, after `Host`, and mean nothing to the client, as in wrk. wrk looks at no clock until an answer
+    comes, so a late one is late and not lost: in strict mode the engine waits as long as it can. wrk also
+    leaves connections that its threads cannot share evenly unopened; so does strict mode. A connection that
+    fails is opened again at once.
     """
     url = flags.url
     connections = flags.connections - (flags.connections % flags.threads if strict else 0)
     headers = {"Host": url.authority, **given_headers(flags)}
+    lines = [f"GET {url.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     return LoadPlan(
         url=f"{'https' if url.tls else 'http'}://{url.authority}",
-        requests=(Request(target=url.path, headers=tuple(headers.items())),),
+        requests=(Request(target=url.path, head="".join(f"{line}\r\n" for line in lines)),),
         load=_load(flags, connections),
         stop=StopAfter(ns=_ns(flags.duration_s)),
         threads=flags.threads,
