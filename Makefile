@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
 RUN ?= latest
-.PHONY: help run setup setup-dev test lint bench cluster studies pictures wheel clean
+.PHONY: help run setup setup-dev test lint mutants bench cluster studies pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -23,6 +23,9 @@ test: setup-dev ## run every test and lint
 
 lint: setup-dev ## ruff, mypy, clippy, rustfmt
 	@scripts/lint.sh
+
+mutants: setup-dev ## change single lines of a sample: which do tests miss? (hours; ASSAY_LONG=1)
+	@scripts/mutants.sh $(ARGS)
 
 bench: setup-dev ## measure Assay itself (ARGS="--only engine")
 	@scripts/bench.sh $(ARGS)
