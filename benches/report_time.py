@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
+from itertools import count
 from pathlib import Path
 
 from model import Benchmark, Effort, Figure, Outcome, Spread
 from msgspec.structs import replace
 from programs import ROOT, need_assay
 
-from assay.store.lines import seal
+from assay.store.lines import Line, Place, seal
 from assay.store.read import read
 from assay.values.run import TrialDone
 from assay.values.trial import Trial
@@ -44,10 +45,11 @@ def _repeat(path: Path) -> None:
     kept = read(_RECORD).run
     each = len(kept.trials)
     trials = (_apart(kept.trials[number % each], number, number // each) for number in range(TRIALS))
-    lines = [seal(kept.header), *(seal(TrialDone(trial=trial)) for trial in trials)]
+    lines: list[Line] = [kept.header, *(TrialDone(trial=trial) for trial in trials)]
     if kept.judgement is not None:
-        lines.append(seal(replace(kept.judgement, trials=TRIALS)))
-    path.write_bytes(b"".join(lines))
+        lines.append(replace(kept.judgement, trials=TRIALS))
+    places = (Place(kept.header.run_id, number) for number in count(1))
+    path.write_bytes(b"".join(map(seal, lines, places)))
 
 
 def _apart(trial: Trial, number: int, block: int) -> Trial:

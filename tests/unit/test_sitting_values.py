@@ -53,9 +53,9 @@ def test_the_cpu_time_of_slices_that_nobody_looked_at_in_time_is_not_nought() ->
         if cycle % 2  # every second look came too late
     ]
     assert used_ns(turns, 0, 1000 * MS) == 500 * MS
-    assert used_ns(turns, 1, 1000 * MS) == 0  # it was never seen at work
+    assert used_ns(turns, 1, 1000 * MS) is None  # it was never seen at work
     unseen = TurnSeen(turn=1, lane=1, length_ns=100 * MS, cpu_ns=(None, None))
-    assert used_ns([*turns, unseen], 1, 1000 * MS) == 0
+    assert used_ns([*turns, unseen], 1, 1000 * MS) is None
 
 
 def test_a_service_s_cpu_time_is_that_of_the_lane_s_own_slices() -> None:
