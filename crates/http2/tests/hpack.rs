@@ -148,6 +148,46 @@ fn a_small_block_of_long_fields_is_refused_before_it_is_unfolded() {
     assert!(fields.len() < 200);
 }
 
+/// RFC 7541, 4.2: the next block begins with the least size that the table had in between, then the last one.
+#[test]
+fn sizes_between_two_blocks_are_told_as_the_least_and_the_last() {
+    let cases: [(&[usize], &str); 7] = [
+        (&[4096], ""),
+        (&[100], "3f45"),
+        (&[100, 3000], "3f45 3f99 17"),
+        (&[100, 4096], "3f45 3fe1 1f"),
+        (&[3000, 100], "3f45"),
+        (&[1000, 0, 100], "20 3f45"),
+        (&[0, 30, 20], "20 34"),
+    ];
+    let field = [(&b"custom-key"[..], &[b'v'; 80][..], true)];
+    for (sizes, told) in cases {
+        let (mut encoder, mut decoder) = (Encoder::default(), Decoder::new(MOST));
+        let mut read = |encoder: &mut Encoder| {
+            let (mut block, mut fields) = (Vec::new(), Fields::default());
+            encoder.encode(field, &mut block);
+            decoder.decode(&block, &mut fields).unwrap();
+            let (name, value) = fields.iter().next().unwrap();
+            assert_eq!((name, value), (field[0].0, field[0].1), "{sizes:?}");
+            block
+        };
+        let first = read(&mut encoder);
+        for size in sizes {
+            encoder.limit_table(*size);
+        }
+        let sized = read(&mut encoder);
+        let rest = sized.strip_prefix(&bytes(told)[..]);
+        // A table that was too small for the entry in between has lost it.
+        let again = match sizes.iter().any(|size| *size < 122) {
+            true => &first[..],
+            false => &[0x80 | 62],
+        };
+        assert_eq!(rest, Some(again), "{sizes:?}");
+        // Once told, sizes are not told again.
+        assert!(!matches!(read(&mut encoder)[0], 0x20..=0x3f), "{sizes:?}");
+    }
+}
+
 type Sent = Vec<(Vec<u8>, Vec<u8>, bool)>;
 
 fn field() -> impl Strategy<Value = (Vec<u8>, Vec<u8>, bool)> {
