@@ -262,3 +262,53 @@ fn codings_are_numbered_in_the_order_of_their_appearance() {
     }
     assert_eq!(heads.encodings(), ["identity", "gzip", "br"]);
 }
+
+/// What becomes of this text after the head of a chunked answer, in one piece and in several.
+fn chunks(text: &str) -> Vec<Seen> {
+    let answer = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{text}");
+    let whole = decode(&[answer.as_bytes()], false);
+    let pieces = split(answer.as_bytes(), &[50, 1_000, 65_000]);
+    assert_eq!(decode(&pieces, false), whole);
+    whole
+}
+
+#[test]
+fn a_size_line_and_trailers_hold_64_kib_each_and_not_one_byte_more() {
+    const MOST: usize = 64 * 1024;
+    const REST: &str = "\r\nhello\r\n0\r\n\r\n";
+    // Of a size line, what separates its parts does not count; of trailers, all does but the empty line.
+    let extended = |digit: char, n: usize| format!("{digit};{}", "x".repeat(n - 1));
+    let trailer = |n: usize| format!("T: {}\r\n", "v".repeat(n - 5));
+    let last = |size: &str, trailers: &str| format!("5\r\nhello\r\n{size}\r\n{trailers}\r\n");
+    let cases: [(&str, &dyn Fn(usize) -> String); 8] = [
+        ("zeros", &|n| "0".repeat(n - 1) + "5" + REST),
+        ("blanks", &|n| "5 ".to_owned() + &" ".repeat(n - 1) + REST),
+        ("extension", &|n| extended('5', n) + REST),
+        ("of the last", &|n| last(&extended('0', n), "")),
+        ("trailer", &|n| last("0", &trailer(n))),
+        ("two trailers", &|n| {
+            last("0", &(trailer(5) + &trailer(n - 5)))
+        }),
+        ("folded", &|n| {
+            last("0", &(trailer(5) + " " + &trailer(n - 6)))
+        }),
+        // Each size line has the limit for itself, and so have the trailers.
+        ("each", &|n| {
+            let chunks = [extended('2', n) + "\r\nhe\r\n", extended('3', n)];
+            let end = format!("\r\nllo\r\n{}\r\n{}\r\n", extended('0', n), trailer(n));
+            chunks.concat() + &end
+        }),
+    ];
+    let right = [
+        Seen::Head(200),
+        Seen::Body(b"hello".to_vec()),
+        Seen::End(true),
+    ];
+    let refused = Seen::Fault(Fault::BadChunk("64 KiB of size line or trailers"));
+    for (name, text) in cases {
+        assert_eq!(chunks(&text(MOST))[..3], right, "{name}");
+        let beyond = chunks(&text(MOST + 1));
+        assert_eq!(beyond.last(), Some(&refused), "{name}");
+        assert!(!beyond.contains(&right[2]), "{name}");
+    }
+}
