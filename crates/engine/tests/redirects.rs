@@ -4,7 +4,9 @@ mod support;
 
 use std::sync::Mutex;
 
+use assay_http2::hpack::Encoder;
 use serde_json::{Value, json};
+use support::http2::{BODY, serve_with};
 use support::{HELLO, Server, outcomes, plan, run};
 
 fn moved(status: u16, location: &str, more: &str) -> String {
@@ -250,6 +252,49 @@ fn a_redirect_without_end_is_given_up() {
     assert_eq!(server.requests(), 15);
     let failed = measurement.statuses["302"];
     assert_eq!(failed, 15);
+}
+
+#[test]
+fn over_http2_what_follows_a_redirect_is_another_request() {
+    static SEEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    let server = Server::start(|peer| {
+        let is_start = std::cell::Cell::new(false);
+        let see = |request: String| {
+            is_start.set(request.contains("|:path=/start"));
+            SEEN.lock().unwrap().push(request);
+        };
+        serve_with(peer, 100, &see, |server, stream, out| {
+            let moved: [(&[u8], &[u8], bool); 2] = [
+                (b":status", b"302", false),
+                (b"location", b"there?a=b", false),
+            ];
+            let mut block = Vec::new();
+            match is_start.get() {
+                true => Encoder::default().encode(moved, &mut block),
+                false => block.push(0x88),
+            }
+            server.answer(stream, &block, &BODY.into(), out);
+            true
+        });
+    });
+    let request = json!({"target": "/start", "headers": [["x-mark", "yes"]]});
+    let mut more = following(1, request);
+    more["http"] = json!("2");
+    let measurement = run(&plan(&server, 1, 10, more));
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    assert_eq!(measurement.completed, 10);
+    assert_eq!(measurement.statuses["200"], 10);
+    assert_eq!(measurement.statuses["302"], 10);
+    let to = |path: &str| {
+        let address = server.address;
+        format!(":method=GET|:scheme=http|:authority={address}|:path={path}|x-mark=yes")
+    };
+    // One at a time: each request is followed by the one that it leads to.
+    let seen = SEEN.lock().unwrap();
+    assert_eq!(seen.len(), 20);
+    for pair in seen.chunks(2) {
+        assert_eq!(pair, [to("/start"), to("/there?a=b")]);
+    }
 }
 
 #[test]
