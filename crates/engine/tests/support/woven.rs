@@ -65,6 +65,10 @@ fn is_consistent(lane: &LaneMeasurement) {
     assert_eq!(sum(slices, |slice| slice.started), measurement.started);
     assert_eq!(sum(slices, |slice| slice.completed), measurement.completed);
     assert_eq!(
+        sum(slices, |slice| slice.bytes_read),
+        measurement.bytes_read
+    );
+    assert_eq!(
         sum(slices, |slice| slice.length_ns),
         measurement.measured_ns
     );
