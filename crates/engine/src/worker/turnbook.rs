@@ -41,6 +41,19 @@ pub(super) enum Found {
     NotSought,
 }
 
+impl Found {
+    /// By the worker's part of the slice, and connections that are open at its end. A server that answers
+    /// nothing and closes each connection is there too: they are opened again.
+    fn by(part: &Part, open: u64) -> Self {
+        let is_there = part.completed > 0 || open > 0 || part.reopened > 0;
+        match (is_there, part.failed > 0) {
+            (true, _) => Self::Somebody,
+            (false, true) => Self::Nobody,
+            (false, false) => Self::NotSought,
+        }
+    }
+}
+
 impl Turnbook {
     pub(crate) fn new(other: Arc<Ledger>) -> Self {
         Self {
@@ -156,12 +169,7 @@ impl<T: Transport> Lane<T> {
                 .map(|(now_ns, begun_ns)| now_ns - begun_ns),
             ..book.part
         };
-        let is_open = ledger.open_now.get() > 0 || part.reopened > 0;
-        let found = match (part.completed > 0 || is_open, part.failed > 0) {
-            (true, _) => Found::Somebody,
-            (false, true) => Found::Nobody,
-            (false, false) => Found::NotSought,
-        };
+        let found = Found::by(&part, ledger.open_now.get());
         book.part = part;
         book.reopened = reopened;
         book.is_pending = true;
@@ -195,5 +203,33 @@ impl<T: Transport> Lane<T> {
     pub(super) fn ledgers(&self) -> impl Iterator<Item = &Arc<Ledger>> {
         let other = self.turnbook.as_ref().map(|book| &book.other);
         std::iter::once(&self.desk.ledger).chain(other)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn somebody_is_there_who_answers_or_whose_connections_open() {
+        let cases = [
+            ("nothing happened", [0, 0, 0, 0], Found::NotSought),
+            ("refused", [0, 9, 0, 0], Found::Nobody),
+            ("answers", [9, 0, 0, 0], Found::Somebody),
+            ("answers and failures", [1, 9, 0, 0], Found::Somebody),
+            ("closes each unanswered", [0, 9, 9, 0], Found::Somebody),
+            ("closed while it rested", [0, 0, 1, 0], Found::Somebody),
+            ("hangs", [0, 0, 0, 1], Found::Somebody),
+            ("hangs until timeouts", [0, 9, 0, 1], Found::Somebody),
+        ];
+        for (what, [completed, failed, reopened, open], found) in cases {
+            let part = Part {
+                completed,
+                failed,
+                reopened,
+                ..Part::default()
+            };
+            assert_eq!(Found::by(&part, open), found, "{what}");
+        }
     }
 }
