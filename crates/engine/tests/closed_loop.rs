@@ -322,20 +322,27 @@ fn a_stopped_run_reports_what_it_measured() {
 
 #[test]
 fn a_run_stopped_in_its_warm_up_measured_nothing_but_balances() {
+    const WINDOW_NS: u64 = 1_000_000;
     let server = Server::answering(HELLO);
     let run = Run::start(&plan(
         &server,
         4,
         9,
-        json!({"warmup_max_ns": 3_600_000_000_000_u64}),
+        json!({"warmup_max_ns": 3_600_000_000_000_u64, "window_ns": WINDOW_NS}),
     ));
     let run = run.unwrap();
-    wait_until("requests", || run.snapshot().completed > 10);
+    wait_until("requests", || run.snapshot().completed > 2_000);
+    wait_until("windows", || run.snapshot().windows.len() > 20);
+    // What the worker took of its core in the windows of the warm-up but the last, at least.
+    let live = run.snapshot();
+    let warm_ns = live.client_cpu * ((live.windows.len() as u64 - 1) * WINDOW_NS) as f64;
     run.stop(0);
     let measurement = run.result().unwrap();
     assert!(measurement.interrupted);
     assert_eq!((measurement.measured_ns, measurement.completed), (0, 0));
-    assert!(measurement.books.completed > 10);
+    assert!(measurement.books.completed > 2_000);
+    // None of that is in the measured phase.
+    assert!((measurement.workers[0].cpu_ns as f64) < warm_ns);
 }
 
 #[test]
