@@ -353,34 +353,4 @@ fn workers(ledgers: &Ledgers, cpus: &[Option<u32>]) -> Vec<Worker> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn times(end_ns: u64) -> Times {
-        Times {
-            started_at_unix_ns: 0,
-            window_ns: 100,
-            measure_from_ns: end_ns,
-            end_ns,
-        }
-    }
-
-    #[test]
-    fn a_live_view_shows_windows_that_all_workers_have_ended() {
-        let ledgers = [1, 3].map(|windows| {
-            let ledger = Ledger::new(false, false);
-            ledger.close_windows(windows);
-            Arc::new(ledger)
-        });
-        assert_eq!(snapshot(Kept::alone(&ledgers), times(350)).windows.len(), 1);
-    }
-
-    #[test]
-    fn a_live_view_shows_no_window_that_ended_after_it_was_asked_for() {
-        let ledger = Ledger::new(false, false);
-        ledger.close_windows(3);
-        let windows = snapshot(Kept::alone(&[Arc::new(ledger)]), times(250)).windows;
-        let lengths: Vec<u64> = windows.iter().map(|window| window.length_ns).collect();
-        assert_eq!(lengths, [100, 100]);
-    }
-}
+mod tests;
