@@ -82,6 +82,7 @@ fn where_nothing_is_reached_the_run_ends_if_its_plan_says_so() {
             "load": {"kind": "open", "max_connections": 64,
                 "stages": [{"duration_ns": 1, "from_per_s": 100, "to_per_s": 100}]}}),
         json!({"ends_unreached": true, "stop": forever, "warmup_max_ns": 3_600_000_000_000_u64}),
+        json!({"ends_unreached": true, "stop": forever, "http": "2", "streams": 3}),
     ] {
         let measurement = refused(more);
         assert!(measurement.interrupted);

@@ -3,15 +3,15 @@
 mod support;
 
 use std::io::{Read, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use assay_engine::Measurement;
 use assay_http2::frame::{self, Code, HEAD_BYTES, Head, PREFACE, flag, kind, setting};
 use serde_json::{Value, json};
-use support::http2::{answering, serve_with};
+use support::http2::{BODY, answering, serve_with};
 use support::{Peer, Server, outcomes, plan, run};
 
 /// `:status: 200` without a body, by the static table.
@@ -232,6 +232,79 @@ fn what_waits_behind_a_request_that_fails_is_sent_on_another_connection() {
     let more = json!({"requests_per_connection": 1, "retry_wait_max_ns": 0});
     let measured = http2(&server, 3, 12, more);
     assert_eq!(outcomes(&measured), ["peer/stream_reset: 12"]);
+}
+
+#[test]
+fn what_waits_on_a_connection_that_breaks_is_sent_on_another_one_if_it_had_served() {
+    // Of each connection the first request is answered, and the second one breaks it.
+    let server = Server::start(|peer| {
+        let mut is_first = true;
+        serve_with(peer, 1, &|_| {}, |server, stream, out| {
+            server.answer(stream, OK, &BODY.into(), out);
+            if !is_first {
+                out.clear();
+            }
+            std::mem::take(&mut is_first)
+        });
+    });
+    let measured = http2(&server, 3, 10, json!({"retry_wait_max_ns": 0}));
+    assert_eq!((measured.completed, measured.failed), (5, 5));
+    assert_eq!(server.connections(), 5);
+}
+
+#[test]
+fn a_request_that_is_given_up_is_cancelled_and_the_connection_goes_on() {
+    let (tell, cancelled) = mpsc::channel();
+    let server = Server::start(move |peer| {
+        if !greeted(peer) {
+            return;
+        }
+        settings(peer, &[]);
+        while let Some((head, payload)) = next(peer) {
+            match (head.kind, head.stream) {
+                // No answer, and yet a sign of life.
+                (kind::HEADERS, 1) => send(peer, kind::PING, 0, 0, &[7; 8]),
+                (kind::HEADERS, stream) => {
+                    let ends = flag::END_HEADERS | flag::END_STREAM;
+                    send(peer, kind::HEADERS, ends, stream, OK);
+                }
+                (kind::RST_STREAM, stream) => tell.send((stream, payload)).unwrap(),
+                _ => {}
+            }
+        }
+    });
+    let more = json!({"timeout_ns": 1_000_000_000, "retry_wait_max_ns": 0});
+    let measured = http2(&server, 1, 3, more);
+    assert_eq!(outcomes(&measured), ["peer/timeout: 1"]);
+    assert_eq!((measured.completed, server.connections()), (2, 1));
+    // RFC 9113, 7: CANCEL is 8.
+    assert!(cancelled.try_iter().eq([(1, vec![0, 0, 0, 8])]));
+}
+
+#[test]
+fn a_connection_on_which_nothing_was_heard_until_the_timeout_takes_no_more() {
+    let is_first = AtomicBool::new(true);
+    let server = Server::start(move |peer| {
+        if !is_first.swap(false, SeqCst) {
+            return serve_with(peer, 100, &|_| {}, |server, stream, out| {
+                server.answer(stream, OK, &BODY.into(), out);
+                true
+            });
+        }
+        if !greeted(peer) {
+            return;
+        }
+        // The first request may be under way before the client hears of this, the second one may not.
+        settings(peer, &[]);
+        while next(peer).is_some_and(|(head, _)| head.kind != kind::HEADERS) {}
+        let ends = flag::END_HEADERS | flag::END_STREAM;
+        send(peer, kind::HEADERS, ends, 1, OK);
+        peer.hang();
+    });
+    let more = json!({"timeout_ns": 1_000_000_000, "retry_wait_max_ns": 0});
+    let measured = http2(&server, 1, 4, more);
+    assert_eq!(outcomes(&measured), ["peer/timeout: 1"]);
+    assert_eq!((measured.completed, server.connections()), (3, 2));
 }
 
 #[test]
