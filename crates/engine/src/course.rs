@@ -159,6 +159,11 @@ impl Course {
         state.turns.get(first..).unwrap_or_default().to_vec()
     }
 
+    /// A turn that is settled, by its number.
+    pub(crate) fn settled(&self, number: u64) -> Option<Turn> {
+        self.state().turns.get(number as usize).copied()
+    }
+
     /// Whose turn it is.
     pub(crate) fn at(&self, now_ns: u64) -> Option<Turn> {
         let state = self.state();

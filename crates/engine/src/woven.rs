@@ -1,6 +1,6 @@
 //! [`WovenRun`]: one execution of a woven plan, whose lanes take turns.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::agree;
@@ -13,8 +13,9 @@ use crate::launch::{self, Connect, DESCRIPTORS_PER_WORKER, Threads};
 use crate::machine;
 use crate::plan::{LoadPlan, WovenPlan};
 use crate::record::ledger::Ledger;
+use crate::record::live::LiveSlices;
 use crate::record::measurement::Phase;
-use crate::record::summary::{self, Kept, SNAPSHOT_WINDOWS, Times};
+use crate::record::summary::{self, Kept, Times};
 use crate::record::woven::{self, slices};
 use crate::record::{LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement, WovenSnapshot};
 use crate::target::{Scheme, Target};
@@ -39,6 +40,8 @@ pub struct WovenRun {
 struct Books {
     ledgers: Vec<Arc<Ledger>>,
     asked: u64,
+    /// What live views have taken so far.
+    live: Mutex<LiveSlices>,
 }
 
 impl Books {
@@ -198,10 +201,9 @@ impl WovenRun {
     pub fn snapshot(&self) -> WovenSnapshot {
         let ended_ns = self.ended_ns();
         let now_ns = ended_ns.unwrap_or_else(|| self.clock.now_ns());
-        let turns = self.course.turns(0);
         let lane = |(number, books): (usize, &Books)| {
             let (ended, found) = (self.course.ended(number), self.course.found(number));
-            lane_snapshot(books, &turns, now_ns, ended, found)
+            lane_snapshot(books, &self.course, now_ns, ended, found)
         };
         WovenSnapshot {
             elapsed_ns: now_ns,
@@ -265,9 +267,10 @@ impl WovenRun {
     }
 
     fn times(&self, slices: &[Slice], end_ns: u64) -> Times {
+        let first = slices.iter().find(|slice| slice.phase == Phase::Measured);
         Times {
             started_at_unix_ns: self.clock.started_at_unix_ns(),
-            ..times(slices, end_ns)
+            ..times(first.map(|slice| slice.start_ns), end_ns)
         }
     }
 
@@ -308,22 +311,26 @@ fn prepare<T: Transport>(
     let asked = launch::asked(plan);
     Ok(Prepared {
         lanes,
-        books: Books { ledgers, asked },
+        books: Books {
+            live: Mutex::new(LiveSlices::new(ledgers.len() / 2)),
+            ledgers,
+            asked,
+        },
     })
 }
 
 fn lane_snapshot(
     books: &Books,
-    turns: &[Turn],
+    course: &Course,
     now_ns: u64,
     ended: Option<Ended>,
     found: Option<Ended>,
 ) -> LaneSnapshot {
-    let mut slices = slices(books.own(), turns, now_ns);
-    let mut snapshot = summary::snapshot(books.kept(), times(&slices, now_ns));
-    slices.retain(|slice| slice.phase == snapshot.phase);
-    let elapsed_ns = length_ns(&slices, snapshot.phase);
-    slices.drain(..slices.len().saturating_sub(SNAPSHOT_WINDOWS));
+    let mut live = books.live.lock().unwrap_or_else(PoisonError::into_inner);
+    live.take_new(books.own(), |number| course.settled(number));
+    let times = times(live.measured_from_ns(), now_ns);
+    let mut snapshot = summary::snapshot(books.kept(), times);
+    let (slices, elapsed_ns) = live.of_phase(snapshot.phase, now_ns);
     snapshot.windows = woven::windows(&slices);
     snapshot.elapsed_ns = elapsed_ns;
     LaneSnapshot {
@@ -335,12 +342,11 @@ fn lane_snapshot(
 }
 
 /// Where a lane's measured phase begins and ends: with the first of its measured slices, and now.
-fn times(slices: &[Slice], end_ns: u64) -> Times {
-    let first = slices.iter().find(|slice| slice.phase == Phase::Measured);
+fn times(measured_from_ns: Option<u64>, end_ns: u64) -> Times {
     Times {
         started_at_unix_ns: 0,
         window_ns: NEVER,
-        measure_from_ns: first.map_or(end_ns, |slice| slice.start_ns),
+        measure_from_ns: measured_from_ns.unwrap_or(end_ns),
         end_ns,
     }
 }

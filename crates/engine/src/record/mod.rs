@@ -11,6 +11,7 @@ mod http2;
 pub(crate) mod http3;
 pub(crate) mod ledger;
 mod ledger_of_streams;
+pub(crate) mod live;
 mod log;
 pub mod measurement;
 pub(crate) mod streams;

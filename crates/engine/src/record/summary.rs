@@ -8,7 +8,7 @@ use super::failure::Failure;
 use super::histogram::{Histogram, Merged};
 use super::http2::Http2;
 use super::http3::Http3;
-use super::ledger::{Ledger, OpenTimes, Totals};
+use super::ledger::{Counts, Ledger, OpenTimes, Totals};
 use super::measurement::{
     self, Books, Connections, Measurement, Outcome, Phase, Snapshot, Stray, Window, Worker,
 };
@@ -166,8 +166,7 @@ pub(crate) fn snapshot(kept: Kept<'_>, times: Times) -> Snapshot {
     let service_time = merged(ledgers, |ledger| &ledger.service_time);
     let wall_ns = sum(ledgers, |ledger| &ledger.wall_ns);
     let cpu_ns = sum(ledgers, |ledger| &ledger.cpu_ns);
-    let mut windows = complete_windows(ledgers, phase, times);
-    windows.drain(..windows.len().saturating_sub(SNAPSHOT_WINDOWS));
+    let windows = latest_windows(ledgers, phase, times);
     Snapshot {
         phase,
         elapsed_ns: times.end_ns.saturating_sub(start_ns),
@@ -296,44 +295,69 @@ fn stray_example(ledgers: &Ledgers) -> String {
     ledgers.iter().find_map(of).unwrap_or_default()
 }
 
-fn windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
-    let (start_ns, end_ns) = match phase {
+/// Where a phase begins and ends.
+fn bounds(phase: Phase, times: Times) -> (u64, u64) {
+    match phase {
         Phase::Warmup => (0, times.measure_from_ns.min(times.end_ns)),
         Phase::Measured => (times.measure_from_ns, times.end_ns),
-    };
+    }
+}
+
+/// An empty window, of which the last of a phase may be short.
+fn window(index: usize, phase: Phase, times: Times) -> Window {
+    let (phase_start_ns, end_ns) = bounds(phase, times);
+    let start_ns = phase_start_ns.saturating_add(times.window_ns.saturating_mul(index as u64));
+    Window {
+        start_ns,
+        length_ns: times.window_ns.min(end_ns.saturating_sub(start_ns)),
+        phase,
+        started: 0,
+        completed: 0,
+        failed: 0,
+        bytes_read: 0,
+    }
+}
+
+impl Window {
+    fn add(&mut self, counts: &Counts) {
+        self.started += counts.started;
+        self.completed += counts.completed;
+        self.failed += counts.failed;
+        self.bytes_read += counts.bytes_read;
+    }
+}
+
+fn windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
     let mut windows: Vec<Window> = Vec::new();
     for ledger in ledgers {
         for (index, slice) in ledger.notes().windows[phase as usize].iter().enumerate() {
             if index == windows.len() {
-                let window_start_ns = start_ns + index as u64 * times.window_ns;
-                windows.push(Window {
-                    start_ns: window_start_ns,
-                    length_ns: times.window_ns.min(end_ns.saturating_sub(window_start_ns)),
-                    phase,
-                    started: 0,
-                    completed: 0,
-                    failed: 0,
-                    bytes_read: 0,
-                });
+                windows.push(window(index, phase, times));
             }
-            let window = &mut windows[index];
-            window.started += slice.started;
-            window.completed += slice.completed;
-            window.failed += slice.failed;
-            window.bytes_read += slice.bytes_read;
+            windows[index].add(slice);
         }
     }
     windows
 }
 
-/// Those that every worker has ended and that were over at `times.end_ns`. While this looks at a
-/// thousand ledgers, the first of them may end one more.
-fn complete_windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
+/// The latest of those that every worker has ended and that were over at `times.end_ns`. While this looks at a
+/// thousand ledgers, the first of them may end one more. It holds no worker up for longer than their number takes.
+fn latest_windows(ledgers: &Ledgers, phase: Phase, times: Times) -> Vec<Window> {
+    let (start_ns, _) = bounds(phase, times);
     let ended = |ledger: &Arc<Ledger>| ledger.notes().windows[phase as usize].len();
     let ended_by_all = ledgers.iter().map(ended).min().unwrap_or(0);
-    let mut windows = windows(ledgers, phase, times);
-    windows.truncate(ended_by_all);
-    windows.retain(|window| window.start_ns + times.window_ns <= times.end_ns);
+    let over = times.end_ns.saturating_sub(start_ns) / times.window_ns;
+    let end = ended_by_all.min(over as usize);
+    let first = end.saturating_sub(SNAPSHOT_WINDOWS);
+    let mut windows: Vec<Window> = (first..end)
+        .map(|index| window(index, phase, times))
+        .collect();
+    for ledger in ledgers {
+        let slices = &ledger.notes().windows[phase as usize][first..end];
+        for (window, slice) in windows.iter_mut().zip(slices) {
+            window.add(slice);
+        }
+    }
     windows
 }
 

@@ -137,7 +137,7 @@ pub(crate) fn slices(ledgers: &[Arc<Ledger>], turns: &[Turn], end_ns: u64) -> Ve
         .collect()
 }
 
-fn slice(turn: &Turn, parts: &[&Part], end_ns: u64) -> Slice {
+pub(super) fn slice(turn: &Turn, parts: &[&Part], end_ns: u64) -> Slice {
     let sum = |figure: fn(&Part) -> u64| parts.iter().map(|part| figure(part)).sum::<u64>();
     let completed = sum(|part| part.completed);
     let medians = parts

@@ -127,3 +127,21 @@ fn versions_of_answers_in_the_warm_up_are_not_those_of_the_measured_phase() {
         assert_eq!(http_versions(&[Arc::new(ledger)]), wanted);
     }
 }
+
+#[test]
+fn a_live_view_shows_the_latest_windows_of_a_long_run() {
+    const COUNT: u64 = 2 * SNAPSHOT_WINDOWS as u64;
+    let ledgers = [(); 2].map(|()| Arc::new(Ledger::new(false, false)));
+    for number in 0..COUNT {
+        for ledger in &ledgers {
+            ledger.totals.started.add(number);
+            ledger.close_windows(1);
+        }
+    }
+    // The last one but two is over.
+    let windows = snapshot(Kept::alone(&ledgers), times((COUNT - 2) * 100 + 50)).windows;
+    let seen = windows.iter().map(|one| (one.start_ns, one.started));
+    let first = COUNT - 2 - SNAPSHOT_WINDOWS as u64;
+    assert!(seen.eq((first..COUNT - 2).map(|number| (number * 100, 2 * number))));
+    assert!(windows.iter().all(|one| one.length_ns == 100));
+}
