@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # What Assay keeps of its user is not touched by tests, and the other way round.
 os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-of-tests-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
+
+# Tests write servers and studies of their own, which nobody would be there to say yes to.
+os.environ["ASSAY_YES"] = "1"
 
 if TYPE_CHECKING:
     from three_hosts import Cluster
@@ -40,6 +43,14 @@ def golden() -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
+
+
+@pytest.fixture(scope="module")
+def unanswered() -> Iterator[None]:
+    """Nobody has said yes beforehand."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("ASSAY_YES")
+        yield
 
 
 @pytest.fixture(scope="module")

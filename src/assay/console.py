@@ -21,6 +21,7 @@ from assay.report.format import safe
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+YES = "ASSAY_YES"
 PIPE_WIDTH = 80
 """Columns assumed where the output is not a terminal and COLUMNS is not set."""
 
@@ -181,9 +182,19 @@ def error(problem: AssayError) -> None:
     sys.stderr.flush()
 
 
+def can_ask() -> bool:
+    """Whether somebody sits at a terminal who can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def answered_yes() -> bool:
+    """Whether ASSAY_YES=1 answers every question beforehand."""
+    return os.environ.get(YES, "0") not in ("", "0")
+
+
 def confirm(question: str, flag: str) -> bool:
     """Ask a question on the terminal; default is no. Off a terminal `flag` has to answer it."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not can_ask():
         raise InputError(question.rstrip("?"), f"pass {flag} if you mean it")
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()

@@ -9,7 +9,6 @@ Imported before the load starts, so nothing heavy may be imported here.
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 _UNIX = "unix:"
 _KNOCK_S = 1.0
 _LOOPBACK = (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6))
-_YES = "ASSAY_YES"
 _PRIVATE = tuple(
     ipaddress.ip_network(text)
     # RFC 1918, RFC 6598 (shared address space), RFC 4193. Not `is_private`: that also holds
@@ -131,13 +129,13 @@ def ask_leave(named: str, addresses: Iterable[str], flag: str = "") -> None:
     if not outside or may_reach_others():
         return
     where = f"{named} leads to {outside[0]}, neither loopback nor private"
-    if not console.confirm(f"{where}: do you have its owner's leave to load it?", flag or f"{_YES}=1"):
+    if not console.confirm(f"{where}: do you have its owner's leave to load it?", flag or f"{console.YES}=1"):
         raise InputError("nothing was sent")
 
 
 def may_reach_others() -> bool:
     """Whether ASSAY_YES=1 answers for machines of other people beforehand."""
-    return os.environ.get(_YES, "0") not in ("", "0")
+    return console.answered_yes()
 
 
 def outsiders(addresses: Iterable[str]) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ VARIABLES = {
     "ASSAY_SERVERS": "folders of servers, with : between them [./servers]",
     "ASSAY_STUDIES": "folders of studies, with : between them [./studies]",
     "ASSAY_LOCK": f"the file held by whoever measures here [{DEFAULT_LOCK}]",
-    "ASSAY_YES": "1: the drop-ins may load a machine that is not yours",
+    "ASSAY_YES": "1: others' machines are loaded, others' commands run, unasked",
     "ASSAY_STRICT": "1: the drop-ins do the arithmetic of the tool itself",
     "ASSAY_QUIET": "1: the drop-ins print no findings",
     "NO_COLOR": "no colour, whatever its value",

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from assay import console
+from assay.cli import yes_flag
 from assay.errors import EXIT_OK, EXIT_WITHHELD
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 def configure(parser: Parser) -> None:
     """Add the arguments."""
     parser.add_argument("study", nargs="?", metavar="STUDY", help="look at what this study needs as well")
+    yes_flag.add_to(parser)
     parser.add_argument("--ray", metavar="HOST:PORT", help="at the server nodes of a Ray cluster instead")
     parser.examples(
         ("assay doctor", "is this machine fit to measure on?"),
@@ -25,13 +27,15 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look and tell; 1 where something is missing or unfit."""
-    from assay import doctor
+    from assay import consent, doctor
     from assay.cli import listings
     from assay.settings import Settings
     from assay.study import load_study, resolve
 
     settings = Settings.resolve()
     study = resolve(load_study(args.study, settings), settings) if args.study else None
+    if study is not None:
+        consent.ask([study], settings, yes=args.yes)
     if args.ray:
         from assay.cluster import session
 

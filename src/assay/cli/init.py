@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import console
-from assay.errors import EXIT_OK
+from assay.errors import EXIT_OK, AssayError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -26,5 +28,21 @@ def run(args: argparse.Namespace) -> int:
     here = working_folder()
     for path in write_example(args.name, here):
         console.write(str(path.relative_to(here)))
+    _trust(here / "studies" / f"{args.name}.toml")
     console.note(f"run it as it is with: assay run {args.name} --quick")
     return EXIT_OK
+
+
+def _trust(path: Path) -> None:
+    """What Assay itself has just written is not asked for until somebody changes it."""
+    from assay import consent
+    from assay.settings import Settings
+    from assay.study import load_study, resolve
+    from assay.values.design import Choices
+
+    # Where ASSAY_SERVERS leads elsewhere, say, it is asked for then.
+    with contextlib.suppress(AssayError, OSError, RuntimeError):
+        settings = Settings.resolve()
+        study = load_study(str(path), settings)
+        profiles = study.file.profiles
+        consent.remember((resolve(study, settings, Choices(profile=one)) for one in profiles), settings)

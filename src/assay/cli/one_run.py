@@ -46,14 +46,19 @@ def begin(
 
     The machine must be held (`machine_lock`).
     """
-    from assay import trial
+    from assay import consent, trial
 
     for text in resolved.notes:
         console.note(text)
     command = credentials.command()
+
+    def own(run_id: str) -> None:
+        consent.remember_record(run_id, resolved.design)
+        begun(run_id)
+
     return _watched(
         lambda view: trial.begin(
-            resolved, settings, view, command=command, series=series, begun=begun, where=where or trial.HERE
+            resolved, settings, view, command=command, series=series, begun=own, where=where or trial.HERE
         ),
         lambda run: show(run, settings.results / run.header.run_id),
     )

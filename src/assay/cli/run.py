@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay import console, vault
-from assay.cli import one_run, output, preflight, ray_flags, words
+from assay.cli import one_run, output, preflight, ray_flags, words, yes_flag
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ def configure(parser: Parser) -> None:
     how.add_argument("--secret", action="append", default=[], metavar="VALUE",
                      help="of --resume: what the record hides, a password, say; - reads lines from standard "
                      "input; repeatable")  # fmt: skip
+    yes_flag.add_to(how)
     ray_flags.add_to(parser)
     preflight.add_to(parser)
     output = parser.add_argument_group("output")
@@ -119,14 +120,16 @@ def _choices(args: argparse.Namespace) -> Choices:
 def _shown(args: argparse.Namespace) -> Shown:
     from assay.cli.run_series import Shown
 
-    return Shown(as_json=args.json, look=lambda: preflight.look(args))
+    return Shown(as_json=args.json, look=lambda: preflight.look(args), yes=args.yes)
 
 
 def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
+    from assay import consent
     from assay.study import load_study, resolve
     from assay.trial import machine_lock
 
     study = resolve(load_study(name, settings), settings, _choices(args))
+    consent.ask([study], settings, yes=args.yes)
     show = one_run.shown(as_json=args.json)
     with machine_lock(settings), ray_flags.somewhere(args, study, settings) as (study, where):
         preflight.look(args)
@@ -134,7 +137,7 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:
-    from assay import store
+    from assay import consent, store
     from assay.cli import adhoc_flags
     from assay.trial import machine_lock, resume
     from assay.values.design import RivalsDesign
@@ -149,6 +152,7 @@ def _resume(args: argparse.Namespace, settings: Settings) -> int:
         return run_series.go_on(series, settings, _shown(args))
     _learn(args.secret)
     with machine_lock(settings), resume(path, settings) as resumed:
+        consent.ask([resumed.resolved], settings, yes=args.yes, record=resumed.run.header)
         preflight.look(args)
         design = resumed.run.header.design
         for rival in design.rivals if isinstance(design, RivalsDesign) else ():

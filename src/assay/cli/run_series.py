@@ -45,10 +45,12 @@ class _Coming:
 
 @dataclass(frozen=True)
 class Shown:
-    """How the runs are shown, and a `look` at the machine, once it is known that something can be run."""
+    """How the runs are shown, and a `look` at the machine, once it is known that something can be run; `yes`
+    says that their commands may be run."""
 
     as_json: bool
     look: Callable[[], None]
+    yes: bool = False
 
 
 def start(
@@ -110,16 +112,20 @@ class _Runs:
         self._settings = settings
         self._as_json = shown.as_json
         self._look = shown.look
+        self._yes = shown.yes
         self._show = one_run.shown(as_json=shown.as_json)
         self._code = EXIT_OK
 
     def run(self) -> int:
         """Every part that is still to come; 1 where one failed or withheld a figure."""
+        from assay import consent
         from assay.trial import machine_lock
 
         coming = dict(self._coming())
         if not any(isinstance(one, _Coming) for one in coming.values()):
             raise next(one for one in coming.values() if isinstance(one, AssayError))
+        studies = [one.study for one in coming.values() if isinstance(one, _Coming)]
+        consent.ask(studies, self._settings, yes=self._yes)
         self._tell_estimate(coming)
         with machine_lock(self._settings):
             self._look()
@@ -173,6 +179,7 @@ class _Runs:
         self._side_by_side(ended.run)
 
     def _run_part(self, place: int, one: _Coming) -> one_run.Ended:
+        from assay import consent
         from assay.trial import resume
 
         run_id = self._series.parts[place].run
@@ -188,6 +195,8 @@ class _Runs:
         if one.to_do == 0:  # cut off between its last trial and its end
             return one_run.ended(path, self._show)
         with resume(path, self._settings) as resumed:
+            record = resumed.run.header
+            consent.ask([resumed.resolved], self._settings, yes=self._yes, record=record)
             return one_run.go_on(resumed, self._settings, self._show)
 
     def _set(self, place: int, **changes: object) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from assay import console
+from assay.cli import yes_flag
 from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
 from assay.quantities import counted
 from assay.trial.observer import Silent
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
+    from assay.resolved import ResolvedRun
     from assay.settings import Settings
     from assay.sut import Server, ServerSpec
     from assay.trial.prepare import Ready
@@ -23,6 +25,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a study, or a server such as quotes/go")
     parser.add_argument("--all", action="store_true", help="every server there is")
     parser.add_argument("--no-install", action="store_true", help="build only; install no Debian package")
+    yes_flag.add_to(parser)
     parser.examples(
         ("assay setup franklin", "all that the study needs"),
         ("assay setup quotes/go", "one server"),
@@ -32,44 +35,50 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Install and build; a server that cannot be had here is named, and the others are made."""
+    from assay import consent
     from assay.settings import Settings
     from assay.sut.cores import split_cores
     from assay.sut.services import upstreams_of_all
     from assay.trial.prepare import prepare_all
 
     settings = Settings.resolve()
-    specs = _all(settings) if args.all else _named(args.names, settings)
+    studies = [] if args.all else _studies(args.names, settings)
+    specs = _all(settings) if args.all else _servers(args.names, settings)
+    specs += [spec for study in studies for spec in study.servers]
     specs += upstreams_of_all(specs, settings)
+    servers = specs if not studies else _servers(args.names, settings)
+    consent.ask(studies, settings, yes=args.yes, servers=servers)
     if not args.no_install:
         _install(specs, settings)
     ready = prepare_all(specs, settings, split_cores().server_cores, _Lines())
     return _tell(ready)
 
 
-def _named(names: Sequence[str], settings: Settings) -> list[ServerSpec]:
-    from assay.study import list_studies
+def _servers(names: Sequence[str], settings: Settings) -> list[ServerSpec]:
+    """Those that are named themselves."""
     from assay.sut import find_server
+
+    return _builds_of(find_server(name, settings) for name in names if _is_server(name))
+
+
+def _studies(names: Sequence[str], settings: Settings) -> list[ResolvedRun]:
+    """Each study that is named, under each of its profiles. InputError where nothing is named at all."""
+    from assay.study import list_studies, load_study, resolve
+    from assay.values.design import Choices
 
     if not names:
         known = ", ".join(path.stem for path in list_studies(settings))
         raise InputError("nothing was named", f"name a server or a study ({known}), or pass --all")
-    specs: list[ServerSpec] = []
-    for name in names:
-        is_server = name.count("/") == 1 and not name.endswith(".toml")
-        specs += _builds_of([find_server(name, settings)]) if is_server else _of_study(name, settings)
-    return specs
-
-
-def _of_study(name: str, settings: Settings) -> list[ServerSpec]:
-    from assay.study import load_study, resolve
-    from assay.values.design import Choices
-
-    study = load_study(name, settings)
+    studies = [load_study(name, settings) for name in names if not _is_server(name)]
     return [
-        spec
+        resolve(study, settings, Choices(profile=profile))
+        for study in studies
         for profile in study.file.profiles
-        for spec in resolve(study, settings, Choices(profile=profile)).servers
     ]
+
+
+def _is_server(name: str) -> bool:
+    return name.count("/") == 1 and not name.endswith(".toml")
 
 
 def _all(settings: Settings) -> list[ServerSpec]:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -27,7 +28,7 @@ from assay.errors import ServerFailed, reason_of
 from assay.settings import Settings
 from assay.sut import leftovers, requires
 from assay.sut.kept import Kept, Order, exit_in_words
-from assay.sut.manifest import Places, ServerSpec
+from assay.sut.manifest import Build, Places, ServerSpec
 from assay.sut.requires import Checked
 
 _COMPLETE = "complete"
@@ -39,6 +40,13 @@ _VERSION_TIMEOUT_S = 60
 _LOOK_S = 0.5
 
 Say = Callable[[str], None]
+
+
+class Digest(Protocol):
+    """A hash that takes content in pieces."""
+
+    def update(self, content: bytes, /) -> None:
+        """Take the next piece."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,12 +135,26 @@ def _content_hash(spec: ServerSpec, places: Places, checked: Sequence[Checked]) 
     digest = hashlib.sha256()
     if spec.build is not None:
         digest.update(msgspec.json.encode(spec.build, order="sorted"))
-        for name, path in _inputs(spec, places):
-            digest.update(f"\0{name}\0{path.stat().st_mode & 0o111:o}\0".encode())
-            digest.update(hashlib.sha256(path.read_bytes()).digest())
+        _add_inputs(digest, spec, places)
     digest.update(json.dumps([[one.requirement.name, one.line] for one in checked]).encode())
     digest.update(str(places.contract).encode())
     return digest.hexdigest()[:16]
+
+
+def content_hash(spec: ServerSpec, settings: Settings) -> str:
+    """Of the names, modes and content of what the server is made from; where nothing is built, of its
+    folder. Nothing is run for it but git."""
+    whole = spec if spec.build is not None else replace(spec, build=Build(command=()))
+    digest = hashlib.sha256()
+    bare = Places(out=Path(), source=spec.folder, root=settings.root, contract=spec.contract_folder, cores=1)
+    _add_inputs(digest, whole, bare)
+    return digest.hexdigest()
+
+
+def _add_inputs(digest: Digest, spec: ServerSpec, places: Places) -> None:
+    for name, path in _inputs(spec, places):
+        digest.update(f"\0{name}\0{path.stat().st_mode & 0o111:o}\0".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
 
 
 def _inputs(spec: ServerSpec, places: Places) -> list[tuple[str, Path]]:

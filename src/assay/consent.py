@@ -1,0 +1,204 @@
+"""Leave to run commands that somebody else wrote: of a folder's servers and studies, or of a record.
+
+Trusted are the servers and studies of the checkout or bundle that this program belongs to, and records
+that this user's Assay wrote itself. Of all others the commands are shown and asked for once. A yes is
+remembered in the user's state folder, by a hash of all that it was given for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from assay import console, state
+from assay.errors import InputError, reason_of
+from assay.report.format import safe
+from assay.resolved import ResolvedRun
+from assay.settings import Settings
+from assay.sut.build import content_hash
+from assay.sut.contract import FILE as CONTRACT
+from assay.sut.manifest import FILE, ServerSpec, read_server
+from assay.sut.services import upstreams_of_all
+from assay.sut.services.manifest import ServiceSpec
+from assay.values.design import AnyDesign, Commands, RivalsDesign, StudyDesign
+from assay.values.run import Header
+
+FLAG = "--yes"
+_LONGEST = 500
+"""Characters of the commands in an error, which is one line."""
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """Commands that would run: whose they are, the file they stand in, and the hash of all that counts."""
+
+    name: str
+    commands: tuple[str, ...]
+    file: str
+    digest: str
+
+    @property
+    def told(self) -> str:
+        """In one line."""
+        return safe(f"{self.name}: {'; '.join(self.commands)} ({self.file})", longest=10_000)
+
+
+def ask(
+    runs: Iterable[ResolvedRun],
+    settings: Settings,
+    *,
+    yes: bool,
+    servers: Iterable[ServerSpec] = (),
+    record: Header | None = None,
+) -> None:
+    """Ask before commands are run: of these runs, of `servers` as their manifests say, and of the `record`
+    that a run goes on with.
+
+    InputError where leave is not given. `yes` gives it, as ASSAY_YES=1 does.
+    """
+    try:
+        wanted = [one for run in runs for one in _of_run(run, settings)]
+        wanted += _of_servers(servers, settings, ours=True)
+    except OSError as problem:
+        raise InputError(f"cannot read {problem.filename}: {reason_of(problem)}") from None
+    if record is not None:
+        wanted += _of_record(record.run_id, record.design)
+    known = _known()
+    new = list({one.digest: one for one in wanted if one.digest not in known}.values())
+    if new and not (yes or console.answered_yes()):
+        _ask(new)
+    _remember(one.digest for one in new)
+
+
+def remember(runs: Iterable[ResolvedRun], settings: Settings) -> None:
+    """Leave for runs whose files Assay itself has just written."""
+    _remember(one.digest for run in runs for one in _of_run(run, settings))
+
+
+def remember_record(run_id: str, design: AnyDesign) -> None:
+    """Leave to go on with a run that this user has just begun."""
+    _remember(one.digest for one in _of_record(run_id, design))
+
+
+def _ask(new: Sequence[_Wanted]) -> None:
+    """InputError where nobody says yes."""
+    if console.can_ask():
+        console.note("these commands are not Assay's own, and would run as you:")
+        for one in new:
+            console.note(f"  {one.told}")
+        if not console.confirm("run them?", FLAG):
+            raise InputError("nothing was run")
+        return
+    more = f", and {len(new) - 1} more" if len(new) > 1 else ""
+    said = f"commands that are not Assay's own would run: {safe(new[0].told, longest=_LONGEST)}{more}"
+    raise InputError(said, f"read them, and pass {FLAG} if you mean it")
+
+
+# --- what would run -----------------------------------------------------------------------
+
+
+def _of_run(run: ResolvedRun, settings: Settings) -> Iterator[_Wanted]:
+    """Of a command line's own servers nothing: they were typed, or stand in a record."""
+    ours = not isinstance(run.design, StudyDesign) or _is_ours(Path(run.design.path), settings)
+    entries = [case.server for case in run.cases if case.ready is None]
+    servers = [one for place, one in enumerate(entries) if one not in entries[:place]]
+    yield from _of_servers([*servers, *upstreams_of_all(servers, settings)], settings, ours=ours)
+    for service in run.services:
+        yield from _of_service(service, settings, ours=ours)
+
+
+def _of_servers(specs: Iterable[ServerSpec], settings: Settings, *, ours: bool) -> Iterator[_Wanted]:
+    """Of each server that is not ours, or that a study which is not `ours` gives settings of its own."""
+    for spec in specs:
+        own = _is_ours(spec.folder, settings) and _is_ours(spec.contract_folder, settings)
+        if not (own and (ours or _is_as_written(spec, settings))):
+            yield _of_server(spec, settings)
+
+
+def _is_as_written(spec: ServerSpec, settings: Settings) -> bool:
+    """Whether a server is run as its manifest says, without arguments and variables of a study."""
+    written = read_server(spec.folder, settings).variant(spec.variant)
+    return (spec.command, spec.env) == (written.command, written.env)
+
+
+def _of_server(spec: ServerSpec, settings: Settings) -> _Wanted:
+    words = [("build", spec.build.command)] if spec.build else []
+    words += [("version", spec.version), ("run", spec.command)]
+    words += [("look for", one.version) for one in spec.requires if one.version]
+    commands = [f"{name} `{shlex.join(command)}`" for name, command in words]
+    commands += [f"with `{name}={shlex.quote(value)}`" for name, value in spec.env.items()]
+    beside = sorted(path for path in spec.contract_folder.iterdir() if path.is_file())
+    contract = [(path.name, hashlib.sha256(path.read_bytes()).hexdigest()) for path in beside]
+    digest = _digest("server", str(spec.folder.resolve()), commands, content_hash(spec, settings), contract)
+    return _Wanted(spec.name, tuple(commands), str(spec.folder / FILE), digest)
+
+
+def _of_service(service: ServiceSpec, settings: Settings, *, ours: bool) -> Iterator[_Wanted]:
+    """A database runs what its settings and SQL files say: both can name commands."""
+    folder, files = service.contract.folder, service.table.setup
+    own = _is_ours(folder, settings) and (ours or not service.settings)
+    if own or not (files or service.settings):
+        return
+    said = [f"set `{name}={value}`" for name, value in sorted(service.settings.items())]
+    commands = (*said, *(f"load `{name}`" for name in files))
+    content = [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in files]
+    digest = _digest("service", str(folder.resolve()), service.name, commands, content)
+    yield _Wanted(f"service {service.name}", commands, str(folder / CONTRACT), digest)
+
+
+def _of_record(run_id: str, design: AnyDesign) -> Iterator[_Wanted]:
+    """The commands that a record keeps: a study's stand in its file, a load has none."""
+    if not isinstance(design, RivalsDesign):
+        return
+    commands = [f"run `{rival.command}`" for rival in design.rivals if rival.command]
+    around = {name: getattr(design.commands, name) for name in Commands.__struct_fields__}
+    commands += [f"{name} `{command}`" for name, command in around.items() if command]
+    if commands:
+        folder = design.terms.folder if design.terms else ""
+        digest = _digest("record", run_id, folder, design.rivals, design.commands)
+        yield _Wanted(run_id, tuple(commands), f"its record, in {folder}", digest)
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()
+
+
+def _is_ours(path: Path, settings: Settings) -> bool:
+    """Whether it lies with the servers and studies of this very program, links followed."""
+    homes = ((settings.root / name).resolve() for name in ("servers", "studies"))
+    return any(path.resolve().is_relative_to(home) for home in homes)
+
+
+# --- what leave was given for -------------------------------------------------------------
+
+
+def _known() -> frozenset[str]:
+    with contextlib.suppress(OSError, RuntimeError, UnicodeDecodeError):
+        return frozenset(_file().read_text(encoding="ascii").split())
+    return frozenset()
+
+
+def _remember(digests: Iterable[str]) -> None:
+    """Where nothing can be kept, the run goes on, and a later one asks again."""
+    known = _known()
+    new = [one for one in dict.fromkeys(digests) if one not in known]
+    with contextlib.suppress(OSError, RuntimeError):
+        if new:
+            _file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            descriptor = os.open(_file(), how, 0o600)
+            try:
+                os.write(descriptor, "".join(f"{one}\n" for one in new).encode())
+            finally:
+                os.close(descriptor)
+
+
+def _file() -> Path:
+    return state.folder() / "consent"
