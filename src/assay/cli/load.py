@@ -7,11 +7,11 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from assay import console, credentials, engine, reach
+from assay import console, credentials, engine, interrupts, reach
 from assay.cli import address, load_flags, load_run, plan_words, ray_flags
 from assay.cli.load_run import Loaded
 from assay.cli.parser import Parser
-from assay.errors import EXIT_INTERRUPTED
+from assay.errors import EXIT_INTERRUPTED, AssayError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,12 +73,27 @@ def run(args: argparse.Namespace) -> int:
     ray_flags.check(args)
     load_run.check(args, plan)
     plan = address.settled(plan, allowed=args.yes)
-    if args.ray:
-        return _from_cluster(plan, args)
+    with interrupts.run():
+        try:
+            return _from_cluster(plan, args) if args.ray else _from_here(plan, args)
+        except KeyboardInterrupt:
+            interrupts.ignore()
+            raise _GivenUp("interrupted before all was shown", "what is not shown is not kept") from None
+
+
+class _GivenUp(AssayError):
+    """Signals ended even the end of the load."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
+def _from_here(plan: LoadPlan, args: argparse.Namespace) -> int:
+    """The load from this machine."""
     with plan_words.typed(plan, args):
         running = engine.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
+    interrupts.ending()
     here = reach.is_this_machine(reach.first_hops(plan))
     loaded = Loaded(plan, running.result(), host=host.seen(), same_machine=here)
     return _report(loaded, args, interrupted=interrupted)
@@ -92,6 +107,7 @@ def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
     with session.fleet(args.ray, args.generators, plan, threads) as (fleet, plan):
         running = fleet.start(plan)
         interrupted = not _watch(running, plan, quiet=args.quiet)
+        interrupts.ending()
         loaded = Loaded(plan, running.result(), generators=running.generators(), same_machine=False)
         return _report(loaded, args, interrupted=interrupted)
 
@@ -105,7 +121,7 @@ def _look_at_host(plan: LoadPlan) -> Watch:
 
 
 def _watch(running: GoingLoad, plan: LoadPlan, *, quiet: bool) -> bool:
-    """Show the load until it ends; False when Ctrl-C ended it. A second Ctrl-C gives it up."""
+    """Show the load until it ends; False when Ctrl-C ended it."""
     try:
         if quiet:
             while not running.wait(_REFRESH_S):
@@ -163,7 +179,7 @@ def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> i
         console.show(summary(loaded.plan, loaded.measurement, findings))
     if run is not None:
         load_run.write(run, args)
-    return EXIT_INTERRUPTED if interrupted else exit_codes.of_load(findings)
+    return EXIT_INTERRUPTED if interrupted or interrupts.came() else exit_codes.of_load(findings)
 
 
 def _findings(loaded: Loaded) -> Sequence[Finding]:

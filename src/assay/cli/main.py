@@ -11,7 +11,7 @@ from pathlib import PurePath
 from types import FrameType
 
 import assay
-from assay import console, dropin
+from assay import console, dropin, interrupts
 from assay.cli import verbs
 from assay.cli.boundary import guarded
 from assay.errors import EXIT_CODES, EXIT_OK, InputError
@@ -28,8 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # script does not even hear Ctrl-C. All of them want what was measured.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         _hear_hangups()
+        interrupts.listen()
     console.use_any_encoding()
-    return guarded(lambda: _dispatch(words), words)
+    code = guarded(lambda: _dispatch(words), words)
+    if argv is None:
+        interrupts.ignore()
+    return code
 
 
 def _hear_hangups() -> None:

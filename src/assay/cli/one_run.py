@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console, credentials
+from assay import console, credentials, interrupts
 from assay.cli import exit_codes
 from assay.cli.stored import Afterwards
 from assay.errors import InputError
@@ -51,9 +51,11 @@ def begin(
     for text in resolved.notes:
         console.note(text)
     command = credentials.command()
+    folders: list[Path] = []
 
     def own(run_id: str) -> None:
         consent.remember_record(run_id, resolved.design)
+        folders.append(settings.results / run_id)
         begun(run_id)
 
     return _watched(
@@ -61,6 +63,7 @@ def begin(
             resolved, settings, view, command=command, series=series, begun=own, where=where or trial.HERE
         ),
         lambda run: show(run, settings.results / run.header.run_id),
+        folders,
     )
 
 
@@ -75,7 +78,9 @@ def go_on(resumed: Resumed, settings: Settings, show: Show) -> Ended:
         run_id = resumed.run.header.run_id
         raise InputError(f"run {run_id} has ended", f"`assay report {run_id}` shows it")
     folder = resumed.run_file.folder
-    return _watched(lambda view: trial.go_on(resumed, settings, view), lambda run: show(run, folder))
+    return _watched(
+        lambda view: trial.go_on(resumed, settings, view), lambda run: show(run, folder), [folder]
+    )
 
 
 def ended(path: Path, show: Show) -> Ended:
@@ -92,8 +97,33 @@ def ended(path: Path, show: Show) -> Ended:
     return Ended(run, exit_codes.of(run))
 
 
-def _watched(call: Callable[[RunView], Run], show: Callable[[Run], None]) -> Ended:
-    """Run under the eyes of a view, and show what came of it, also where it was cut short; then say so."""
+def _watched(call: Callable[[RunView], Run], show: Callable[[Run], None], folders: Sequence[Path]) -> Ended:
+    """Run under the eyes of a view, and show what came of it, also where it was cut short; then say so.
+
+    `folders` holds that of the record, as soon as there is one: where signals end even the end, its run is
+    told with the command that goes on.
+    """
+    from assay import store
+    from assay.trial import Interrupted
+
+    with interrupts.run():
+        try:
+            run = _shown_at_end(call, show)
+            if interrupts.came():
+                raise Interrupted(run)
+        except Interrupted:
+            interrupts.ignore()
+            raise
+        except KeyboardInterrupt:
+            if not folders:  # nothing has begun
+                raise
+            interrupts.ignore()
+            raise Interrupted(store.read(folders[0]).run) from None
+    return Ended(run, exit_codes.of(run))
+
+
+def _shown_at_end(call: Callable[[RunView], Run], show: Callable[[Run], None]) -> Run:
+    """The run, shown."""
     from assay.trial import CutShort
 
     later = Afterwards()
@@ -104,11 +134,12 @@ def _watched(call: Callable[[RunView], Run], show: Callable[[Run], None]) -> End
         run = cut.run
         with later.kept():
             raise
+    interrupts.ending()
     if run.trials:
         with later.kept():
             show(run)
     later.tell()
-    return Ended(run, exit_codes.of(run))
+    return run
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import msgspec
 
-from assay import store
+from assay import interrupts, store
 from assay.design import Due, DueSitting, next_due, to_stand
 from assay.design.sitting import takes_turns
 from assay.errors import AssayError, ServerFailed
@@ -118,12 +118,12 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
                     run_file.append(TrialDone(trial=trial), observer.note)
                     run = run.after(trial)
                     observer.trial_finished(trial)
-    except KeyboardInterrupt as interrupt:
-        ending = interrupt
-    except AssayError as problem:
+            interrupts.ending()
+    except (KeyboardInterrupt, AssayError) as problem:
         ending = problem
     finally:
-        stop_all()
+        interrupts.ending()
+        ending = _all_stopped(ending)
     if run.trials:
         judgement = judge(run)
         run = msgspec.structs.replace(run, judgement=judgement)
@@ -133,6 +133,15 @@ def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench
             ending = ending or problem
     _raise(ending, run)
     return run
+
+
+def _all_stopped(ending: BaseException | None) -> BaseException | None:
+    """How the run ended, once no server is left. What goes wrong here keeps no run from its judgement."""
+    try:
+        stop_all()
+    except (KeyboardInterrupt, AssayError) as problem:  # the keepers end what is left
+        return ending or problem
+    return ending
 
 
 def _raise(ending: BaseException | None, run: Run) -> None:

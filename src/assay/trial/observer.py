@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from assay.design import Slot
+from assay.design import Slot, next_trial
 from assay.errors import EXIT_INTERRUPTED, AssayError
 from assay.quantities import counted
 from assay.values.measurement import Snapshot
@@ -108,6 +108,8 @@ class CutShort(AssayError):
 
 def how_to_go_on(run: Run) -> str:
     """What to do with a run that ended before its time, as its end says."""
+    if next_trial(run) is None:
+        return f"show it with: assay report {run.header.run_id}"
     if run.header.nodes:
         return "a run on a cluster cannot be gone on with: make a new one"
     return f"go on with: assay run --resume {run.header.run_id}"
