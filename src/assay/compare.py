@@ -140,6 +140,10 @@ def _facts(seen: Environment) -> dict[str, str]:
         "server cores": ", ".join(map(str, seen.server_cpus)),
         "assay": seen.assay_version,
     }
+    if seen.allowed_cores is not None:
+        facts["cores allowed"] = f"{seen.allowed_cores:g}"
+    if seen.allowed_memory_bytes is not None:
+        facts["memory allowed"] = str(seen.allowed_memory_bytes)
     return facts | seen.tool_versions
 
 

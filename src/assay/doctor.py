@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from assay import host
+from assay import cgroup, host
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
 from assay.sut.build import is_built
@@ -87,6 +87,7 @@ def machine(settings: Settings, study: ResolvedRun | None = None) -> tuple[Fitne
     connections = max((_connections(case.plan.load) for case in study.cases), default=0) if study else 0
     return (
         _cores(split),
+        *control_group(cgroup.allowed(), split, psutil.virtual_memory().total),
         _descriptors(connections),
         _ports(connections),
         _links(study),
@@ -109,6 +110,13 @@ def _cores(split: CoreSplit) -> Fitness:
         return Fitness("cores", f"{split.cores}, not pinned", False, "this system cannot pin: use Linux")
     client, server = (", ".join(map(str, cpus)) for cpus in (split.client, split.server))
     return Fitness("cores", f"{split.cores}: client on {client}, servers on {server}", True)
+
+
+def control_group(allowed: cgroup.Allowed, split: CoreSplit, memory_bytes: int) -> tuple[Fitness, ...]:
+    """What the control group keeps from Assay and its servers; nothing where it keeps nothing."""
+    said = cgroup.words(allowed, split.cores, memory_bytes)
+    remedy = "raise its limits, or measure outside of it: beyond them the kernel stops or ends programs"
+    return (Fitness("control group", said, False, remedy),) if said else ()
 
 
 def _descriptors(connections: int) -> Fitness:

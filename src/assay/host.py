@@ -14,7 +14,7 @@ from typing import NamedTuple
 import psutil
 
 import assay
-from assay import git
+from assay import cgroup, git
 from assay.settings import checkout
 from assay.sut.cores import CoreSplit, smt_siblings
 from assay.values.run import Environment
@@ -30,7 +30,7 @@ _OWN_CGROUP = Path("/proc/self/cgroup")
 
 def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
     """All that a figure of this machine depends on and that does not change during a run."""
-    cpu_model = _cpu_model()
+    cpu_model, allowed = _cpu_model(), cgroup.allowed()
     return Environment(
         machine_id=_machine_id(cpu_model),
         hostname=platform.node(),
@@ -50,6 +50,8 @@ def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environme
         turbo=_turbo(),
         on_battery=_on_battery(),
         ephemeral_ports=_ephemeral_ports(),
+        allowed_cores=allowed.cores,
+        allowed_memory_bytes=allowed.memory_bytes,
     )
 
 

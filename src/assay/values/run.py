@@ -19,7 +19,8 @@ class Environment(Value, frozen=True, kw_only=True):
 
     `smt_siblings` holds each group of two or more CPUs that share one physical core. `turbo` and
     `on_battery` are None where the machine does not say. `loopback_bytes_per_s` is what the loopback
-    was measured to carry, where it was measured.
+    was measured to carry, where it was measured. `allowed_cores` and `allowed_memory_bytes` are the limits of
+    the control group that Assay ran in; None where none was set or seen.
     """
 
     machine_id: str
@@ -41,6 +42,8 @@ class Environment(Value, frozen=True, kw_only=True):
     on_battery: bool | None = None
     ephemeral_ports: int | None = None
     loopback_bytes_per_s: float | None = None
+    allowed_cores: float | None = None
+    allowed_memory_bytes: int | None = None
 
 
 class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record"):

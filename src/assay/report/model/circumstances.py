@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from assay import quantities
+from assay import cgroup, quantities
 from assay.report import format as fmt
 from assay.report.model import woven
 from assay.report.model.loads import drawn_from, shapes
@@ -55,7 +55,10 @@ def machine(run: Run) -> str:
         many = len(stood(run)) > 1
         servers = "the servers stood where they were" if many else "the server stood where it was"
     hardware = f"{seen.cpu_model}, {fmt.counted(seen.cores, 'core')}, {fmt.size(seen.memory_bytes)}"
-    return f"{hardware}, {seen.os} ({seen.kernel}); client on {_cores(seen.client_cpus)}, {servers}"
+    limits = cgroup.Allowed(seen.allowed_cores, seen.allowed_memory_bytes)
+    held = cgroup.words(limits, seen.cores, seen.memory_bytes)
+    on = f"{hardware}, {seen.os} ({seen.kernel}); client on {_cores(seen.client_cpus)}, {servers}"
+    return f"{on}; {held}" if held else on
 
 
 def _cores(cpus: tuple[int, ...]) -> str:
