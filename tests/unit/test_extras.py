@@ -49,3 +49,12 @@ def test_every_package_is_one_of_the_extra_that_is_named() -> None:
     for module, (extra, _) in extras.PACKAGES.items():
         named = " ".join(offered[extra]).replace("-python", "").replace("-", "_")
         assert module in named
+
+
+def test_documents_install_what_can_be_had_without_an_index() -> None:
+    """A wheel or a checkout, and an extra's own packages, in the versions that the project asks for."""
+    root = Path(__file__).parents[2]
+    texts = {path: path.read_text(encoding="utf-8") for path in (root / "README.md", *root.glob("docs/*.md"))}
+    assert [path.name for path, text in texts.items() if "assay-http[" in text] == []
+    [ray] = PROJECT["project"]["optional-dependencies"]["ray"]
+    assert f"pip install '{ray}'" in texts[root / "docs" / "many-machines.md"]
