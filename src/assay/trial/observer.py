@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Protocol
 
 from assay.design import Slot, next_trial
@@ -109,10 +111,18 @@ class CutShort(AssayError):
 def how_to_go_on(run: Run) -> str:
     """What to do with a run that ended before its time, as its end says."""
     if next_trial(run) is None:
-        return f"show it with: assay report {run.header.run_id}"
+        return f"show it with: assay report {run.header.run_id}{_folder(run)}"
     if run.header.nodes:
         return "a run on a cluster cannot be gone on with: make a new one"
-    return f"go on with: assay run --resume {run.header.run_id}"
+    return f"go on with: assay run --resume {run.header.run_id}{_folder(run)}"
+
+
+def _folder(run: Run) -> str:
+    """The flag that names the folder of runs, where the run was given one."""
+    words = run.header.command
+    given = [after for word, after in pairwise(words) if word == "--results"]
+    given += [word.removeprefix("--results=") for word in words if word.startswith("--results=")]
+    return f" --results {shlex.quote(given[-1])}" if given else ""
 
 
 class Interrupted(CutShort):
