@@ -106,6 +106,18 @@ def test_every_page_is_reached_by_clicking(url: str, page: Page, tmp_path: Path)
     page.screenshot(path=str(tmp_path / "compare.png"), full_page=True)
 
 
+def test_the_list_says_what_each_run_answers(url: str, page: Page) -> None:
+    page.goto(url)
+    rows = page.get_by_role("row")
+    judged = rows.filter(has=page.get_by_role("link", name="franklin-20251121-080000-3f2a"))
+    expect(judged).to_contain_text("java-vertx is fastest: 1.11 times")
+    shown = judged.locator("p").inner_text()
+    expect(rows.filter(has_text="going on, or cut off")).to_contain_text("not judged")
+    judged.get_by_role("link").click()
+    told = " ".join(page.locator(".answer").inner_text().split())
+    assert shown.partition(" …")[0] in told
+
+
 def test_the_filter_works_from_the_keyboard(url: str, page: Page) -> None:
     page.goto(url)
     page.keyboard.press("Tab")  # the link home

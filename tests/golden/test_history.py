@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import multiprocessing
 import os
@@ -13,16 +14,21 @@ from pathlib import Path
 import pytest
 import sample_run
 from msgspec.structs import replace
+from rich.cells import cell_len
 from sample_run import stored, under
 
+from assay import store, verdict
 from assay.cli import main as cli
 from assay.report import pages
+from assay.report.model.answer import in_a_line
+from assay.report.model.report import report_of
 from assay.store.index import NAME, Filter, Index, ListedRun, rebuild
 from assay.values.estimate import Known, Limit
 from assay.values.run import Run
 
 Captured = pytest.CaptureFixture[str]
 DAY_NS = 86_400 * 10**9
+KEPT = sorted((Path(__file__).parent / "records").glob("*/run.jsonl"))
 
 
 def run_of_day(day: int, *, factor: float = 1.0, machine: str = "0f3c", study: str = "franklin") -> Run:
@@ -56,11 +62,89 @@ def test_the_list_is_newest_first_and_fits_80_columns(tmp_path: Path, capsys: Ca
     assert history(tmp_path) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert [line.split()[0] for line in lines[2:]] == [
+    rows = lines[2:]  # below the heads and their rule: a row, and its run's answer
+    assert [line.split()[0] for line in rows[::2]] == [
         "franklin-day002",
         "franklin-day001",
         "franklin-day000",
     ]
+    assert [line.split()[:3] for line in rows[1::2]] == [["quotes/java-vertx", "is", "fastest:"]] * 3
+
+
+def told_by_report(run: Run) -> str:
+    """All that the report's own sentences answer."""
+    return " ".join(report_of(verdict.judged(run)).answer.said)
+
+
+def begins(shown: str, whole: str) -> bool:
+    """Whether it is the text, or its beginning up to the end of a word."""
+    head, cut, _ = shown.partition(" …")
+    return bool(head) and (whole.startswith(f"{head} ") if cut else whole == head)
+
+
+@pytest.mark.parametrize("record", KEPT, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("columns", [80, 50, 300])
+def test_a_listed_run_says_what_its_report_answers(
+    record: Path, columns: int, tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "run.jsonl").write_bytes(record.read_bytes())
+    whole = told_by_report(store.load(record))
+    assert history(tmp_path, "--json") == 0
+    [listed] = json.loads(capsys.readouterr().out)
+    assert begins(listed["answer"], whole)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert history(tmp_path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert begins(lines[-1].strip(), whole)
+    entries = [pages.Listed(entry, going_on=False) for entry in Index(tmp_path, in_a_line).runs(Filter())]
+    shown = re.findall(r'<p class="which">(.*?)</p>', pages.history(entries, Filter(), "/token"))
+    assert [html.unescape(text) for text in shown] == [listed["answer"]]
+
+
+def test_a_name_of_wide_letters_is_cut_to_the_width(tmp_path: Path, capsys: Captured) -> None:
+    run = run_of_day(0)
+    cases = tuple(replace(case, label=f"服务器{case.server}" * 9) for case in run.header.cases)
+    stored(replace(run, header=replace(run.header, cases=cases)), tmp_path)
+    assert history(tmp_path) == 0
+    assert max(map(cell_len, capsys.readouterr().out.splitlines())) <= 80
+
+
+def test_a_run_that_nobody_judged_says_so_until_somebody_does(tmp_path: Path, capsys: Captured) -> None:
+    run = sample_run.run()
+    path = stored(replace(run, judgement=None), tmp_path)
+    assert history(tmp_path) == 0
+    assert capsys.readouterr().out.splitlines()[-1].strip() == "not judged"
+    cli.main(["judge", path.parent.name, "--results", str(tmp_path)])
+    capsys.readouterr()
+    assert history(tmp_path) == 0
+    assert begins(capsys.readouterr().out.splitlines()[-1].strip(), told_by_report(store.load(path)))
+
+
+def test_a_run_in_which_nothing_was_measured_says_so(tmp_path: Path, capsys: Captured) -> None:
+    run = sample_run.run()
+    trials = tuple(sample_run.trial(number, case.id, 0, {}) for number, case in enumerate(run.header.cases))
+    failed = replace(run, trials=trials, judgement=None)
+    failed = verdict.judged(failed)
+    stored(failed, tmp_path)
+    assert history(tmp_path) == 0
+    last = capsys.readouterr().out.splitlines()[-1].strip()
+    assert begins(last, told_by_report(failed)) and "fastest" not in last
+
+
+def test_sentences_of_another_version_are_made_anew(tmp_path: Path) -> None:
+    """A report of this version says them in its own words."""
+    stored(run_of_day(0), tmp_path)
+    [first] = Index(tmp_path, in_a_line).runs(Filter())
+    kept = json.loads((tmp_path / NAME).read_text())
+    assert [entry[1]["answer"] for entry in kept["entries"].values()] == [first.answer]
+    for told_by, said in ((kept["told_by"], "as it was"), ("0.0.1", first.answer)):
+        for entry in kept["entries"].values():
+            entry[1]["answer"] = "as it was"
+        (tmp_path / NAME).write_text(json.dumps(kept | {"told_by": told_by}))
+        [again] = Index(tmp_path, in_a_line).runs(Filter())
+        assert again.answer == said
 
 
 @pytest.mark.parametrize(
@@ -128,7 +212,7 @@ def test_machines_are_not_compared_without_a_warning(tmp_path: Path, capsys: Cap
 
 def test_what_is_new_changed_or_gone_is_noticed(tmp_path: Path) -> None:
     first, second = (stored(run_of_day(day), tmp_path) for day in (0, 1))
-    assert [entry.run_id for entry in Index(tmp_path).runs(Filter())] == [
+    assert [entry.run_id for entry in Index(tmp_path, in_a_line).runs(Filter())] == [
         "franklin-day001",
         "franklin-day000",
     ]
@@ -136,7 +220,7 @@ def test_what_is_new_changed_or_gone_is_noticed(tmp_path: Path) -> None:
     first.unlink()
     first.parent.rmdir()
     stored(under("published", run_of_day(0)), tmp_path)
-    [left] = Index(tmp_path).runs(Filter())
+    [left] = Index(tmp_path, in_a_line).runs(Filter())
     assert (left.run_id, left.profile) == ("franklin-day000", "published")
 
 
@@ -176,7 +260,7 @@ def test_damaged_lines_are_told_in_the_list(tmp_path: Path, capsys: Captured) ->
     told = capsys.readouterr().out
     assert "! franklin-20251121-080000-3f2a: 1 line of its record cannot be used" in told
     assert "damaged" in told.splitlines()[2]
-    entries = [pages.Listed(entry, going_on=False) for entry in Index(tmp_path).runs(Filter())]
+    entries = [pages.Listed(entry, going_on=False) for entry in Index(tmp_path, in_a_line).runs(Filter())]
     page = pages.history(entries, Filter(), "/token")
     assert ">damaged<" in page and "1 line of its record cannot be used" in page
     path.write_bytes(content)
@@ -211,7 +295,7 @@ def test_a_read_only_folder_is_indexed_in_memory(tmp_path: Path, capsys: Capture
 
 
 def open_index(results: Path) -> int:
-    return len(Index(results).runs(Filter()))
+    return len(Index(results, in_a_line).runs(Filter()))
 
 
 def test_several_processes_may_open_a_new_index_at_once(tmp_path: Path) -> None:
@@ -246,9 +330,9 @@ def test_ten_thousand_runs_are_listed_from_the_index(tmp_path: Path) -> None:
         folder = tmp_path / f"r{number:05}"
         folder.mkdir()
         (folder / "run.jsonl").write_bytes(template)
-    Index(tmp_path)
+    Index(tmp_path, in_a_line)
     began = time.monotonic()
-    entries = Index(tmp_path).runs(Filter())
+    entries = Index(tmp_path, in_a_line).runs(Filter())
     took_s = time.monotonic() - began
     assert len(entries) == 10_001
     # No timing bound here: a busy machine would break it. The figure is for the reader of a failure.
@@ -279,6 +363,6 @@ def test_links_and_pipes_in_the_place_of_the_index_are_not_followed(tmp_path: Pa
                 (results / f"{NAME}.{name}").symlink_to(other)
         else:
             os.mkfifo(results / NAME)
-        assert len(Index(results).runs(Filter())) == 1
+        assert len(Index(results, in_a_line).runs(Filter())) == 1
         assert not (results / NAME).is_symlink() and (results / NAME).is_file()
         assert other.read_text() == "mine"

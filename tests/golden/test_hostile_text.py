@@ -131,9 +131,10 @@ def test_nothing_hostile_is_in_a_chart(run: Run) -> None:
 def test_nothing_hostile_is_on_a_page(results: Path, run: Run) -> None:
     from assay.compare import compare
     from assay.report import pages
+    from assay.report.model.answer import in_a_line
     from assay.store.index import Filter, Index
 
-    entries = [pages.Listed(entry, going_on=False) for entry in Index(results).runs(Filter())]
+    entries = [pages.Listed(entry, going_on=False) for entry in Index(results, in_a_line).runs(Filter())]
     assert len(entries) == 2
     shown = [
         pages.history(entries, Filter(study=HOSTILE, server=HOSTILE), "/token"),

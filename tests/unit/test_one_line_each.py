@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from assay.audit import read
 from assay.audit.document import Table
 from assay.report.model import contest
+from assay.report.model.answer import in_a_line
 from assay.report.model.loads import shapes
 from assay.store.index import Filter, Index, rebuild
 from assay.study.schema import LoadSetting
@@ -44,13 +45,13 @@ while True:
 def test_a_rebuilt_index_is_made_from_the_files_whatever_it_said(tmp_path: Path) -> None:
     rebuild(tmp_path)  # there is none yet
     path = sample_run.stored(sample_run.run(), tmp_path)
-    assert [one.study for one in Index(tmp_path).runs(Filter())] == ["franklin"]
+    assert [one.study for one in Index(tmp_path, in_a_line).runs(Filter())] == ["franklin"]
     kept, stamp = tmp_path / "index.json", path.stat()
     kept.write_bytes(kept.read_bytes().replace(b'"franklin"', b'"stranger"'))
-    assert [one.study for one in Index(tmp_path).runs(Filter())] == ["stranger"]
+    assert [one.study for one in Index(tmp_path, in_a_line).runs(Filter())] == ["stranger"]
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     rebuild(tmp_path)
-    assert [one.study for one in Index(tmp_path).runs(Filter())] == ["franklin"]
+    assert [one.study for one in Index(tmp_path, in_a_line).runs(Filter())] == ["franklin"]
 
 
 def test_a_process_that_takes_its_time_to_end_is_asked_once(tmp_path: Path) -> None:

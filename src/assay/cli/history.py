@@ -43,6 +43,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List the runs, or draw a trend."""
     from assay.report import history
+    from assay.report.model.answer import in_a_line
     from assay.settings import Settings
     from assay.store.index import Filter, Index, rebuild
 
@@ -57,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         since_unix_ns=args.since or 0,
         until_unix_ns=args.until or Filter.until_unix_ns,
     )
-    index = Index(settings.results)
+    index = Index(settings.results, in_a_line)
     if args.trend is not None:
         case = _case(index, args.trend, chosen)
         points = index.trend(case, chosen)

@@ -6,7 +6,11 @@ import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
 from assay.report import format as fmt
@@ -17,10 +21,13 @@ from assay.stats.changes import level_changes
 from assay.store.index import ListedRun, Point
 
 _BAR_WIDTH = 24
+_INDENT = 2
+_ROW = "row"
+"""What a row's style carries, unseen: its number, by which its lines are known once it is drawn."""
 
 
 def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
-    """The runs in a table, newest first."""
+    """The runs in a table, newest first; below each its answer in a line."""
     readable = [entry for entry in entries if entry.problem is None]
     if not entries:
         return Text("no run fits")
@@ -31,7 +38,7 @@ def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
     table.add_column("trials", justify="right", no_wrap=True)
     table.add_column("machine", overflow="ellipsis", no_wrap=True, max_width=7)
     table.add_column("verdict", no_wrap=True)
-    for entry in readable[:most]:
+    for number, entry in enumerate(readable[:most]):
         profile = entry.profile + (" quick" if entry.quick else "")
         name = Text(fmt.safe(entry.run_id, 80))
         table.add_row(
@@ -41,8 +48,10 @@ def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
             str(entry.trials),
             fmt.safe(entry.hostname),
             _verdict(entry),
+            style=Style(meta={_ROW: number}),
         )
-    parts: list[RenderableType] = [table]
+    answers = [fmt.safe(entry.answer) for entry in readable[:most]]
+    parts: list[RenderableType] = [_WithAnswers(table, answers)]
     if len(readable) > most:
         parts.append(Text(f"and {len(readable) - most} older; --limit shows more", FAINT))
     for entry in readable[:most]:
@@ -55,6 +64,40 @@ def listing(entries: Sequence[ListedRun], most: int) -> RenderableType:
         if entry.problem
     ]
     return Group(*parts)
+
+
+class _WithAnswers:
+    """A table in which each row is followed by a line that is as wide as all of it."""
+
+    def __init__(self, table: Table, answers: Sequence[str]) -> None:
+        """Of a table whose rows carry their numbers, and the line of each."""
+        self._table = table
+        self._answers = answers
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the table, and after the last line of a row its answer, cut after a word."""
+        lines = console.render_lines(self._table, options, pad=False)
+        for line, following in zip(lines, [*lines[1:], []], strict=True):
+            yield from line
+            yield Segment.line()
+            number = _row_of(line)
+            if number is not None and number != _row_of(following):
+                shown = _cut(Text(self._answers[number], FAINT), console, options.max_width - _INDENT)
+                yield Padding(shown, (0, 0, 0, _INDENT))
+
+
+def _row_of(line: Sequence[Segment]) -> int | None:
+    """The number of the row that a drawn line belongs to."""
+    return next((part.style.meta[_ROW] for part in line if part.style and _ROW in part.style.meta), None)
+
+
+def _cut(text: Text, console: Console, width: int) -> Text:
+    """The text in a line of that width; what is cut off is shown to be."""
+    if text.cell_len <= width:
+        return text
+    first = text.wrap(console, width - 2)[0]
+    first.rstrip()
+    return first.append(" …")
 
 
 def damage(lines: int) -> str:

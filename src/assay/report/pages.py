@@ -44,6 +44,7 @@ def history(listed: Sequence[Listed], chosen: Filter, base: str) -> str:
             "machine": fmt.safe(one.entry.hostname, 40),
             "commit": fmt.safe((one.entry.git_commit or "")[:9]),
             "verdict": _verdict(one),
+            "answer": fmt.safe(one.entry.answer),
             "good": one.entry.hallmark,
             "going_on": one.going_on,
         }

@@ -10,26 +10,28 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from assay import version
 from assay.errors import AssayError
 from assay.store.read import FILE, read
 from assay.values.estimate import Known
 from assay.values.run import Run
 
 NAME = "index.json"
-VERSION = 5
+VERSION = 6
 """Raised whenever what is kept changes: an index of another version is made anew."""
 _NAME_OF_VERSION_2 = "index.sqlite"
 
 
 class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
     """A run as listed. `problem` says why a file could not be read; its other fields are then empty.
-    So many lines of it are `damaged`: it then has no figures until it is judged anew."""
+    So many lines of it are `damaged`: it then has no figures until it is judged anew.
+    `answer` is the run's answer in a line, as its report says it."""
 
     folder: str
     run_id: str = ""
@@ -48,6 +50,7 @@ class ListedRun(msgspec.Struct, frozen=True, kw_only=True):
     withheld: int = 0
     flagged: int = 0
     damaged: int = 0
+    answer: str = ""
     problem: str | None = None
 
 
@@ -99,24 +102,32 @@ class _Entry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Stored(msgspec.Struct):
-    """The file of the index: entries by the names of their folders."""
+    """The file of the index: entries by the names of their folders. `told_by` is the Assay whose answers they
+    hold: another may word them differently."""
 
     version: int = VERSION
+    told_by: str = ""
     entries: dict[str, _Entry] = {}
 
 
 class Index:
     """The index of one results folder, brought up to date when it is opened."""
 
-    def __init__(self, results: Path) -> None:
-        """Open and update; where the folder cannot be written nothing is kept."""
-        known = _kept(results)
+    def __init__(self, results: Path, told: Callable[[Run], str]) -> None:
+        """Open and update; where the folder cannot be written nothing is kept.
+
+        `told` gives the answer of a run in a line. It is asked once for each state of a run's file.
+        """
+        told_by = version()
+        known = _kept(results, told_by)
         self._entries = {
-            name: old if (old := known.get(name)) and old.state == state else _read(results / name, state)
+            name: old
+            if (old := known.get(name)) and old.state == state
+            else _read(results / name, state, told)
             for name, state in _files(results)
         }
         if self._entries != known:
-            _keep(results, _Stored(entries=self._entries))
+            _keep(results, _Stored(told_by=told_by, entries=self._entries))
 
     def runs(self, chosen: Filter) -> list[ListedRun]:
         """The runs, newest first; those that could not be read come last."""
@@ -145,13 +156,13 @@ def rebuild(results: Path) -> None:
     (results / NAME).unlink(missing_ok=True)
 
 
-def _kept(results: Path) -> dict[str, _Entry]:
+def _kept(results: Path, told_by: str) -> dict[str, _Entry]:
     with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError):
         # Others may write into a folder that is shared: a link is not followed, a pipe not waited for.
         descriptor = os.open(results / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             kept = msgspec.json.decode(file.read() or b"", type=_Stored)
-        if kept.version == VERSION:
+        if (kept.version, kept.told_by) == (VERSION, told_by):
             return kept.entries
     return {}
 
@@ -181,9 +192,10 @@ def _files(results: Path) -> Iterator[tuple[str, tuple[int, int]]]:
                 yield entry.name, (stamp.st_size, stamp.st_mtime_ns)
 
 
-def _read(folder: Path, state: tuple[int, int]) -> _Entry:
+def _read(folder: Path, state: tuple[int, int], told: Callable[[Run], str]) -> _Entry:
     try:
         run = read(folder).run
+        answer = told(run)
     except AssayError as problem:
         return _Entry(state, ListedRun(folder=folder.name, problem=problem.message))
     header, judgement = run.header, run.judgement
@@ -206,6 +218,7 @@ def _read(folder: Path, state: tuple[int, int]) -> _Entry:
         withheld=severities.count("withheld"),
         flagged=severities.count("flagged"),
         damaged=len(run.damage),
+        answer=answer,
     )
     return _Entry(state, listed, tuple(case.id for case in header.cases), tuple(_points(run)))
 

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from assay.compare import compare
 from assay.errors import AssayError, InputError
 from assay.report import pages
+from assay.report.model.answer import in_a_line
 from assay.store.index import Filter, Index
 from assay.store.read import FILE, read
 from assay.store.series import other_profile
@@ -73,7 +74,7 @@ class _Pages:
         return HTMLResponse(await run_in_threadpool(pages.side_by_side, found, _base(request)))
 
     def _entries(self, chosen: Filter) -> list[pages.Listed]:
-        entries = Index(self._results).runs(chosen)
+        entries = Index(self._results, in_a_line).runs(chosen)
         return [
             pages.Listed(
                 entry,
@@ -87,7 +88,7 @@ class _Pages:
 
     def _file(self, name: str) -> Path:
         """The run file of that folder; only folders of the index exist, so no path leads out."""
-        known = {entry.folder for entry in Index(self._results).runs(Filter())}
+        known = {entry.folder for entry in Index(self._results, in_a_line).runs(Filter())}
         if name not in known:
             raise InputError("there is no such run", "it may have been removed")
         return self._results / name / FILE

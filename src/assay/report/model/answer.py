@@ -3,13 +3,14 @@ so; and the lines that say which run it is and on which machine."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from assay.report import format as fmt
 from assay.report.model import contest, order, search, woven
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import remarks
-from assay.report.model.rows import Section, limits_words, ordered_findings
+from assay.report.model.rows import Section, limits_words, ordered_findings, sections
 from assay.report.model.unranked import measured
 from assay.report.model.values import Answer
 from assay.values.design import AnyDesign, ContestDesign, SearchDesign
@@ -25,6 +26,7 @@ SENTENCES: dict[type[AnyDesign], Callable[[Run], Answer]] = {
 _MOST_REMEDIES = 2
 _LONGEST_SENTENCE = 4000
 """No sentence of ours gets there: lists of names end before."""
+_LONGEST_LINE = 200
 
 
 def answer(run: Run, found: Sequence[Section]) -> Answer:
@@ -41,6 +43,17 @@ def answer(run: Run, found: Sequence[Section]) -> Answer:
         standing=standing(run),
         hallmark=run.judgement is not None and run.judgement.hallmark,
     )
+
+
+def in_a_line(run: Run) -> str:
+    """What a list of runs says of one: the sentences of its report's answer, cut after a word if long.
+
+    "not judged" where the record has no judgement that counts; a report then makes one, which takes a while.
+    """
+    if run.judgement is None:
+        return "not judged"
+    said = " ".join(answer(run, sections(run)).said)
+    return textwrap.shorten(said, _LONGEST_LINE, placeholder=" …", break_on_hyphens=False)
 
 
 def _safe(said: Sequence[str]) -> tuple[str, ...]:
