@@ -8,7 +8,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="state-of-tests-")
 atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 # Tests write servers and studies of their own, which nobody would be there to say yes to.
-os.environ["ASSAY_YES"] = "1"
+os.environ["ASSAY_TRUST"] = "1"
 
 if TYPE_CHECKING:
     from three_hosts import Cluster
@@ -43,14 +43,6 @@ def golden() -> Callable[[str, str], None]:
         assert text == path.read_text(encoding="utf-8")
 
     return compare
-
-
-@pytest.fixture(scope="module")
-def unanswered() -> Iterator[None]:
-    """Nobody has said yes beforehand."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("ASSAY_YES")
-        yield
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,6 @@ from assay.report.format import safe
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-YES = "ASSAY_YES"
 PIPE_WIDTH = 80
 """Columns assumed where the output is not a terminal and COLUMNS is not set."""
 
@@ -185,11 +184,6 @@ def error(problem: AssayError) -> None:
 def can_ask() -> bool:
     """Whether somebody sits at a terminal who can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def answered_yes() -> bool:
-    """Whether ASSAY_YES=1 answers every question beforehand."""
-    return os.environ.get(YES, "0") not in ("", "0")
 
 
 def confirm(question: str, flag: str) -> bool:

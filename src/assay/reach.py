@@ -9,6 +9,7 @@ Imported before the load starts, so nothing heavy may be imported here.
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.values.plan import LoadPlan
 
+_YES = "ASSAY_YES"
 _UNIX = "unix:"
 _KNOCK_S = 1.0
 _LOOPBACK = (("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6))
@@ -129,13 +131,13 @@ def ask_leave(named: str, addresses: Iterable[str], flag: str = "") -> None:
     if not outside or may_reach_others():
         return
     where = f"{named} leads to {outside[0]}, neither loopback nor private"
-    if not console.confirm(f"{where}: do you have its owner's leave to load it?", flag or f"{console.YES}=1"):
+    if not console.confirm(f"{where}: do you have its owner's leave to load it?", flag or f"{_YES}=1"):
         raise InputError("nothing was sent")
 
 
 def may_reach_others() -> bool:
     """Whether ASSAY_YES=1 answers for machines of other people beforehand."""
-    return console.answered_yes()
+    return os.environ.get(_YES, "0") not in ("", "0")
 
 
 def outsiders(addresses: Iterable[str]) -> tuple[str, ...]:

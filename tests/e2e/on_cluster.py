@@ -72,7 +72,7 @@ def small_study(
         "ASSAY_STUDIES": str(tmp_path / "studies"),
         "ASSAY_SERVERS": str(tmp_path / "servers"),
         "ASSAY_RESULTS": str(tmp_path / "results"),
-        "ASSAY_YES": "1",
+        "ASSAY_TRUST": "1",
     }
 
 

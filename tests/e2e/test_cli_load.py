@@ -26,8 +26,6 @@ import pytest
 from assay.values.measurement import Measurement
 from assay.values.plan import LoadPlan
 
-pytestmark = pytest.mark.usefixtures("unanswered")
-
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 PATIENCE_S = 120.0
 """For a machine that is busy with other things; nothing here is expected to take so long."""

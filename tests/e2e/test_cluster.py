@@ -275,7 +275,6 @@ def test_a_load_on_one_machine_does_not_import_ray() -> None:
     subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 
 
-@pytest.mark.usefixtures("unanswered")
 def test_a_cluster_of_others_is_not_asked_without_leave() -> None:
     words = [sys.executable, "-m", "assay.cli.main", "nodes", "--ray", "192.0.2.1:6379"]  # RFC 5737
     done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)

@@ -116,7 +116,7 @@ def test_a_yes_is_asked_for_once_and_again_when_anything_changed(marker: Path, t
 
 def test_on_a_terminal_it_is_asked_and_no_is_the_default(marker: Path, tmp_path: Path) -> None:
     folders = {"ASSAY_SERVERS": str(tmp_path / "servers"), "ASSAY_STUDIES": str(tmp_path / "studies")}
-    asked = environment(tmp_path) | folders | {"ASSAY_YES": "0"}
+    asked = environment(tmp_path) | folders | {"ASSAY_TRUST": "0"}
     for answer, code in ((b"\n", 2), (b"y\n", 0)):
         terminal = Terminal("setup", "greeting/small", "--no-install", **asked)
         terminal.read_until(r"run them\? \[y/N\]")

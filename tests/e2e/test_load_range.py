@@ -13,7 +13,7 @@ from wire import HELLO, recording
 
 from assay.cli.main import main
 
-pytestmark = [pytest.mark.beside, pytest.mark.usefixtures("unanswered")]
+pytestmark = pytest.mark.beside
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from wire import Wire, recording
 from wrk_pair import ASSAY, PATIENCE_S
 
-pytestmark = [pytest.mark.beside, pytest.mark.usefixtures("unanswered")]
+pytestmark = pytest.mark.beside
 
 
 def run(

@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 
 from assay.cli.main import main
 
-pytestmark = pytest.mark.usefixtures("unanswered")
-
 ELSEWHERE = "http://192.0.2.1/"
 FLAGS = {
     "wrk": "-t -c -d -s -H -L -T -v -r -R -U -B -? --threads --connections --duration --script --header "

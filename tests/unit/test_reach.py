@@ -14,8 +14,6 @@ from assay.cli.main import main
 from assay.errors import InputError
 from assay.values.plan import Closed, LoadPlan, StopAtCount
 
-pytestmark = pytest.mark.usefixtures("unanswered")
-
 
 @pytest.mark.parametrize(
     "ours",
