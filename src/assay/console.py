@@ -99,6 +99,14 @@ def flush() -> None:
         sys.stdout.flush()
 
 
+def give_up_words() -> None:
+    """Drop what standard error cannot take; Python would try again at its exit, and end with 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _give_up(sys.stderr)
+
+
 @contextlib.contextmanager
 def _said_if_full() -> Iterator[None]:
     """A reader that went away is quiet; a full disk behind a redirection is not."""
@@ -114,8 +122,12 @@ def _said_if_full() -> Iterator[None]:
 
 def give_up_output() -> None:
     """Drop what standard output could not take; Python would try again at exit, and complain itself."""
+    _give_up(sys.stdout)
+
+
+def _give_up(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 

@@ -37,14 +37,15 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     words = [program, "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", "stderr"]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as process:
         try:
-            _wait_for(port)
+            _wait_for(port, process)
             yield port
         finally:
             process.terminate()
 
 
-def _wait_for(port: int) -> None:
-    for _ in range(1000):
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    """Until it listens; the test's own limit of time ends this where it never does."""
+    while process.poll() is None:
         with socket.socket() as asking:
             asking.settimeout(0.05)
             if asking.connect_ex(("127.0.0.1", port)) == 0:

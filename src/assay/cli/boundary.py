@@ -15,8 +15,13 @@ EXIT_BROKEN_PIPE = 141
 
 def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
     """Run `call`; tell its errors in one line each; never let a traceback out."""
+    from assay import console
+
     code = _ended(call, words)
-    return code if code == EXIT_BROKEN_PIPE else _ended(lambda: _flushed(code), words)
+    if code != EXIT_BROKEN_PIPE:
+        code = _ended(lambda: _flushed(code), words)
+    console.give_up_words()
+    return code
 
 
 def _flushed(code: int) -> int:
