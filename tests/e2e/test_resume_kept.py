@@ -37,7 +37,7 @@ def test_a_study_of_format_1_goes_on_behind_its_last_whole_trial(tmp_path: Path)
     cut.write_bytes(json.dumps(here).encode() + b"\n" + b"".join(trials[:3]) + trials[3][:2000])
     study = (CHECKOUT.root / "studies" / "franklin.toml").read_text()
     then = study.replace("measure_s = 2, warm_up_max_s = 6, ceil", "measure_s = 3, warm_up_max_s = 2.5, ceil")
-    then = then.replace("measure_s = 2, warm_up_min_s", "measure_s = 4, warm_up_min_s")
+    then = then.replace("measure_s = 2, warm_up_min_s", "resend = false, measure_s = 4, warm_up_min_s")
     shutil.copytree(CHECKOUT.root / "servers" / "quotes", tmp_path / "servers" / "quotes")
     (tmp_path / "studies").mkdir()
     file = tmp_path / "studies" / "franklin.toml"
