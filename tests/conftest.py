@@ -25,6 +25,9 @@ atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 # Tests write servers and studies of their own, which nobody would be there to say yes to.
 os.environ["ASSAY_TRUST"] = "1"
 
+# No test may load a machine of others, whatever the shell that started it allows.
+os.environ.pop("ASSAY_YES", None)
+
 if TYPE_CHECKING:
     from three_hosts import Cluster
 
