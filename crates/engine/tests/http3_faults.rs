@@ -228,6 +228,10 @@ fn a_server_that_goes_and_comes_back_is_found_again() {
     let run = Run::start(&plan).unwrap();
     wait_until("the first answers", || run.snapshot().completed > 100);
     drop(server);
+    // Both have to see that it went: a connection that waits meanwhile would never have been lost.
+    wait_until("both connections lost", || {
+        run.snapshot().open_connections == 0
+    });
     wait_until("failures", || run.snapshot().failed > 10);
     let _server = null_at(UdpSocket::bind(address).unwrap(), BODY);
     let before = run.snapshot().completed;
