@@ -87,6 +87,15 @@ def bracketed(host: str) -> str:
     return f"[{host.replace('%', '%25')}]" if ":" in host else host
 
 
+def is_address(inside: str) -> bool:
+    """Whether this may stand in brackets: an IPv6 address, with or without a zone."""
+    try:
+        _address(inside)
+    except ValueError:
+        return False
+    return True
+
+
 def _address(inside: str) -> str:
     address, percent, zone = inside.partition("%")
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from assay import urls
+
 _URI = re.compile(
     r"(?:(?P<scheme>[A-Za-z]+)://(?:[^/?#@]*@)?(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d+))?)?"
     r"(?P<path>/[!-\"$->@-~]*)?(?P<query>\?[!-\"$-~]*)?(?:#[!-~]*)?"
@@ -38,9 +40,12 @@ def base(text: str) -> Base | None:
     found = _URI.fullmatch(text)
     if not found or not found["scheme"]:
         return None
+    host = found["host"].strip("[]")
+    if found["host"].startswith("[") and not urls.is_address(host):
+        return None
     scheme = found["scheme"].lower()
     port = int(found["port"] or _PORTS.get(scheme, 0))
-    return Base(scheme, found["host"].strip("[]"), port) if port <= _MAX_PORT else None
+    return Base(scheme, host, port) if port <= _MAX_PORT else None
 
 
 def target(text: str) -> str | None:

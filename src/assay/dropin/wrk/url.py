@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from assay import urls
+
 _HOST = r"(?:[A-Za-z0-9._-]+|\[(?P<v6>[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._~%-]+)?)\])"
 _USER = r"(?:[A-Za-z0-9._!~*'()%;:&=+$,-]*@)?"
 _AUTHORITY = re.compile(rf"{_USER}(?P<host>{_HOST})(?::(?P<port>\d+))?")
@@ -46,6 +48,8 @@ def parse(text: str) -> Url | None:
     whole = _URL.fullmatch(text)
     parts = _AUTHORITY.fullmatch(whole["authority"]) if whole else None
     if whole is None or parts is None or int(parts["port"] or 0) > _MAX_PORT:
+        return None
+    if parts["v6"] and not urls.is_address(parts["v6"]):
         return None
     return Url(
         scheme=whole["scheme"],
