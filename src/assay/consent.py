@@ -10,14 +10,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from assay import console, state
+from assay.credentials import hidden_by_name
 from assay.errors import InputError, reason_of
 from assay.report.format import safe
 from assay.resolved import ResolvedRun
@@ -48,8 +51,14 @@ class _Wanted:
 
     @property
     def told(self) -> str:
-        """In one line."""
+        """In one line, with all that would run: for the screen of who is asked."""
         return safe(f"{self.name}: {'; '.join(self.commands)} ({self.file})", longest=10_000)
+
+    @property
+    def logged(self) -> str:
+        """In one line, without what may be a credential: it ends in the log of a script."""
+        hide = partial(re.compile(r"`(.*)`", re.DOTALL).sub, lambda found: f"`{hidden_by_name(found[1])}`")
+        return safe(f"{self.name}: {'; '.join(map(hide, self.commands))} ({self.file})", longest=_LONGEST)
 
 
 def ask(
@@ -99,7 +108,7 @@ def _ask(new: Sequence[_Wanted]) -> None:
             raise InputError("nothing was run")
         return
     more = f", and {len(new) - 1} more" if len(new) > 1 else ""
-    said = f"commands that are not Assay's own would run: {safe(new[0].told, longest=_LONGEST)}{more}"
+    said = f"commands that are not Assay's own would run: {new[0].logged}{more}"
     raise InputError(said, f"read them, and pass {FLAG} if you mean it")
 
 

@@ -41,15 +41,15 @@ def _words(text: str) -> frozenset[str]:
 
 _SAFE_HEADERS = _words(
     """
-    accept accept-charset accept-encoding accept-language cache-control connection content-encoding
-    content-length content-type expect host if-modified-since if-none-match keep-alive origin pragma range
-    te trailer transfer-encoding upgrade user-agent
+    accept accept-charset accept-encoding accept-language allow cache-control connection content-encoding
+    content-length content-type date expect host if-modified-since if-none-match keep-alive last-modified
+    location origin pragma range server te trailer transfer-encoding upgrade user-agent vary
     """
 )
 _SAFE_QUERY = _words(
     """
-    count dir format fmt lang limit locale max min n offset order page per_page queries size sort type
-    v version
+    count dir format fmt lang lastname limit locale max min n offset order page per_page queries size sort
+    type v version
     """
 )
 _SAFE_VARIABLES = _words(
@@ -95,6 +95,7 @@ _WORDS = re.compile(
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _HEADER = re.compile(r"([A-Za-z][\w-]*):\s*(.*)", re.DOTALL)
 _BEFORE_COMMANDS = frozenset({"env", "exec", "export", "nohup", "sudo", "time", "nice", "command"})
+_FLAG_AND_VALUE = re.compile(r"(?<!\S)(--?([\w.-]+)\s+)((?!-)(?:'[^']*'|\S+))")
 _HEADER_FLAGS = ("-H", "--header", "-header")
 _VARIABLE_FLAGS = ("-e", "--env", "-env")
 
@@ -102,6 +103,19 @@ _VARIABLE_FLAGS = ("-e", "--env", "-env")
 def hidden(text: str) -> str:
     """A shell command, or a URL, with tokens for what may be credentials in it."""
     return hidden_url(_in_shell(_url_parts(text)))
+
+
+def hidden_by_name(text: str) -> str:
+    """A shell command with tokens only for what its names and its look tell: who reads it is to judge what
+    would run, which a variable of any name may change."""
+
+    def named(found: re.Match[str]) -> str:
+        flag, name, value = found.groups()
+        return flag + _unquoted(
+            value, lambda said: hidden_value(name, said) if _SECRET.search(name) else said
+        )
+
+    return hidden_url(_FLAG_AND_VALUE.sub(named, text))
 
 
 def hidden_url(text: str) -> str:
@@ -139,8 +153,23 @@ def hidden_plan(plan: LoadPlan) -> LoadPlan:
     """The plan with tokens for what may be credentials in its URL, targets, headers and bodies."""
     from msgspec import structs
 
-    requests = tuple(map(_hidden_request, plan.requests))
+    requests = tuple(map(hidden_request, plan.requests))
     return structs.replace(plan, url=hidden_url(plan.url), requests=requests)
+
+
+def hidden_request(request: Request) -> Request:
+    """The request with tokens for what may be credentials; what a right body is stays as it is."""
+    from msgspec import structs
+
+    return structs.replace(
+        request,
+        target=hidden_url(request.target),
+        headers=tuple((name, hidden_header(name, value)) for name, value in request.headers),
+        head=request.head and token(request.head),
+        body=request.body and token(request.body),
+        form=tuple(structs.replace(one, text=one.text and token(one.text)) for one in request.form),
+        expect=request.expect and _hidden_expect(request.expect),
+    )
 
 
 def holds(text: str) -> bool:
@@ -214,20 +243,6 @@ def _of_flag(value: str) -> str:
     if header and " " in value and not value.startswith("{"):
         return f"{header[1]}: {hidden_header(header[1], header[2])}"
     return f"{field[1]}={token(field[2])}" if field and field[2] else value and token(value)
-
-
-def _hidden_request(request: Request) -> Request:
-    from msgspec import structs
-
-    return structs.replace(
-        request,
-        target=hidden_url(request.target),
-        headers=tuple((name, hidden_header(name, value)) for name, value in request.headers),
-        head=request.head and token(request.head),
-        body=request.body and token(request.body),
-        form=tuple(structs.replace(one, text=one.text and token(one.text)) for one in request.form),
-        expect=request.expect and _hidden_expect(request.expect),
-    )
 
 
 def _hidden_expect(expect: Expect) -> Expect:

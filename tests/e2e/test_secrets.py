@@ -48,9 +48,9 @@ class Told:
             if path.is_file() and not path.name.startswith("given"):
                 yield str(path), path.read_bytes()
 
-    def assay(self, *words: str) -> subprocess.CompletedProcess[str]:
-        """Run Assay there."""
-        state = {"XDG_STATE_HOME": str(self.folder / "state")}
+    def assay(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """Run Assay there, with `more` variables."""
+        state = {"XDG_STATE_HOME": str(self.folder / "state")} | more
         ended = subprocess.run(
             [*ASSAY, *words], cwd=self.folder, env=environment(self.folder) | state, capture_output=True,
             text=True, check=False, timeout=PATIENCE_S, stdin=subprocess.DEVNULL,

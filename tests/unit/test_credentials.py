@@ -9,8 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import vault
-from assay.credentials import check_names, hidden, hidden_header, hidden_url, hidden_value, holds
+from assay.credentials import (
+    check_names,
+    hidden,
+    hidden_by_name,
+    hidden_header,
+    hidden_plan,
+    hidden_url,
+    hidden_value,
+    holds,
+)
 from assay.errors import InputError
+from assay.values.plan import BodyEquals, Closed, Expect, HeaderExpected, LoadPlan, Request, StopAtCount
 
 READABLE = [
     "PORT={port} WORKERS=4 NODE_ENV=production node app.js --port {port} --workers 8",
@@ -35,6 +45,15 @@ HEADERS_HIDDEN = {
 @pytest.mark.parametrize("text", READABLE)
 def test_what_holds_no_credential_is_left_as_it_is(text: str) -> None:
     assert hidden(text) == text
+
+
+def test_what_would_run_is_readable_but_for_what_is_named_a_secret() -> None:
+    left = "GOFLAGS=-toolexec=x LD_PRELOAD=./a.so sh -c 'A=\"curl b\"; eval $A' --page 3"
+    assert hidden_by_name(left) == left
+    told = hidden_by_name(
+        "API_TOKEN=zzz1 run --password zzz2 --api-key 'zzz3 4' --dbPass=zzz5 http://me:zzz6@db/"
+    )
+    assert "zzz" not in told and told.count("hidden-") == 5
 
 
 def test_headers_are_hidden_but_for_those_that_hold_none() -> None:
@@ -67,6 +86,21 @@ def test_any_text_comes_back_as_it_was_and_is_hidden_once(text: str) -> None:
         assert vault.revealed(made) == f"TOKEN=zzz {text}"
         assert vault.revealed(hide(made)) == f"TOKEN=zzz {text}"
     assert vault.revealed(hidden_value("password", text)) == text
+
+
+def test_a_plan_is_hidden_once_and_what_a_right_body_is_stays() -> None:
+    request = Request(
+        target="/a?sig=zzz1&page=2",
+        headers=(("X-Api-Key", "zzz2"), ("Accept", "*/*")),
+        body="zzz3",
+        expect=Expect(body=BodyEquals(text="ok"), headers=(HeaderExpected(name="Location", pattern="^/a$"),)),
+    )
+    plan = LoadPlan(
+        url="http://me:zzz4@h/", requests=(request,), load=Closed(connections=1), stop=StopAtCount(count=1)
+    )
+    made = hidden_plan(plan)
+    assert "zzz" not in str(made) and hidden_plan(made) == made
+    assert made.requests[0].expect == request.expect
 
 
 def test_json_gets_its_secrets_back_with_their_escapes() -> None:

@@ -9,6 +9,7 @@ from typing import cast
 
 import msgspec
 
+from assay.credentials import hidden_plan
 from assay.errors import InputError
 from assay.resolved import REQUESTS_GUESS_PER_S, ResolvedCase, ResolvedRun
 from assay.settings import Settings
@@ -224,7 +225,7 @@ class _Matrix:
         added = tuple(load.headers.items())
         stop = self._stop(load, ceiling=spec.role == "ceiling")
         scheme = "https" if load.http == "3" else spec.scheme  # HTTP/3 is never without TLS
-        return LoadPlan(
+        plan = LoadPlan(
             url=f"{scheme}://127.0.0.1/",
             tls=Tls(insecure=scheme == "https"),
             requests=tuple(
@@ -245,6 +246,7 @@ class _Matrix:
             streams=load.streams,
             seed=self.seed,
         )
+        return hidden_plan(plan)  # the study's file has them, what is kept of it has none
 
     def _stop(self, load: LoadSetting, *, ceiling: bool) -> StopAfter | StopAtCount:
         quick, profile = self.profile.quick, self.profile

@@ -18,10 +18,12 @@ from dataclasses import dataclass
 import msgspec
 
 from assay import engine
+from assay.credentials import hidden_request
 from assay.errors import reason_of
 from assay.quantities import counted
 from assay.sut.contract import Answer, BodyRule, Contract, Route
-from assay.values.plan import Closed, LoadPlan, StopAtCount
+from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
+from assay.vault import scrubbed
 
 _TIMEOUT_S = 10.0
 _SHOWN = 100
@@ -52,6 +54,7 @@ class NoAnswer(Exception):
 
 def ask(contract: Contract, route: Route, host: str, port: int, timeout_s: float = _TIMEOUT_S) -> Response:
     """Send one request on a connection of its own. NoAnswer where there is no whole answer."""
+    _hidden(route)  # an answer may repeat what it was asked with
     if contract.spoken.is_plain:
         return _ask_plainly(contract, route, host, port, timeout_s)
     return _ask_by_engine(contract, route, host, port, timeout_s)
@@ -136,8 +139,14 @@ def test(contract: Contract, routes: Iterable[Route], host: str, port: int) -> t
         except NoAnswer as error:
             problem = str(error)
         if problem:
-            problems.append(f"{route.name} ({route.method} {route.target}): {problem}")
+            problems.append(f"{route.name} ({route.method} {_hidden(route).target}): {problem}")
     return asked, tuple(problems)
+
+
+def _hidden(route: Route) -> Request:
+    """What the route asks, without credentials, which this process knows from now on."""
+    headers = tuple(route.headers.items())
+    return hidden_request(Request(target=route.target, headers=headers, body=route.body))
 
 
 def _statuses(statuses: tuple[int, ...]) -> str:
@@ -236,4 +245,6 @@ def _differs(wanted: object, given: object, at: str) -> str:
 
 
 def _short(text: str) -> str:
+    """The begin of what a server said; first without secrets, of which the cut would leave a part."""
+    text = scrubbed(text)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

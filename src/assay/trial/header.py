@@ -14,6 +14,7 @@ import msgspec
 from assay import engine, host, loopback, store
 from assay.adhoc.case import cores_for, secrets_lacking
 from assay.adhoc.case import resolve as resolve_rivals
+from assay.credentials import hidden_plan
 from assay.errors import InputError
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
@@ -124,7 +125,9 @@ def _check_same(header: Header, run: ResolvedRun) -> None:
     if (now.client_cpus, now.server_cpus) != (then.client_cpus, then.server_cpus):
         raise InputError(f"run {header.run_id} had other cores than there are now", "make a new run")
     cases = tuple(case.case for case in run.cases)
-    same_loads = (run.design.plans, run.design.warm_ups) == (header.design.plans, header.design.warm_ups)
+    # Before a study's credentials were hidden its plans were kept as they were written.
+    plans = {case: hidden_plan(plan) for case, plan in header.design.plans.items()}
+    same_loads = (run.design.plans, run.design.warm_ups) == (plans, header.design.warm_ups)
     if cases != header.cases or not same_loads:
         what = f"study {header.study_name!r} has changed since run {header.run_id} was made"
         raise InputError(what, "make a new run, or go back to the study as it was")
