@@ -164,11 +164,14 @@ def _quietness(split: CoreSplit) -> tuple[Fitness, Fitness]:
     watch = host.Watch(CoreSplit((), (), split.cores))
     time.sleep(_STEAL_LOOK_S)
     seen = watch.seen()
-    idle = seen.client_cpus_idle_share
+    idle, stolen = seen.client_cpus_idle_share, seen.steal_share
     busy = "not known" if idle is None else f"{1 - idle:.0%} of all cores busy"
     return (
         Fitness(
-            "steal", f"{seen.steal_share:.1%}", seen.steal_share <= 0.01, "measure on a machine of your own"
+            "steal",
+            "not known" if stolen is None else f"{stolen:.1%}",
+            stolen is not None and stolen <= 0.01,
+            "measure on a machine of your own",
         ),
         Fitness("other load", busy, idle is not None and idle >= 0.9, "end what else runs here"),
     )

@@ -126,11 +126,11 @@ class Watch:
             self.pause()
             self.resume()
         total = sum(sum(cpu.values()) for cpu in self._spent)
-        steal = sum(cpu.get("steal", 0.0) for cpu in self._spent)
+        stolen = [cpu["steal"] for cpu in self._spent if "steal" in cpu]
         busy = sum(sum(cpu.values()) - _idle(cpu) - cpu.get("steal", 0.0) for cpu in self._spent)
         return HostSeen(
             load_average_1m=os.getloadavg()[0],
-            steal_share=steal / total if total else 0.0,
+            steal_share=sum(stolen) / total if total and stolen else None,
             client_cpus_idle_share=_idle_share(self._spent, self._client),
             mhz=_mhz(),
             server_cpus_idle_share=_idle_share(self._spent, self._server),

@@ -39,7 +39,7 @@ def test_a_busy_client_core_is_not_idle() -> None:
     finally:
         os.sched_setaffinity(0, before)
     assert seen.client_cpus_idle_share is not None and seen.client_cpus_idle_share < 0.5
-    assert 0 <= seen.steal_share <= 1
+    assert seen.steal_share is not None and 0 <= seen.steal_share <= 1
     assert seen.load_average_1m >= 0
 
 

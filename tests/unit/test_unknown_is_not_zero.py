@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from test_verdict_resting import busy, rested
 
 from assay import host
+from assay.report.exports import table
 from assay.report.model import rows
 from assay.sut.cores import CoreSplit
 from assay.trial.sitting import services_used_ns, used_ns
@@ -82,3 +83,13 @@ def test_cores_whose_clocks_did_not_move_are_not_full() -> None:
     assert watch.seen().client_cpus_idle_share is None
     still = replace(BUSY, client_cpus_idle_share=None, busy_cores=None)
     assert "G1" not in found(measurement(), plan(), host=still)
+
+
+def test_steal_that_no_clock_told_is_not_known_and_no_rule_speaks_of_it() -> None:
+    unlooked = host.Watch(CoreSplit((), (), 1), begins=False).seen()
+    assert unlooked.steal_share is None and unlooked.client_cpus_idle_share is None
+    unknown = replace(BUSY, steal_share=None, own_cpu_ns=0)
+    assert "H2" not in found(measurement(), host=replace(unknown, busy_cores=None), server=UNSEEN)
+    made = run([case("a")], [replace(trial("a", 0), host=unknown)])
+    assert all("steal_share" not in one.figures for one in judge(made, 0).findings)
+    assert {row["steal_share"] for row in table.rows(made)} == {None}

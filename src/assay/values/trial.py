@@ -175,14 +175,15 @@ class HostSeen(Value, frozen=True, kw_only=True):
     """The host's state over a trial.
 
     `steal_share` is of all cores' time, the idle shares are of the client's and of the server's
-    cores, None where their clocks did not move meanwhile. `busy_cores` counts all that ran, ours and
+    cores, None where their clocks did not move meanwhile, or no clock tells of steal (older records have
+    0 then). `busy_cores` counts all that ran, ours and
     others': 1.5 is one and a half cores busy.
     `throttled_ns` is how long the control group was kept from running. `own_cpu_ns` is what this process
     used: the generator's threads and whatever looks at them.
     """
 
     load_average_1m: float
-    steal_share: float
+    steal_share: float | None
     client_cpus_idle_share: float | None
     mhz: float | None = None
     server_cpus_idle_share: float | None = None

@@ -78,14 +78,11 @@ def _disturbance(load: Load, thresholds: Thresholds) -> Hit | None:
     host = load.machine.host
     if host is None:
         return None
-    figures = {"steal_share": host.steal_share}
-    if host.steal_share > thresholds["steal"]:
-        return Hit(
-            "flagged",
-            f"{percent(host.steal_share)} of the CPU time was stolen by the host",
-            figures,
-            gravity=1,
-        )
+    stolen = host.steal_share
+    figures = {} if stolen is None else {"steal_share": stolen}
+    if stolen is not None and stolen > thresholds["steal"]:
+        evidence = f"{percent(stolen)} of the CPU time was stolen by the host"
+        return Hit("flagged", evidence, figures, gravity=1)
     throttled = (host.throttled_ns or 0) / load.counts.duration_ns if load.counts.duration_ns else 0.0
     if throttled > thresholds["throttled"]:
         evidence = f"the control group was throttled for {percent(throttled)} of the time"
