@@ -36,7 +36,7 @@ EXPECTED = Path(__file__).parent / "golden" / "expected"
 
 @pytest.fixture
 def golden() -> Callable[[str, str], None]:
-    """Compare text with the file of that name; `ASSAY_GOLDEN=write pytest tests/golden` writes them anew."""
+    """Compare text with the file of that name; `ASSAY_GOLDEN=write pytest FILE` writes them anew."""
 
     def compare(name: str, text: str) -> None:
         path = EXPECTED / name
