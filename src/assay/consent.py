@@ -8,6 +8,7 @@ remembered in the user's state folder, by a hash of all that it was given for.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import os
 import re
@@ -38,6 +39,8 @@ _TRUST = "ASSAY_TRUST"
 """Another variable than ASSAY_YES: leave to load a machine is none to run what somebody wrote."""
 _LONGEST = 500
 """Characters of the commands in an error, which is one line."""
+_MOST = 1_000
+"""What is remembered of a user's leaves, the newest: each changed source and each own run adds one."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ def ask(
     new = list({one.digest: one for one in wanted if one.digest not in known}.values())
     if new and not (yes or os.environ.get(_TRUST, "0") not in ("", "0")):
         _ask(new)
-    _remember(one.digest for one in new)
+    _remember(one.digest for one in wanted)
 
 
 def remember(runs: Iterable[ResolvedRun], settings: Settings) -> None:
@@ -190,25 +193,46 @@ def _is_ours(path: Path, settings: Settings) -> bool:
 # --- what leave was given for -------------------------------------------------------------
 
 
-def _known() -> frozenset[str]:
+def _known() -> tuple[str, ...]:
+    """What leave was given for, the oldest first."""
     with contextlib.suppress(OSError, RuntimeError, UnicodeDecodeError):
-        return frozenset(_file().read_text(encoding="ascii").split())
-    return frozenset()
+        return tuple(dict.fromkeys(_file().read_text(encoding="ascii").split()))
+    return ()
 
 
 def _remember(digests: Iterable[str]) -> None:
     """Where nothing can be kept, the run goes on, and a later one asks again."""
-    known = _known()
-    new = [one for one in dict.fromkeys(digests) if one not in known]
+    used = dict.fromkeys(digests)
+    if used.keys() <= set(_known()[-_MOST // 2 :]):
+        return
     with contextlib.suppress(OSError, RuntimeError):
-        if new:
-            _file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            how = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            descriptor = os.open(_file(), how, 0o600)
-            try:
-                os.write(descriptor, "".join(f"{one}\n" for one in new).encode())
-            finally:
-                os.close(descriptor)
+        _file().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _alone():
+            others = [one for one in _known() if one not in used]
+            _write([*others, *used][-_MOST:])
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """No other process of this user writes meanwhile: what it adds would be lost."""
+    descriptor = os.open(_file().with_name("consent.lock"), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _write(digests: Iterable[str]) -> None:
+    """Whole or not at all, whatever ends this process."""
+    beside = _file().with_name(f"consent-{os.getpid()}")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as opened:
+            opened.writelines(f"{one}\n" for one in digests)
+        beside.replace(_file())
+    finally:
+        beside.unlink(missing_ok=True)
 
 
 def _file() -> Path:
