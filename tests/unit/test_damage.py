@@ -24,7 +24,8 @@ from assay.values.run import Run, TrialDone
 
 Captured = pytest.CaptureFixture[str]
 CUTS = FLIPS = 1000
-OLD = Path(__file__).parents[1] / "golden" / "records" / "format-1" / "run.jsonl"
+RECORDS = Path(__file__).parents[1] / "golden" / "records"
+OLD = RECORDS / "format-1" / "run.jsonl"
 
 
 @pytest.fixture
@@ -134,6 +135,20 @@ def test_a_record_of_format_1_has_no_checksum_and_fails_nobody(tmp_path: Path, c
         assert cli.main(["report", str(tmp_path)]) in (0, 2), place
         told = capsys.readouterr()
         assert number % 2 or "damaged" in told.err, place
+
+
+@pytest.mark.parametrize("kept", ["format-1", "format-1-capacity", "format-1-franklin", "format-1-versus"])
+def test_a_record_whose_header_has_no_cases_is_told_in_a_line(
+    kept: str, tmp_path: Path, capsys: Captured
+) -> None:
+    header = json.loads((RECORDS / kept / "run.jsonl").read_bytes().splitlines()[0])
+    (tmp_path / "run.jsonl").write_text(json.dumps(header | {"cases": []}) + "\n")
+    for words in (["report"], ["report", "--json"], ["judge", "--dry-run"]):
+        code = cli.main([words[0], str(tmp_path), *words[1:]])
+        told = capsys.readouterr()
+        assert code in (0, 2), told.err
+        assert kept != "format-1-capacity" or (code, told.err.count("\n")) == (2, 1)
+        assert kept != "format-1-capacity" or "a search is of one case, and it has 0 cases" in told.err
 
 
 def test_the_damage_is_told_in_every_form(whole: Path, capsys: Captured) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from assay.errors import InputError, reason_of
 from assay.quantities import counted
 from assay.store.lines import DamagedLine, Line, NewerLine, Place, UnknownDesign, unseal
+from assay.values.design import SearchDesign
 from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
 FILE = "run.jsonl"
@@ -116,6 +117,9 @@ def _header(file: Path, line: bytes) -> Header:
         raise InputError(f"{file}:1: no header of a run record: the line is another")
     if place not in (None, Place(header.run_id, 1)):
         raise InputError(f"{file}:1: no header of a run record: it does not say that it is the first line")
+    if isinstance(header.design, SearchDesign) and len(header.cases) != 1:
+        cases = counted(len(header.cases), "case")
+        raise InputError(f"{file}:1: no header of a run record: a search is of one case, and it has {cases}")
     return header
 
 
