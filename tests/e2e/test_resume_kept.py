@@ -37,13 +37,19 @@ def test_a_study_of_format_1_goes_on_behind_its_last_whole_trial(tmp_path: Path)
     cut.write_bytes(json.dumps(here).encode() + b"\n" + b"".join(trials[:3]) + trials[3][:2000])
     study = (CHECKOUT.root / "studies" / "franklin.toml").read_text()
     then = study.replace("measure_s = 2, warm_up_max_s = 6, ceil", "measure_s = 3, warm_up_max_s = 2.5, ceil")
-    then = then.replace("measure_s = 2, warm_up_min_s", "resend = false, measure_s = 4, warm_up_min_s")
+    then = then.replace("measure_s = 2, warm_up_min_s", "measure_s = 4, warm_up_min_s")
     shutil.copytree(CHECKOUT.root / "servers" / "quotes", tmp_path / "servers" / "quotes")
     (tmp_path / "studies").mkdir()
     file = tmp_path / "studies" / "franklin.toml"
     file.write_text(study)
     changed = assay(tmp_path, "run", "--resume", "latest")
     assert changed.returncode == 2 and "study 'franklin' has changed since" in changed.stderr
+    chosen = then.replace("measure_s = 4, warm_up_min_s", "resend = false, measure_s = 4, warm_up_min_s")
+    file.write_text(chosen)
+    cut.write_bytes(cut.read_bytes().replace(b'"keep_alive": true', b'"resend": true, "keep_alive": true'))
+    changed = assay(tmp_path, "run", "--resume", "latest")
+    assert changed.returncode == 2 and "study 'franklin' has changed since" in changed.stderr
+    cut.write_bytes(cut.read_bytes().replace(b'"resend": true, ', b""))
 
     file.write_text(then)
     before = store.load(cut)
@@ -55,3 +61,5 @@ def test_a_study_of_format_1_goes_on_behind_its_last_whole_trial(tmp_path: Path)
     assert [(trial.case, trial.block) for trial in after.trials[3:]] == [("quotes/go", 1)]
     assert after.trials[3].measurement is not None and after.judgement is not None
     assert after.judgement.complete
+    # Requests were not sent again then, and are not in the trial that was to come.
+    assert not after.trials[3].plan.resend

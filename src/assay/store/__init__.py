@@ -9,7 +9,7 @@ folder with a `series.json`, which names them.
 from __future__ import annotations
 
 from assay.store.find import find, list_runs
-from assay.store.read import Stored, load, read
+from assay.store.read import Stored, load, names, read
 from assay.store.series import find_series, other_profile, write_series
 from assay.store.write import RunFile, create, new_run_id, reopen
 
@@ -22,6 +22,7 @@ __all__ = [
     "json_schema",
     "list_runs",
     "load",
+    "names",
     "new_run_id",
     "other_profile",
     "read",

@@ -95,6 +95,12 @@ def read(path: Path) -> Stored:
     return Stored(file, run, tuple(notes), whole, order.next)
 
 
+def names(path: Path, key: str) -> bool:
+    """Whether the header of a run names a key: a version that did not know it has chosen nothing by it."""
+    header = _content(path / FILE if path.is_dir() else path).partition(b"\n")[0]
+    return f'"{key}":'.encode() in header
+
+
 def _content(file: Path) -> bytes:
     """The bytes of a regular file: a pipe would be waited for, a device never ends."""
     try:

@@ -23,6 +23,7 @@ from assay.study import load_study, resolve
 from assay.sut.manifest import Requirement
 from assay.trial.where import HERE, Where
 from assay.values.design import Design, RivalsDesign, StudyDesign
+from assay.values.plan import LoadPlan
 from assay.values.run import FORMAT, Header, Run
 
 
@@ -90,7 +91,7 @@ def resume(path: Path, settings: Settings) -> Resumed:
             "a run on a cluster cannot be gone on with yet: make a new one",
         )
     resolved = _resolved(header, settings)
-    _check_same(header, resolved)
+    _check_same(header, resolved, _plans_of(resolved, knows_resend=store.names(path, "resend")))
     run_file, stored = store.reopen(path)
     return Resumed(resolved, run_file, stored.run, stored.notes)
 
@@ -115,7 +116,15 @@ def _resolved(header: Header, settings: Settings) -> ResolvedRun:
     raise InputError(f"a run of this kind cannot be gone on with: {header.run_id}", "make a new run")
 
 
-def _check_same(header: Header, run: ResolvedRun) -> None:
+def _plans_of(run: ResolvedRun, *, knows_resend: bool) -> dict[str, LoadPlan]:
+    """The plans of a run as its record has them. A version that did not know `resend` sent nothing again, and
+    a run that it began goes on so."""
+    if knows_resend:
+        return run.design.plans
+    return {case: msgspec.structs.replace(plan, resend=False) for case, plan in run.design.plans.items()}
+
+
+def _check_same(header: Header, run: ResolvedRun, plans: dict[str, LoadPlan]) -> None:
     now = host.environment(run.split, {})
     then = header.environment
     if now.machine_id != then.machine_id:
@@ -126,8 +135,8 @@ def _check_same(header: Header, run: ResolvedRun) -> None:
         raise InputError(f"run {header.run_id} had other cores than there are now", "make a new run")
     cases = tuple(case.case for case in run.cases)
     # Before a study's credentials were hidden its plans were kept as they were written.
-    plans = {case: hidden_plan(plan) for case, plan in header.design.plans.items()}
-    same_loads = (run.design.plans, run.design.warm_ups) == (plans, header.design.warm_ups)
+    recorded = {case: hidden_plan(plan) for case, plan in header.design.plans.items()}
+    same_loads = (plans, run.design.warm_ups) == (recorded, header.design.warm_ups)
     if cases != header.cases or not same_loads:
         what = f"study {header.study_name!r} has changed since run {header.run_id} was made"
         raise InputError(what, "make a new run, or go back to the study as it was")
