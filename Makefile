@@ -4,7 +4,7 @@ SHELL := /bin/bash
 STUDY ?= franklin
 ARGS ?=
 RUN ?= latest
-.PHONY: help run setup setup-dev test lint mutants bench cluster studies pictures wheel clean
+.PHONY: help run setup setup-dev test check lint mutants bench cluster studies pictures wheel clean
 
 help: ## show these lines
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -20,6 +20,9 @@ setup-dev:
 
 test: setup-dev ## run every test and lint
 	@scripts/test.sh $(ARGS)
+
+check: setup-dev ## lint (without what compiles Rust), unit, golden and audit tests; no servers (3 minutes)
+	@scripts/check.sh $(ARGS)
 
 lint: setup-dev ## ruff, mypy, clippy, rustfmt
 	@scripts/lint.sh

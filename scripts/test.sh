@@ -23,9 +23,7 @@ cat "$servers_log"
 [ "$status" -eq 0 ] || exit "$status"
 say "Python tests"
 if [ $# -gt 0 ]; then exec .venv/bin/python -m pytest "$@"; fi
-# What measures nothing runs on all cores, a file on one of them, the longest first. What is right however busy the
-# machine is runs beside others of its kind; all the rest has the machine to itself.
-side_by_side() { .venv/bin/python -m pytest -n logical --dist loadfile --no-loadscope-reorder --durations 15 "$@"; }
+# What is right however busy the machine is runs beside others of its kind; all the rest has the machine to itself.
 failed=0
 side_by_side tests/contract tests/golden tests/audit tests/unit || failed=$?
 side_by_side -m beside tests/e2e || failed=$?
