@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from assay.cli import load_requests
@@ -120,6 +120,7 @@ def test_a_file_without_requests_is_refused(tmp_path: Path) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@example(b"\x1c")  # whitespace of text, not of bytes
 @given(st.binary(max_size=200) | st.text('{}[]":,\\path body01e- ', max_size=60))
 def test_whatever_a_file_holds_it_is_requests_or_a_line_of_error(tmp_path: Path, text: bytes | str) -> None:
     try:

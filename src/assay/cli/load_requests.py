@@ -111,7 +111,7 @@ def _named(path: str) -> str:
 def _plain(text: bytes) -> RequestLine:
     """A line that is a path or a URL, after a method where it has two words."""
     said = text.decode().split()
-    if len(said) > 2 or not re.match(r"/|\*$|https?://", said[-1]):
+    if not said or len(said) > 2 or not re.match(r"/|\*$|https?://", said[-1]):
         raise ValueError("it is neither JSON nor a path or a URL")
     return RequestLine(path=said[-1], method=said[0] if len(said) == 2 else None)
 
