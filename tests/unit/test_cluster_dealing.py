@@ -18,11 +18,12 @@ from msgspec.structs import replace
 
 from assay.cli import ray_flags
 from assay.cli.main import main
-from assay.cluster import agent, session
+from assay.cluster import agent, fleet, session
+from assay.cluster.calls import Agent
 from assay.generator import generators_of
 from assay.resolved import ResolvedRun
 from assay.settings import Settings
-from assay.values.cluster import Role
+from assay.values.cluster import About, Role
 from assay.values.plan import Closed, LoadPlan
 
 
@@ -55,6 +56,46 @@ def test_a_load_of_a_run_with_fewer_connections_comes_from_fewer_generators(
         load = where.generator.start(whole)
         assert load.result().completed == 100
         assert [one.node for one in generators_of(load)] == [FIRST]
+
+
+def member(cores: int, cpus: tuple[int, ...] = (), client_cpus: tuple[int, ...] = ()) -> fleet.Member:
+    """A generator of that many cores that nobody asks."""
+    said = dict.fromkeys(
+        ("hostname", "os", "kernel", "cpu_model", "kernel_id", "assay_version", "engine_version", "python"),
+        "",
+    )
+    about = About(cores=cores, cpus=cpus, client_cpus=client_cpus, server_cpus=(), **said)
+    return fleet.Member(cast(Agent, None), about)
+
+
+@pytest.mark.parametrize(
+    ("members", "threads", "workers"),
+    [
+        ([member(4, (0, 1, 2, 3)), member(2, (0, 1)), member(8, tuple(range(8)))], None, 6),
+        ([member(4), member(2, (1,))], None, 2),
+        ([member(4), member(3)], None, 6),
+        ([member(4), member(3)], 5, 5),
+        ([member(64), member(64)], None, 12),
+        ([member(64), member(64)], 13, 12),
+        ([dataclasses.replace(member(4, (0, 1, 2, 3)), chosen_cpus=(2,)), member(4)], None, 2),
+        ([dataclasses.replace(member(4, (0, 1, 2, 3), (2, 3)), server_too=True), member(4)], None, 4),
+    ],
+)
+def test_each_generator_has_as_many_workers_as_the_smallest_has_cores(
+    plan: LoadPlan, members: list[fleet.Member], threads: int | None, workers: int
+) -> None:
+    whole = fleet.dealt_out(replace(plan, cpus=(0,)), members, threads)
+    assert (whole.threads, whole.cpus) == (workers, ())
+
+
+@pytest.mark.parametrize(
+    ("members", "measuring", "seconds"),
+    [(2, False, 0.25), (2, True, 1.0), (600, False, 0.6), (600, True, 1.0), (3_000, True, 3.0)],
+)
+def test_generators_are_asked_once_a_second_while_they_measure(
+    members: int, measuring: bool, seconds: float
+) -> None:
+    assert fleet.asked_every_s(members, measuring=measuring) == seconds
 
 
 def loaded(plan: LoadPlan, *words: str) -> list[str]:

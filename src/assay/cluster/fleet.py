@@ -98,6 +98,12 @@ def dealt_out(plan: LoadPlan, members: Sequence[Member], threads: int | None = N
     return replace(plan, threads=min(connections_of(plan), wanted), cpus=())
 
 
+def asked_every_s(members: int, *, measuring: bool) -> float:
+    """How often so many generators are asked: soon in the warm-up, whose end is judged by what they say, and
+    later where they are very many, as asking all of them takes a while."""
+    return max(_KEEP_S if measuring else _LOOK_EVERY_S, members / ASKED_A_SECOND)
+
+
 def connections_of(plan: LoadPlan) -> int:
     """How many connections a load has, or may have."""
     load = plan.load
@@ -369,11 +375,9 @@ class FleetRun:
 
     @property
     def _is_due(self) -> bool:
-        """Whether the generators are to be asked again: soon in the warm-up, whose end is judged by what they
-        say, and later where they are very many, as asking all of them takes a while."""
+        """Whether the generators are to be asked again."""
         measuring = self._last is not None and self._last.phase == "measured"
-        enough_s = _KEEP_S if measuring else _LOOK_EVERY_S
-        return time.monotonic() - self._heard_s >= max(enough_s, len(self.members) / ASKED_A_SECOND)
+        return time.monotonic() - self._heard_s >= asked_every_s(len(self.members), measuring=measuring)
 
     @property
     def _agents(self) -> list[Agent]:
