@@ -111,6 +111,27 @@ fn a_second_answer_that_comes_late_is_found_out_at_the_end() {
 }
 
 #[test]
+fn answers_that_come_before_the_next_request_is_read_are_found_out() {
+    // The unasked answer goes out when the next request has come and before it is read. TCP has acknowledged that
+    // request by then: nothing on the wire tells the answer from one that is asked for.
+    let server = Server::start(|peer| {
+        while peer.request().is_some() {
+            peer.send(HELLO);
+            if !matches!(peer.stream.peek(&mut [0]), Ok(1..)) {
+                return;
+            }
+            peer.send(HELLO);
+        }
+    });
+    let measurement = run(&plan(&server, 1, 20, json!({})));
+    assert_eq!(measurement.completed, 20);
+    assert_eq!(outcomes(&measurement), Vec::<String>::new());
+    // What came too much is told, at the latest once nothing more is asked: the figures are withheld for that.
+    assert!(measurement.stray.connections > 0);
+    assert!(measurement.stray.example.starts_with("HTTP/1.1 200 OK"));
+}
+
+#[test]
 fn bytes_on_a_connection_that_carries_nothing() {
     let server = Server::start(|peer| {
         while peer.request().is_some() {
