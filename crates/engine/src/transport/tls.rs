@@ -22,15 +22,13 @@ pub(crate) const HTTP2: &[u8] = b"h2";
 /// HTTP/3's (RFC 9114, 3.1).
 const HTTP3: &[u8] = b"h3";
 
-mod anyone;
-mod named;
 mod own;
 mod signatures;
 mod suites;
 mod trust;
-mod witness;
+mod verifier;
 
-pub(crate) use witness::certificates_seen;
+pub(crate) use verifier::certificates_seen;
 
 /// A connection with its session.
 #[derive(Debug)]
@@ -308,14 +306,9 @@ pub(crate) fn config(tls: &Tls, http: Http) -> Result<Arc<ClientConfig>, RunErro
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&versions)
         .map_err(|error| wrong("tls.versions", &error))?;
-    let verifier = trust::verifier(tls, &provider)?;
-    let verifier = match http {
-        Http::Three => Arc::new(witness::Witness(verifier)),
-        Http::One | Http::Two | Http::Auto => verifier,
-    };
     let builder = builder
         .dangerous()
-        .with_custom_certificate_verifier(verifier);
+        .with_custom_certificate_verifier(trust::verifier(tls, &provider)?);
     let mut config = match (&tls.certificate_file, &tls.key_file) {
         (Some(certificates), Some(key)) => {
             let own = own::certificate(certificates, key, &provider)?;

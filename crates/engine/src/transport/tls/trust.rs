@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use rustls::RootCertStore;
 use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::CertificateDer;
 
-use super::anyone::AnyCertificate;
 use super::certificates_of;
-use super::named::NamedCertificates;
+use super::verifier::{Trust, Verifier};
 use crate::error::{PlanError, RunError};
 use crate::plan::Tls;
 
@@ -18,28 +16,29 @@ use crate::plan::Tls;
 pub(super) fn verifier(
     tls: &Tls,
     provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ServerCertVerifier>, RunError> {
-    let provider = Arc::clone(provider);
-    if tls.insecure {
-        return Ok(Arc::new(AnyCertificate(provider)));
-    }
+) -> Result<Arc<Verifier>, RunError> {
+    Ok(Arc::new(Verifier {
+        trust: match tls.insecure {
+            true => Trust::Anyone,
+            false => authorities(tls, provider)?,
+        },
+        algorithms: provider.signature_verification_algorithms,
+    }))
+}
+
+fn authorities(tls: &Tls, provider: &Arc<CryptoProvider>) -> Result<Trust, RunError> {
     let named = tls.ca_file.as_deref().map(certificates_of).transpose()?;
     let trusted = match &named {
         Some(named) => named.clone(),
         None => rustls_native_certs::load_native_certs().certs,
     };
-    let algorithms = provider.signature_verification_algorithms;
-    let authorities =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(roots(trusted)?), provider)
-            .build()
-            .map_err(|error| PlanError::new("tls.ca_file", error.to_string()))?;
-    Ok(match named {
-        None => authorities,
-        Some(named) => Arc::new(NamedCertificates {
-            named,
-            authorities,
-            algorithms,
-        }),
+    let roots = Arc::new(roots(trusted)?);
+    let authorities = WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(provider))
+        .build()
+        .map_err(|error| PlanError::new("tls.ca_file", error.to_string()))?;
+    Ok(Trust::Authorities {
+        authorities,
+        named: named.unwrap_or_default(),
     })
 }
 
