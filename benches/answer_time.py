@@ -265,7 +265,7 @@ def _versus(asked: Asked, *flags: str) -> Try:
 
 def _read(results: Path, code: int, wall_s: float) -> Try:
     from assay import store
-    from assay.versus.answer import answer
+    from assay.verdict.answer import answer
 
     found = answer(store.load(store.find(results, "latest")))
     settled = found.pairs[0].settled if found.pairs and code == 0 else None

@@ -29,8 +29,8 @@ from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import ROOT, Unavailable, need_assay
 
 from assay import store
-from assay.errors import AssayError
-from assay.values.run import Run
+from assay.core.errors import AssayError
+from assay.model.run import Run
 from assay.verdict import judge
 
 TRIES = 20

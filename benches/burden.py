@@ -18,10 +18,10 @@ from pathlib import Path
 from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import ROOT, Cores, Server, Unavailable, need_assay, run, serving_nginx, serving_null
 
-from assay.errors import AssayError
-from assay.settings import Settings
-from assay.sut import find_server, prepare, read_contract
-from assay.sut.server import start
+from assay.core.errors import AssayError
+from assay.core.settings import Settings
+from assay.servers import find_server, prepare, read_contract
+from assay.servers.server import start
 from assay.verdict.pace import EXPONENT, FULL
 
 CONNECTIONS = 64

@@ -14,14 +14,7 @@ from hdrh.histogram import HdrHistogram
 from model import Benchmark, Effort, Figure, Outcome, Spread
 
 from assay.cluster.merge import merged
-from assay.values.measurement import (
-    Books,
-    Connections,
-    Histogram,
-    Measurement,
-    Window,
-    Worker,
-)
+from assay.model.measurement import Books, Connections, Histogram, Measurement, Window, Worker
 
 GENERATORS, WORKERS = 1_000, 8
 _TITLE = "The results of a thousand generators"

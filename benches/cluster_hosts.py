@@ -82,7 +82,7 @@ def _rounds(cluster: three_hosts.Cluster, rounds: int) -> Rounds:
 @contextlib.contextmanager
 def _serving(host: three_hosts.Host, core: int) -> Iterator[str]:
     """A server on that host and core that takes its time for each request; its URL."""
-    words = [str(three_hosts.BIN / "python"), "-m", "assay.null_server", "--host", host.address]
+    words = [str(three_hosts.BIN / "python"), "-m", "assay.servers.null_server", "--host", host.address]
     more = ["--port", str(_PORT), "--cost-ns", str(_COST_NS)]
     server = host.popen(need("taskset", "util-linux"), "-c", str(core), *words, *more)
     try:

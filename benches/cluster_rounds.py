@@ -18,11 +18,11 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from assay.cluster import session
-from assay.cluster.fleet import Fleet, FleetRun
-from assay.generator import Generator, ThisProcess
+from assay.cluster.generators import Fleet, FleetRun
+from assay.engine.generator import Generator, ThisProcess
+from assay.model.measurement import Histogram, Measurement
+from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
 from assay.stats.quantiles import decode
-from assay.values.measurement import Histogram, Measurement
-from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
 
 RATE = 400.0
 CONNECTIONS = 8

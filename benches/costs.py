@@ -54,7 +54,7 @@ def guarded(name: str, title: str, how: str, figures: Callable[[Effort], tuple[F
 ENGINE_MEMORY = """
 import json, pathlib, sys
 from assay import engine
-from assay.values.plan import Closed, LoadPlan, StopAtCount
+from assay.model.plan import Closed, LoadPlan, StopAtCount
 
 def resident_bytes():
     lines = pathlib.Path("/proc/self/status").read_text().splitlines()
@@ -130,7 +130,7 @@ def _start(effort: Effort) -> tuple[Figure, ...]:
 ENGINE_START = """
 import sys, time
 from assay import engine
-from assay.values.plan import Closed, LoadPlan, StopAtCount
+from assay.model.plan import Closed, LoadPlan, StopAtCount
 plan = LoadPlan(url=sys.argv[1], load=Closed(connections=1), stop=StopAtCount(count=1))
 began = time.monotonic()
 running = engine.start(plan)
@@ -227,8 +227,8 @@ def _punctuality(server: Server, core: int, pacer: str, seconds: int) -> tuple[f
     """p99 of send lag in microseconds, and the share of a core in per cent."""
     import msgspec
 
+    from assay.model.measurement import Measurement
     from assay.stats import quantiles
-    from assay.values.measurement import Measurement
 
     rate = ("--rate", str(RATE_PER_S), "--duration", f"{seconds}s", "--pacer", pacer)
     document = json.loads(_load(server, core, *rate).stdout)

@@ -31,11 +31,11 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import planting  # noqa: E402 - it lies with the tests, which plant the same flaws
 from planting import page, plants  # noqa: E402 - as above
 
-from assay.errors import EXIT_INTERRUPTED, AssayError  # noqa: E402 - as above
-from assay.sut.cores import split_cores  # noqa: E402 - as above
-from assay.trial import Interrupted  # noqa: E402 - as above
-from assay.values.estimate import Estimate, Known  # noqa: E402 - as above
-from assay.values.run import Judgement  # noqa: E402 - as above
+from assay.core.errors import EXIT_INTERRUPTED, AssayError  # noqa: E402 - as above
+from assay.model.estimate import Estimate, Known  # noqa: E402 - as above
+from assay.model.run import Judgement  # noqa: E402 - as above
+from assay.runner import Interrupted  # noqa: E402 - as above
+from assay.servers.cores import split_cores  # noqa: E402 - as above
 
 CLEAN = 20
 

@@ -12,10 +12,10 @@ from model import Benchmark, Effort, Figure, Outcome, Spread
 from msgspec.structs import replace
 from programs import ROOT, need_assay
 
+from assay.model.run import TrialDone
+from assay.model.trial import Trial
 from assay.store.lines import Line, Place, seal
 from assay.store.read import read
-from assay.values.run import TrialDone
-from assay.values.trial import Trial
 
 TRIALS = 1000
 _RECORD = ROOT / "tests/golden/records/format-2/run.jsonl"

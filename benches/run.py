@@ -37,7 +37,7 @@ import woven
 from model import Benchmark, Effort, Outcome
 from render import markdown, page
 
-from assay.errors import EXIT_INTERRUPTED
+from assay.core.errors import EXIT_INTERRUPTED
 
 FULL = Effort(rounds=5, share=1.0)
 SHORT = Effort(rounds=5, share=0.25)

@@ -15,15 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.model.design import WarmUp
+from assay.model.estimate import Estimate
+from assay.model.measurement import Window
+from assay.runner.warmup import warmed_up
 from assay.stats import mean, shown_faster
 from assay.stats.capacity import CapacitySearch
 from assay.stats.pairing import Manner, PairedRatio, Side, pair, paired_logs, settled
 from assay.stats.power import more_for_precision
 from assay.stats.steady import steady_state
-from assay.trial.warmup import warmed_up
-from assay.values.design import WarmUp
-from assay.values.estimate import Estimate
-from assay.values.measurement import Window
 
 Numbers = NDArray[np.float64]
 Noise = Callable[[np.random.Generator, int], Numbers]

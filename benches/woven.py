@@ -26,16 +26,16 @@ from answers import another_program
 from model import Benchmark, Effort, Figure, Outcome, Spread
 from programs import Cores, Unavailable, serving_nginx, serving_null_process
 
-from assay import engine
-from assay.design.lengths import lengths_for
-from assay.errors import AssayError
-from assay.settings import Settings
-from assay.stats.woven import ratio_by_cycle
-from assay.sut import find_server, prepare, read_contract
-from assay.sut.server import start
-from assay.values.plan import Closed, LoadPlan, Request, StopAfter
-from assay.values.sitting import UNLIKE_NS, Lengths, Weave
-from assay.values.weave import LaneMeasurement, Slice, WovenPlan
+from assay.core.errors import AssayError
+from assay.core.settings import Settings
+from assay.engine import driver
+from assay.model.block import UNLIKE_NS, Lengths, Weave
+from assay.model.interleaving import LaneMeasurement, Slice, WovenPlan
+from assay.model.plan import Closed, LoadPlan, Request, StopAfter
+from assay.plan.next.lengths import lengths_for
+from assay.servers import find_server, prepare, read_contract
+from assay.servers.server import start
+from assay.stats.interleaved import ratio_by_cycle
 
 SETTLE_NS = 5_000_000
 LAYOUTS_MS = (0, 1000, 500, 250, 100, 50)
@@ -209,7 +209,7 @@ def _block(
         for one in servers
     )
     plan = WovenPlan(lanes=plans, slice_ns=slice_ns, settle_ns=settle_ns, seed=random.randrange(2**31))
-    measured = engine.start_woven(plan).result().lanes
+    measured = driver.start_woven(plan).result().lanes
     for one, lane in zip(servers, measured, strict=True):
         if lane.measurement.failed or not lane.measurement.completed:
             raise Unavailable(f"{one.url} failed {lane.measurement.failed} requests")

@@ -71,7 +71,7 @@ debian() {
     for package in "$@"; do installed "$package" || missing+=("$package"); done
     [ ${#missing[@]} -eq 0 ] && return 0
     may_install || die "missing Debian packages; install them with: sudo apt-get install ${missing[*]}"
-    quietly "install ${missing[*]}" as_root "$root/src/assay/sut/apt-install.sh" "${missing[@]}"
+    quietly "install ${missing[*]}" as_root "$root/src/assay/servers/apt-install.sh" "${missing[@]}"
 }
 
 # A rustup proxy finds its toolchains below HOME; under another HOME, look beside the proxy itself.

@@ -1,4 +1,4 @@
-"""The load engine as it comes from Rust. Use `assay.engine`, its typed interface."""
+"""The load engine as it comes from Rust. Use `assay.engine.driver`, its typed interface."""
 
 class PlanError(Exception):
     """The plan asks for something that cannot be done; one line naming the field."""

@@ -14,8 +14,8 @@ import pytest
 from auditing import MACHINE, wrk
 
 from assay.cli.main import main
-from assay.errors import EXIT_OK, EXIT_USAGE, EXIT_WITHHELD
-from assay.study.schema import StudyFile
+from assay.core.errors import EXIT_OK, EXIT_USAGE, EXIT_WITHHELD
+from assay.plan.study.schema import StudyFile
 
 FLAWED = (
     "# A benchmark\n\n## foo\n\n```\n$ wrk -t12 -c400 -d30s http://localhost:8080/\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from assay.audit import audit, read
 from assay.audit.tables import MOST_COLUMNS
 from assay.cli.main import main
-from assay.errors import EXIT_USAGE, InputError
+from assay.core.errors import EXIT_USAGE, InputError
 
 SAMPLES = sorted(Path(__file__).with_name("samples").iterdir())
 NAMES = ["x.md", "x.html", "x.rst", "x.txt", "x.csv", "x.json"]

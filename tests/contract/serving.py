@@ -14,10 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from assay import engine
-from assay.errors import ServerFailed
-from assay.settings import Settings
-from assay.sut import (
+from assay.core.errors import ServerFailed
+from assay.core.settings import Settings
+from assay.engine import driver
+from assay.model.plan import Closed, LoadPlan, Request, StopAfter, Tls
+from assay.servers import (
     Contract,
     CoreSplit,
     Route,
@@ -28,10 +29,9 @@ from assay.sut import (
     read_contract,
     split_cores,
 )
-from assay.sut.contract import Spoken
-from assay.sut.server import HOST, RunningServer, start
-from assay.sut.services import Services, ServiceSpec
-from assay.values.plan import Closed, LoadPlan, Request, StopAfter, Tls
+from assay.servers.contract import Spoken
+from assay.servers.server import HOST, RunningServer, start
+from assay.servers.services import Services, ServiceSpec
 
 SETTINGS = Settings.resolve(environ={})
 LONG = os.environ.get("ASSAY_LONG") == "1"
@@ -184,7 +184,7 @@ def serving(server: Server, variant: str, folder: Path) -> Iterator[Serving]:
 def at_work(served: Serving) -> Iterator[None]:
     """Four clients in the middle of their requests, and a connection that says nothing."""
     request = served.contract.request(served.routes[0])
-    run = engine.start(load_plan(served, (request,), Closed(connections=4), StopAfter(ns=60 * 10**9)))
+    run = driver.start(load_plan(served, (request,), Closed(connections=4), StopAfter(ns=60 * 10**9)))
     with served.socket():
         waiting = threading.Event()
         while run.snapshot().completed == 0 and not waiting.wait(0.02):

@@ -17,9 +17,9 @@ from urllib.parse import urlencode
 import pytest
 from serving import SPLIT
 
-from assay.errors import ServerFailed
-from assay.settings import Settings
-from assay.sut import Contract, find_server, prepare, probe, read_contract, requires, server
+from assay.core.errors import ServerFailed
+from assay.core.settings import Settings
+from assay.servers import Contract, find_server, prepare, probe, read_contract, requires, server
 
 pytestmark = pytest.mark.contract
 

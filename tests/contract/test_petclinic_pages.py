@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from serving import SPLIT
 
-from assay.settings import Settings
-from assay.sut import find_server, prepare, probe, read_contract, requires, server
+from assay.core.settings import Settings
+from assay.servers import find_server, prepare, probe, read_contract, requires, server
 
 pytestmark = [pytest.mark.contract, pytest.mark.timeout(1800)]
 

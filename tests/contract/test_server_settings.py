@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from serving import ALL, LONG, Serving, load_plan, same_setting, serving, variants
 
-from assay import engine
-from assay.sut import probe
-from assay.sut.server import HOST
-from assay.values.measurement import Measurement
-from assay.values.plan import Closed, StopAtCount
+from assay.engine import driver
+from assay.model.measurement import Measurement
+from assay.model.plan import Closed, StopAtCount
+from assay.servers import probe
+from assay.servers.server import HOST
 
 pytestmark = [pytest.mark.contract, pytest.mark.timeout(900)]
 
@@ -115,7 +115,7 @@ CROWD = 1_000 if LONG else 300
 def crowd(served: Serving) -> Measurement:
     """More clients than an executor has places, which are forty; the contract has every answer looked at."""
     requests = (served.contract.request(served.routes[0]),)
-    return engine.start(
+    return driver.start(
         load_plan(served, requests, Closed(connections=200), StopAtCount(count=CROWD))
     ).result()
 

@@ -15,12 +15,12 @@ import msgspec
 import pytest
 from serving import ALL, LONG, PATIENCE_S, TRUSTING, Serving, load_plan, serving
 
-from assay import engine
-from assay.sut import probe
-from assay.sut.contract import Spoken
-from assay.sut.server import HOST
-from assay.values.measurement import Measurement
-from assay.values.plan import Closed, Http, LoadPlan, StopAfter, StopAtCount
+from assay.engine import driver
+from assay.model.measurement import Measurement
+from assay.model.plan import Closed, Http, LoadPlan, StopAfter, StopAtCount
+from assay.servers import probe
+from assay.servers.contract import Spoken
+from assay.servers.server import HOST
 
 pytestmark = [pytest.mark.contract, pytest.mark.timeout(900)]
 
@@ -201,7 +201,7 @@ def test_it_says_as_much_around_an_answer_as_the_others(served: Serving) -> None
 def test_its_memory_does_not_grow_under_load(served: Serving) -> None:
     """After the ten thousand requests: what it takes at the end of another load against the first half."""
     plan = load(served, StopAfter(ns=MEMORY_S * 10**9))
-    under_way = engine.start(plan)
+    under_way = driver.start(plan)
     seen: list[int] = []
     while not under_way.wait(0.2):
         seen.append(memory(served))
@@ -241,7 +241,7 @@ def load(served: Serving, stop: StopAtCount | StopAfter) -> LoadPlan:
 
 
 def run(plan: LoadPlan) -> Measurement:
-    under_way, waited_s = engine.start(plan), 0
+    under_way, waited_s = driver.start(plan), 0
     while not under_way.wait(1):
         waited_s += 1
         has_least = under_way.snapshot().completed >= LEAST_ANSWERS

@@ -6,8 +6,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from assay.settings import Settings
-from assay.sut import Contract, Prepared, Server, prepare, read_contract, read_server
+from assay.core.settings import Settings
+from assay.servers import Contract, Prepared, Server, prepare, read_contract, read_server
 
 PROGRAM = r"""
 import os, signal, socket, sys, threading, time

@@ -12,18 +12,19 @@ from pathlib import Path
 
 import made_servers
 
-from assay import store, trial
-from assay.design import Slot
-from assay.errors import AssayError
-from assay.resolved import ResolvedRun
-from assay.study import load_study, resolve
-from assay.trial.sitting import services_used_ns
-from assay.values.design import Choices
-from assay.values.measurement import Snapshot
-from assay.values.run import Run
-from assay.values.sitting import Sitting
-from assay.values.trial import Phase, Trial
-from assay.values.weave import WovenSnapshot
+from assay import runner as trial
+from assay import store
+from assay.core.errors import AssayError
+from assay.model.block import Sitting
+from assay.model.design import Choices
+from assay.model.interleaving import WovenSnapshot
+from assay.model.measurement import Snapshot
+from assay.model.run import Run
+from assay.model.trial import Phase, Trial
+from assay.plan.next import Slot
+from assay.plan.resolved import ResolvedRun
+from assay.plan.study import load_study, resolve
+from assay.runner.block import services_used_ns
 
 STUDY = """
 format = 1

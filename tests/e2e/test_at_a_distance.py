@@ -16,15 +16,16 @@ import made_studies
 import psutil
 import pytest
 
-from assay.errors import EnvironmentLacks
-from assay.study import load_study, resolve
-from assay.sut import distance, namespace
-from assay.sut.distance import HERE, PEER, Ways, lacking
-from assay.trial import Interrupted, Silent, begin, machine_lock
-from assay.values.design import Choices
-from assay.values.measurement import Snapshot
-from assay.values.run import Run
-from assay.values.trial import Distance, Trial
+from assay.core.errors import EnvironmentLacks
+from assay.model.design import Choices
+from assay.model.measurement import Snapshot
+from assay.model.run import Run
+from assay.model.trial import Distance, Trial
+from assay.plan.study import load_study, resolve
+from assay.runner import Interrupted, Silent, begin, machine_lock
+from assay.servers import emulation as distance
+from assay.servers import namespace
+from assay.servers.emulation import HERE, PEER, Ways, lacking
 
 FAR = Distance(round_trip_ns=20_000_000)
 _LACKS = lacking()
@@ -64,7 +65,7 @@ def links() -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         try:
-            if "assay.link" in process.cmdline():
+            if "assay.servers.link" in process.cmdline():
                 found.append(process)
         except psutil.Error:
             continue
@@ -256,7 +257,7 @@ def test_a_harness_that_is_killed_takes_link_and_server_along(tmp_path: Path) ->
         told = next((line for line in harness.stdout if line.startswith("snapshot")), "")
         assert told, "the load never began"
         below = psutil.Process(harness.pid).children(recursive=True)
-        assert any("assay.link" in one.cmdline() for one in below)
+        assert any("assay.servers.link" in one.cmdline() for one in below)
         harness.send_signal(signal.SIGKILL)
         _gone, alive = psutil.wait_procs(below, timeout=30)
         assert not alive

@@ -38,7 +38,9 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Module
     monkeypatch.syspath_prepend(BENCHES)
     module = importlib.import_module("programs")
     null_server = tmp_path / "null-server"
-    null_server.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m assay.null_server "$@"\n')
+    null_server.write_text(
+        f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m assay.servers.null_server "$@"\n'
+    )
     null_server.chmod(0o755)
     monkeypatch.setattr(module, "null_server", lambda: null_server)
     yield module

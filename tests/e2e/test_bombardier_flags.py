@@ -13,7 +13,7 @@ import pytest
 from bombardier_cases import CASES, Case
 from bombardier_pair import ASSAY, RECORDED, Told, built, made, of_2_0, tell
 
-from assay.settings import Settings
+from assay.core.settings import Settings
 
 pytestmark = pytest.mark.beside
 

@@ -15,12 +15,12 @@ import made_servers
 import psutil
 import pytest
 
-from assay.errors import ServerFailed
-from assay.settings import Settings
-from assay.sut import Prepared, leftovers, prepare, read_server
-from assay.sut.manifest import FILE
-from assay.trial.observer import Silent
-from assay.trial.prepare import prepare_all
+from assay.core.errors import ServerFailed
+from assay.core.settings import Settings
+from assay.runner.observer import Silent
+from assay.runner.prepare import prepare_all
+from assay.servers import Prepared, leftovers, prepare, read_server
+from assay.servers.manifest import FILE
 
 pytestmark = pytest.mark.beside
 

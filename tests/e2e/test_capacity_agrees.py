@@ -16,11 +16,11 @@ import pytest
 from made_rivals import assay
 from test_cli_capacity import stored
 
-from assay import engine
-from assay.capacity.objective import parse
-from assay.capacity.plans import plan_at
-from assay.values.run import Run
+from assay.engine import driver
+from assay.model.run import Run
+from assay.verdict.objective import parse
 from assay.verdict.search import answer_of, step_of
+from assay.verdict.search_range import plan_at
 
 pytestmark = pytest.mark.skipif(os.environ.get("ASSAY_LONG") != "1", reason="long: ten minutes of load")
 
@@ -130,7 +130,7 @@ def _java(folder: Path, port: int) -> list[str]:
 
 
 def _null(folder: Path, port: int) -> list[str]:
-    return [sys.executable, "-m", "assay.null_server", "--port", str(port)]
+    return [sys.executable, "-m", "assay.servers.null_server", "--port", str(port)]
 
 
 SERVERS: dict[str, Callable[[Path, int], list[str]]] = {
@@ -179,7 +179,7 @@ def holds(run: Run, rate: float) -> bool | None:
     asked = plan_at(like.plan, objective, rate, MEASURE_NS)
     answers: list[bool] = []
     for _ in range(TRIES):
-        load = engine.start(asked)
+        load = driver.start(asked)
         while not load.wait(1.0):
             pass
         trial = msgspec.structs.replace(like, plan=asked, measurement=load.result(), failure=None)

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from assay import store
+from assay.model.plan import Open
+from assay.model.run import Run
 from assay.report import markdown
-from assay.values.plan import Open
-from assay.values.run import Run
 from assay.verdict import judge
 from assay.verdict.search import answers_of
 

@@ -9,8 +9,8 @@ import pytest
 from made_rivals import ASSAY, PATIENCE_S, assay, command, environment, records
 
 from assay import store
-from assay.values.plan import Open
-from assay.values.run import Run
+from assay.model.plan import Open
+from assay.model.run import Run
 from assay.verdict.search import answer_of
 
 QUICK = ("-d", "300ms", "--warm-up", "0", "-t", "1", "--within", "60%")

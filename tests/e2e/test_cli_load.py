@@ -23,8 +23,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from assay.values.measurement import Measurement
-from assay.values.plan import LoadPlan
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 PATIENCE_S = 120.0

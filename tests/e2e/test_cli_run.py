@@ -17,7 +17,7 @@ import pytest
 from interrupting import interrupted
 
 from assay import store
-from assay.values.run import Run
+from assay.model.run import Run
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 PATIENCE_S = 200

@@ -12,8 +12,8 @@ from interrupting import interrupted
 from made_rivals import ASSAY, QUICK, assay, command, environment, left_of, records
 
 from assay import store
-from assay.values.run import Run
-from assay.versus.answer import answer
+from assay.model.run import Run
+from assay.verdict.answer import answer
 
 SLOW = ("--delay-s", "0.02")
 """Forty times slower than without: told apart on the noisiest machine."""

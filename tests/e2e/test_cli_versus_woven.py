@@ -8,8 +8,8 @@ from pathlib import Path
 from made_rivals import ASSAY, PATIENCE_S, assay, command, environment, left_of
 from test_cli_versus import SLOW, port, standing, stored
 
-from assay.values.run import Run
-from assay.versus.answer import answer
+from assay.model.run import Run
+from assay.verdict.answer import answer
 
 QUICK = ("-d", "160ms", "--warm-up", "300ms", "-c", "2", "-t", "1", "--slice", "40ms", "--no-control")
 

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from playwright.sync_api import Page, expect, sync_playwright
 from sample_run import stored
 
+from assay.model.series import Series, SeriesPart
 from assay.store import write_series
-from assay.values.series import Series, SeriesPart
 
 pytestmark = pytest.mark.beside
 

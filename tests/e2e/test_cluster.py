@@ -16,10 +16,10 @@ from on_cluster import agents, assay, load, small_study, until
 from three_hosts import BIN, Cluster
 
 from assay import store
-from assay.settings import Settings
+from assay.core.settings import Settings
+from assay.model.plan import Open
+from assay.servers import check_all, find_server
 from assay.stats import rate_per_s
-from assay.sut import check_all, find_server
-from assay.values.plan import Open
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'assay-http[ray]'")
 PROBLEM = three_hosts.why_not()
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_told_in_one_line(
 def test_a_server_that_the_driver_alone_reaches_is_told(cluster: Cluster) -> None:
     """The first generator is on the driver's machine, the second is not."""
     head = cluster.hosts[0]
-    server = head.popen(str(BIN / "python"), "-m", "assay.null_server", "--port", "8097")
+    server = head.popen(str(BIN / "python"), "-m", "assay.servers.null_server", "--port", "8097")
     try:
         assert server.stdout is not None
         server.stdout.readline()
@@ -245,7 +245,7 @@ def test_franklin_runs_over_it(cluster: Cluster, tmp_path: Path) -> None:
 
 
 def test_rivals_are_compared_on_the_server_node(cluster: Cluster, tmp_path: Path) -> None:
-    server = f"{sys.executable} -m assay.null_server --host {{host}} --port {{port}}"
+    server = f"{sys.executable} -m assay.servers.null_server --host {{host}} --port {{port}}"
     words = ["versus", server, f"{server} --threads 1", "--ray", cluster.address]
     more = ["--budget", "3s", "-d", "200ms", "--warm-up", "150ms", "--no-control", "--json"]
     done = assay(cluster, *words, *more, ASSAY_RESULTS=str(tmp_path))

@@ -122,7 +122,7 @@ def test_a_driver_killed_in_mid_sitting_leaves_nothing(cluster: Cluster, tmp_pat
 
 def test_servers_of_forking_shells_end_with_a_driver_that_is_killed(cluster: Cluster, tmp_path: Path) -> None:
     program = tmp_path / "forked.py"
-    program.write_text("import runpy; runpy.run_module('assay.null_server', run_name='__main__')")
+    program.write_text("import runpy; runpy.run_module('assay.servers.null_server', run_name='__main__')")
     server = f"{sys.executable} {program} --host {{host}} --port {{port}} & sleep 1 & wait"
     words = ("versus", server, f"{server} && true", "--ray", cluster.address, "-d", "5s", "--no-control")
     begun = cluster.hosts[0].popen(ASSAY, *words, "--results", str(tmp_path / "results"))

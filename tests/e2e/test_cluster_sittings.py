@@ -16,23 +16,23 @@ import psutil
 import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 
-from assay import store, trial
+from assay import runner, store
 from assay.cluster import calls, session
 from assay.cluster.calls import Agent
-from assay.design import Slot
-from assay.errors import EnvironmentLacks, InputError
+from assay.core.errors import EnvironmentLacks, InputError
+from assay.model.block import Sitting
+from assay.model.interleaving import WovenSnapshot
+from assay.model.measurement import Snapshot
+from assay.model.plan import Closed, LoadPlan, Open
+from assay.model.run import Run, TrialDone
+from assay.plan.next import Slot
+from assay.runner import Silent, one_trial
+from assay.runner.block import used_ns
+from assay.runner.warm_pool import Held, Warm
+from assay.servers import requires
+from assay.servers.manifest import Requirement
+from assay.servers.requires import Checked
 from assay.store import RunFile
-from assay.sut import requires
-from assay.sut.manifest import Requirement
-from assay.sut.requires import Checked
-from assay.trial import Silent, one_trial
-from assay.trial.held import Held, Warm
-from assay.trial.sitting import used_ns
-from assay.values.measurement import Snapshot
-from assay.values.plan import Closed, LoadPlan, Open
-from assay.values.run import Run, TrialDone
-from assay.values.sitting import Sitting
-from assay.values.weave import WovenSnapshot
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ class Told(Silent):
 def sat(folder: Path, observer: Told) -> Run:
     """The study of the folder, over the generators, to its end."""
     settings, made = made_servers.settings(folder), made_studies.study(folder)
-    with trial.machine_lock(settings), session.whereabouts(ADDRESS, None, settings) as (where, split):
-        return trial.begin(
+    with runner.machine_lock(settings), session.whereabouts(ADDRESS, None, settings) as (where, split):
+        return runner.begin(
             dataclasses.replace(made, split=split), settings, observer, command=["test"], where=where
         )
 
@@ -270,14 +270,14 @@ def test_what_is_said_after_ctrl_c_can_be_done(ray: FakeRay, before: set[int], t
     def ctrl_c() -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(trial.Interrupted) as cut:
+    with pytest.raises(runner.Interrupted) as cut:
         sat(tmp_path, Told(ctrl_c))
     assert cut.value.remedy == (
         "what was measured is kept; a run on a cluster cannot be gone on with: make a new one"
     )
     settings = made_servers.settings(tmp_path)
     with pytest.raises(InputError, match="a run on a cluster cannot be gone on with"):
-        trial.resume(store.find(settings.results, "latest"), settings)
+        runner.resume(store.find(settings.results, "latest"), settings)
     assert begun_since(before) == []
 
 
@@ -294,7 +294,7 @@ def test_what_is_said_where_a_trial_cannot_be_stored_can_be_done(
         append(self, record, *more)  # type: ignore[arg-type]  # as it was given
 
     monkeypatch.setattr(RunFile, "append", full)
-    with pytest.raises(trial.CutShort) as cut:
+    with pytest.raises(runner.CutShort) as cut:
         sat(tmp_path, Told())
     assert cut.value.remedy == (
         "make room; what is stored stands; a run on a cluster cannot be gone on with: make a new one"

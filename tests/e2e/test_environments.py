@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from assay import dropin
-from assay.errors import EXIT_CODES, EXIT_INTERNAL
+from assay.core.errors import EXIT_CODES, EXIT_INTERNAL
 
 pytestmark = pytest.mark.beside
 

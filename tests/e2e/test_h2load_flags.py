@@ -220,7 +220,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def http2_port() -> Iterator[int]:
-    words = [sys.executable, "-m", "assay.null_server", "--port", "0", "--body", "hello"]
+    words = [sys.executable, "-m", "assay.servers.null_server", "--port", "0", "--body", "hello"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         yield int(server.stdout.readline().rstrip("/\n").rpartition(":")[2])

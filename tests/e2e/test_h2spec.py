@@ -23,7 +23,16 @@ def test_every_case_of_h2spec_passes(tmp_path: Path) -> None:
     environment = {**os.environ, "GOBIN": str(tmp_path)}
     subprocess.run(["go", "install", MODULE], cwd=tmp_path, env=environment, check=True, timeout=600)
     # With HTTP/1.1 beside it, what is no preface is answered in that: to h2spec a broken frame.
-    words = [sys.executable, "-m", "assay.null_server", "--port", "0", "--http2-only", "--body", "hello"]
+    words = [
+        sys.executable,
+        "-m",
+        "assay.servers.null_server",
+        "--port",
+        "0",
+        "--http2-only",
+        "--body",
+        "hello",
+    ]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None

@@ -17,7 +17,16 @@ pytestmark = [
     pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed"),
 ]
 SOURCES = Path(__file__).with_name("quic-go")
-SERVER = (sys.executable, "-m", "assay.null_server", "--port", "0", "--http3", "--body-bytes", "100000")
+SERVER = (
+    sys.executable,
+    "-m",
+    "assay.servers.null_server",
+    "--port",
+    "0",
+    "--http3",
+    "--body-bytes",
+    "100000",
+)
 WHOLE = {
     "Status": 200,
     "Proto": "HTTP/3.0",

@@ -11,13 +11,15 @@ import psutil
 import pytest
 from rich.console import Console
 
-from assay import engine, store, trial
+from assay import runner as trial
+from assay import store
+from assay.engine import driver
+from assay.model.block import Sitting
+from assay.model.plan import Closed, LoadPlan, Open
+from assay.model.run import Run
+from assay.model.trial import Trial
 from assay.report import markdown, terminal
 from assay.stats import rate_per_s
-from assay.values.plan import Closed, LoadPlan, Open
-from assay.values.run import Run
-from assay.values.sitting import Sitting
-from assay.values.trial import Trial
 from assay.verdict import judge
 
 SHARES = {"25%": 0.25, "50%": 0.5, "75%": 0.75, "90%": 0.9}
@@ -75,13 +77,13 @@ def test_the_open_loops_follow_the_closed_ones(run: Run) -> None:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[LoadPlan]:
     """The loads, one after the other, that the engine is given alone."""
     seen: list[LoadPlan] = []
-    start = engine.start
+    start = driver.start
 
-    def noted(plan: LoadPlan) -> engine.EngineRun:
+    def noted(plan: LoadPlan) -> driver.EngineRun:
         seen.append(plan)
         return start(plan)
 
-    monkeypatch.setattr(engine, "start", noted)
+    monkeypatch.setattr(driver, "start", noted)
     return seen
 
 

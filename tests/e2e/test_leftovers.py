@@ -15,15 +15,15 @@ from pathlib import Path
 import psutil
 import pytest
 
-from assay.sut import leftovers
+from assay.servers import leftovers
 
 pytestmark = pytest.mark.beside
 
 HARNESS = """
 import sys
 from pathlib import Path
-from assay.sut.kept import Kept, Order
-from assay.sut.leftovers import new_folder
+from assay.servers.supervised import Kept, Order
+from assay.servers.leftovers import new_folder
 made = new_folder("redis")
 (made / "data").write_text("x")
 command = sys.argv[2:] or ["sleep", "1000"]
@@ -129,8 +129,8 @@ def test_nothing_of_somebody_else_is_swept(tmp_path: Path, temporary: Path) -> N
 def test_a_lock_of_the_machine_sweeps_first(tmp_path: Path, temporary: Path) -> None:
     import dataclasses
 
-    from assay.settings import Settings
-    from assay.trial import machine_lock
+    from assay.core.settings import Settings
+    from assay.runner import machine_lock
 
     with harness(tmp_path / "log") as (running, folder, _, _):
         running.send_signal(signal.SIGKILL)

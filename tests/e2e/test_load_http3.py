@@ -17,7 +17,7 @@ from assay import store
 
 pytestmark = pytest.mark.beside
 
-NULL = (sys.executable, "-m", "assay.null_server", "--http3", "--body", "hello\n")
+NULL = (sys.executable, "-m", "assay.servers.null_server", "--http3", "--body", "hello\n")
 COMMAND = shlex.join(NULL)
 """As a rival: its port is in its environment."""
 AT = ("--url", "https://127.0.0.1:{port}/", "--http3", "--insecure")
@@ -107,7 +107,7 @@ framework = "none"
 [version]
 command = ["{python}", "--version"]
 [run]
-command = ["{python}", "-m", "assay.null_server", "--http3", "--body", "hello\\n"]
+command = ["{python}", "-m", "assay.servers.null_server", "--http3", "--body", "hello\\n"]
 stop_timeout_s = 1
 """
 

@@ -17,9 +17,13 @@ import pytest
 from made_rivals import command
 from rich.console import Console
 
-from assay import store, trial
-from assay.adhoc.case import cores_for, drafted, resolve
-from assay.design import NEXT, Due, Slot, next_trial
+from assay import runner as trial
+from assay import store
+from assay.model.design import Design, Rival, RivalsDesign, Terms, WarmUp
+from assay.model.plan import Closed, LoadPlan, StopAfter
+from assay.model.run import Header, Judgement, Run, TrialDone
+from assay.plan.next import NEXT, Due, Slot, next_trial
+from assay.plan.words.case import cores_for, drafted, resolve
 from assay.report import markdown, run_live, terminal
 from assay.report.live_words import LiveWords, Seen
 from assay.report.model import answer
@@ -27,9 +31,6 @@ from assay.report.model.values import Answer
 from assay.report.run_live import RunView
 from assay.stats import rate_per_s
 from assay.store import lines
-from assay.values.design import Design, Rival, RivalsDesign, Terms, WarmUp
-from assay.values.plan import Closed, LoadPlan, StopAfter
-from assay.values.run import Header, Judgement, Run, TrialDone
 from assay.verdict import judge
 
 # --- the design ---------------------------------------------------------------------------

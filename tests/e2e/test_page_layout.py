@@ -11,11 +11,11 @@ import sample_run
 from msgspec.structs import replace
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from assay.compare import compare
+from assay.model.run import Run
 from assay.report import html, pages
 from assay.report.model.answer import in_a_line
 from assay.store.index import Filter, Index
-from assay.values.run import Run
+from assay.verdict.compare import compare
 
 pytestmark = pytest.mark.beside
 

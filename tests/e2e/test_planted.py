@@ -10,7 +10,7 @@ import pytest
 from planting import Planted, plants, table
 from planting.far import AT_A_DISTANCE
 
-from assay.sut.distance import lacking
+from assay.servers.emulation import lacking
 from assay.verdict import RULES
 
 CAUGHT: dict[str, str] = {}

@@ -11,7 +11,7 @@ import pytest
 from made_rivals import QUICK, assay
 
 from assay import store
-from assay.values.run import Run
+from assay.model.run import Run
 
 pytestmark = pytest.mark.beside
 

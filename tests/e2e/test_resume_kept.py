@@ -10,10 +10,10 @@ import msgspec
 import pytest
 from made_rivals import assay
 
-from assay import host, store
-from assay.settings import Settings
-from assay.sut import find_server, split_cores
-from assay.sut.requires import check_all
+from assay import store
+from assay.core.settings import Settings
+from assay.servers import find_server, host, split_cores
+from assay.servers.requires import check_all
 
 CHECKOUT = Settings.resolve(environ={})
 KEPT = Path(__file__).parents[1] / "golden" / "records" / "format-1-franklin" / "run.jsonl"

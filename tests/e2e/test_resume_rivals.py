@@ -10,7 +10,7 @@ from interrupting import interrupted
 from made_rivals import ASSAY, QUICK, assay, command, environment, left_of, records
 
 from assay import store
-from assay.values.run import Run
+from assay.model.run import Run
 
 KEPT = Path(__file__).parents[1] / "golden" / "records"
 

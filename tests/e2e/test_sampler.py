@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 
-from assay.sut.sampler import Sampler, TreeClock
+from assay.servers.sampler import Sampler, TreeClock
 
 WORKER = """
 import os, sys, time

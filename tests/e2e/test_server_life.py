@@ -17,9 +17,9 @@ import psutil
 import pytest
 from made_servers import made
 
-from assay.errors import ServerFailed
-from assay.sut import leftovers
-from assay.sut.server import RunningServer, free_port, start
+from assay.core.errors import ServerFailed
+from assay.servers import leftovers
+from assay.servers.server import RunningServer, free_port, start
 
 pytestmark = pytest.mark.beside
 
@@ -251,7 +251,7 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from made_servers import made
-from assay.sut.server import start
+from assay.servers.server import start
 folder = Path(sys.argv[1])
 prepared, contract = made(folder, "leaves a child", more=f'"{folder}/child"')
 running = start(prepared, contract, contract.file.routes[0], cpus=(), log=folder / "log")

@@ -18,16 +18,10 @@ import made_servers
 import psutil
 import pytest
 
-from assay.errors import InputError, ServerFailed
-from assay.sut import Contract, CoreSplit, check_all, read_contract, read_server
-from assay.sut.contract import ServiceTable
-from assay.sut.services import (
-    Services,
-    ServiceSpec,
-    requirements,
-    requirements_of_all,
-    upstreams_of_all,
-)
+from assay.core.errors import InputError, ServerFailed
+from assay.servers import Contract, CoreSplit, check_all, read_contract, read_server
+from assay.servers.contract import ServiceTable
+from assay.servers.services import Services, ServiceSpec, requirements, requirements_of_all, upstreams_of_all
 
 SPLIT = CoreSplit(client=(), server=tuple(sorted(os.sched_getaffinity(0)))[:1], cores=1)
 

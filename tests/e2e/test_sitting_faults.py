@@ -8,12 +8,12 @@ from pathlib import Path
 import made_studies
 import psutil
 
-from assay.design import Slot
-from assay.trial import Silent
-from assay.values.finding import Finding
-from assay.values.run import Run
-from assay.values.trial import Trial
-from assay.values.weave import WovenSnapshot
+from assay.model.finding import Finding
+from assay.model.interleaving import WovenSnapshot
+from assay.model.run import Run
+from assay.model.trial import Trial
+from assay.plan.next import Slot
+from assay.runner import Silent
 
 
 def trials_of(run: Run) -> dict[str, Trial]:

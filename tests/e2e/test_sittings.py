@@ -14,14 +14,14 @@ import psutil
 import pytest
 
 from assay import store
-from assay.design import Slot
-from assay.errors import EXIT_INTERRUPTED
-from assay.trial import Silent
-from assay.trial.sitting import used_ns
-from assay.values.run import Run
-from assay.values.sitting import Sitting
-from assay.values.trial import Phase
-from assay.values.weave import WovenSnapshot
+from assay.core.errors import EXIT_INTERRUPTED
+from assay.model.block import Sitting
+from assay.model.interleaving import WovenSnapshot
+from assay.model.run import Run
+from assay.model.trial import Phase
+from assay.plan.next import Slot
+from assay.runner import Silent
+from assay.runner.block import used_ns
 
 RUNNER = [sys.executable, str(Path(made_studies.__file__))]
 

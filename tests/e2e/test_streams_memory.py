@@ -25,7 +25,7 @@ MOST_GROWTH_BYTES = 500_000
 
 def load(http: str, plan: Mapping[str, object], *counts: int) -> tuple[list[int], int]:
     """Run `plan` against a null server; the bytes held when so many were answered, and the answers."""
-    words = [sys.executable, "-m", "assay.null_server", "--port", "0", "--body", "hello"]
+    words = [sys.executable, "-m", "assay.servers.null_server", "--port", "0", "--body", "hello"]
     words.append("--http2-only" if http == "2" else "--http3")
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
         try:

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from assay import store
-from assay.settings import Settings
-from assay.sut import check_all, find_server, read_contract, split_cores
-from assay.sut.services import Services, ServiceSpec, requirements_of_all
-from assay.values.run import Run
+from assay.core.settings import Settings
+from assay.model.run import Run
+from assay.servers import check_all, find_server, read_contract, split_cores
+from assay.servers.services import Services, ServiceSpec, requirements_of_all
 
 pytestmark = [pytest.mark.beside, pytest.mark.contract]
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import InputError
-from assay.settings import Settings
-from assay.study import load_study, resolve
-from assay.study.init import write_example
-from assay.sut import check_all, prepare, probe
-from assay.sut.server import HOST, start
+from assay.core.errors import InputError
+from assay.core.settings import Settings
+from assay.plan.study import load_study, resolve
+from assay.plan.study.init import write_example
+from assay.servers import check_all, prepare, probe
+from assay.servers.server import HOST, start
 
 pytestmark = pytest.mark.beside
 

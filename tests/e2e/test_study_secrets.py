@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from test_secrets import FORMS, Told, secret
 
-from assay.vault import TOKEN
+from assay.core.vault import TOKEN
 
 pytestmark = pytest.mark.beside
 

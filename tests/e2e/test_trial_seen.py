@@ -8,7 +8,7 @@ from pathlib import Path
 
 import made_studies
 
-from assay.values.trial import Link
+from assay.model.trial import Link
 
 
 def test_a_trial_holds_all_that_was_seen(tmp_path: Path) -> None:

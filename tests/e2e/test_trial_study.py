@@ -18,14 +18,15 @@ import msgspec
 import psutil
 import pytest
 
-from assay import store, trial
-from assay.design import Slot
-from assay.design.study import slots_of
-from assay.errors import EnvironmentLacks, InputError
+from assay import runner as trial
+from assay import store
+from assay.core.errors import EnvironmentLacks, InputError
+from assay.model.run import Run
+from assay.model.trial import Failure, Phase, Trial
+from assay.plan.next import Slot
+from assay.plan.next.study import slots_of
+from assay.runner import CutShort, Interrupted, Silent
 from assay.store.lines import Place, seal
-from assay.trial import CutShort, Interrupted, Silent
-from assay.values.run import Run
-from assay.values.trial import Failure, Phase, Trial
 from assay.verdict import see_run
 
 pytestmark = pytest.mark.beside

@@ -77,7 +77,13 @@ def serving(installed: Installed) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [str(installed.environment / "bin/python"), "-m", "assay.null_server", "--port", str(port)]
+    command = [
+        str(installed.environment / "bin/python"),
+        "-m",
+        "assay.servers.null_server",
+        "--port",
+        str(port),
+    ]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield f"http://127.0.0.1:{port}/"

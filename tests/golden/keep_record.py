@@ -18,7 +18,7 @@ def main() -> None:
     sys.path.insert(0, str(HERE.parent / "support"))
     import sample_run
 
-    from assay.values.run import FORMAT, TrialDone
+    from assay.model.run import FORMAT, TrialDone
 
     made = sample_run.run()
     made = sample_run.redesigned(made, blocks=1)

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from sample_run import stored
 
 from assay.cli import main as cli
-from assay.values.finding import Subject
-from assay.values.run import Run
+from assay.model.finding import Subject
+from assay.model.run import Run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -19,12 +19,12 @@ from sample_run import stored, under
 
 from assay import store, verdict
 from assay.cli import main as cli
+from assay.model.estimate import Known, Limit
+from assay.model.run import Run
 from assay.report import pages
 from assay.report.model.answer import in_a_line
 from assay.report.model.report import report_of
 from assay.store.index import NAME, Filter, Index, ListedRun, rebuild
-from assay.values.estimate import Known, Limit
-from assay.values.run import Run
 
 Captured = pytest.CaptureFixture[str]
 DAY_NS = 86_400 * 10**9

@@ -11,7 +11,7 @@ import pytest
 import sample_run
 
 from assay.cli import main as cli
-from assay.values.run import Run
+from assay.model.run import Run
 from assay.verdict import judge
 
 Captured = pytest.CaptureFixture[str]
@@ -129,10 +129,10 @@ def test_nothing_hostile_is_in_a_chart(run: Run) -> None:
 
 
 def test_nothing_hostile_is_on_a_page(results: Path, run: Run) -> None:
-    from assay.compare import compare
     from assay.report import pages
     from assay.report.model.answer import in_a_line
     from assay.store.index import Filter, Index
+    from assay.verdict.compare import compare
 
     entries = [pages.Listed(entry, going_on=False) for entry in Index(results, in_a_line).runs(Filter())]
     assert len(entries) == 2

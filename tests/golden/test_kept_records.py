@@ -16,8 +16,8 @@ import pytest
 
 from assay import store
 from assay.cli import main as cli
-from assay.values.design import Design, LoadDesign
-from assay.values.run import FORMAT
+from assay.model.design import Design, LoadDesign
+from assay.model.run import FORMAT
 
 KEPT = sorted((Path(__file__).parent / "records").glob("*/run.jsonl"))
 SAID = {

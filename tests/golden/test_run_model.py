@@ -15,16 +15,16 @@ from rich.cells import cell_len
 from test_run_output import rendered
 
 from assay import store
+from assay.model.design import ContestDesign, LoadDesign, Rival
+from assay.model.finding import Finding, Subject
+from assay.model.run import Run
+from assay.model.trial import WarmUpSeen
 from assay.report import comparison, html, markdown, terminal
 from assay.report.model.findings import effect_words, groups
 from assay.report.model.report import report_of
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Cell, Column, Line, Report, Table, table
 from assay.report.tables import Folded
-from assay.values.design import ContestDesign, LoadDesign, Rival
-from assay.values.finding import Finding, Subject
-from assay.values.run import Run
-from assay.values.trial import WarmUpSeen
 from assay.verdict import RULES, Effects
 from assay.verdict.rule import Hit
 
@@ -149,7 +149,7 @@ def test_each_effect_on_a_comparison_is_said_in_the_words_of_its_rule() -> None:
 
 
 def test_both_runs_of_a_comparison_group_their_findings_alike() -> None:
-    from assay.compare import compare
+    from assay.verdict.compare import compare
 
     run = sample_run.run()
     text = comparison.as_markdown(compare(run, run, {}))

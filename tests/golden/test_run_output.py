@@ -11,10 +11,10 @@ import sample_run
 from msgspec.structs import replace
 from rich.console import Console, RenderableType
 
+from assay.model.design import StudyDesign
+from assay.model.finding import Subject
+from assay.model.run import Run
 from assay.report import load, markdown, terminal
-from assay.values.design import StudyDesign
-from assay.values.finding import Subject
-from assay.values.run import Run
 from assay.verdict import judge_load
 
 Golden = Callable[[str, str], None]

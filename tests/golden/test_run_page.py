@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from test_run_model import as_html, as_markdown, as_terminal
 from test_run_output import hostile_run
 
+from assay.model.estimate import Known, Limit, Ranked
+from assay.model.finding import Subject
+from assay.model.run import Run
 from assay.report import html
 from assay.report.charts import Chart, about, charts, to_png, to_svg
 from assay.report.model.report import report_of
-from assay.values.estimate import Known, Limit, Ranked
-from assay.values.finding import Subject
-from assay.values.run import Run
 
 ONE_MEGABYTE = 1_000_000
 

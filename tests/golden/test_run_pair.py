@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from test_run_output import Golden, hostile_run, rendered
 from test_run_page import ONE_MEGABYTE, tags_of
 
-from assay.errors import InputError
+from assay.core.errors import InputError
+from assay.model.claim import Claim
+from assay.model.design import Figures
+from assay.model.estimate import Ranked
+from assay.model.run import Run
 from assay.report import beside, html, markdown_pair
 from assay.report.model import profiles
 from assay.report.model.beside import beside as model_beside
-from assay.values.claim import Claim
-from assay.values.design import Figures
-from assay.values.estimate import Ranked
-from assay.values.run import Run
 
 FIGURES = {
     "quotes/java-vertx": (

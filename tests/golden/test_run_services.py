@@ -6,13 +6,13 @@ import sample_run
 from msgspec.structs import replace
 from test_run_output import Golden, rendered
 
+from assay.model.run import Run
+from assay.model.trial import ServiceSeen
 from assay.report import html, markdown, terminal
 from assay.report.model.followers import apart
 from assay.report.model.rows import sections
 from assay.report.model.values import Table
 from assay.store.migrate import migrated
-from assay.values.run import Run
-from assay.values.trial import ServiceSeen
 
 
 def with_database(*servers: str) -> Run:

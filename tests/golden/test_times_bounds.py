@@ -15,17 +15,17 @@ from test_run_model import as_html, as_markdown, as_terminal
 from test_run_output import rendered
 from test_run_page import named
 
-from assay.compare import compare
+from assay.core import format as fmt
+from assay.model.design import StudyDesign
+from assay.model.estimate import Known, Limit
+from assay.model.finding import Effect
+from assay.model.run import Run
+from assay.model.trial import OfCapacity, Trial
 from assay.report import comparison, html, load, load_json, terminal
-from assay.report import format as fmt
 from assay.report.exports import benchmarks, table
 from assay.report.model import latency, rows
 from assay.report.model.report import report_of
-from assay.values.design import StudyDesign
-from assay.values.estimate import Known, Limit
-from assay.values.finding import Effect
-from assay.values.run import Run
-from assay.values.trial import OfCapacity, Trial
+from assay.verdict.compare import compare
 
 GO = "quotes/go"
 WHY = "what makes times bounds: arrivals waited for connections (G4: quotes/go)"

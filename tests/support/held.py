@@ -15,7 +15,7 @@ _LOAD = """
 import json, sys
 import msgspec, psutil
 from assay import engine
-from assay.values.plan import LoadPlan
+from assay.model.plan import LoadPlan
 
 def held():
     return psutil.Process().memory_info().rss

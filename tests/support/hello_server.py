@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
+from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
 
 
 class Hello(BaseHTTPRequestHandler):

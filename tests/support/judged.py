@@ -13,11 +13,11 @@ from made_runs import (
     uniform_histogram,
 )
 
-from assay.values.finding import Finding
-from assay.values.measurement import Measurement, Window
-from assay.values.plan import Closed, LoadPlan, Open, Stage
-from assay.values.run import Run
-from assay.values.trial import Case, HostSeen
+from assay.model.finding import Finding
+from assay.model.measurement import Measurement, Window
+from assay.model.plan import Closed, LoadPlan, Open, Stage
+from assay.model.run import Run
+from assay.model.trial import Case, HostSeen
 from assay.verdict import judge
 from assay.verdict.load import Asked, Counts, Load
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-from assay.values.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
-from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
+from assay.model.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
+from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter
 
 SECOND_NS = 1_000_000_000
 CREATED_NS = 1_763_712_000 * SECOND_NS

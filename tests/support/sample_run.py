@@ -16,14 +16,14 @@ from sample_load import histogram as histogram
 from sample_load import measurement as measurement
 from sample_load import whole as whole
 
-from assay.resolved import ResolvedRun
+from assay.model.claim import Claim, Comparison
+from assay.model.design import Choices, Figures, StudyDesign
+from assay.model.estimate import Estimate
+from assay.model.finding import Finding, Severity, Subject
+from assay.model.run import FORMAT, Environment, Header, Judgement, Run, TrialDone
+from assay.model.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
+from assay.plan.resolved import ResolvedRun
 from assay.store.lines import Line, Place, seal
-from assay.values.claim import Claim, Comparison
-from assay.values.design import Choices, Figures, StudyDesign
-from assay.values.estimate import Estimate
-from assay.values.finding import Finding, Severity, Subject
-from assay.values.run import FORMAT, Environment, Header, Judgement, Run, TrialDone
-from assay.values.trial import Case, ContractSeen, Failure, HostSeen, ServerSeen, Trial
 from assay.verdict import judge
 
 CASES = (

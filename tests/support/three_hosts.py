@@ -216,7 +216,7 @@ class Cluster:
     def url(self) -> str:
         """A null server on the third host, on all of its addresses; it ends with the host."""
         host, port = self.hosts[2], 8099
-        words = ["-m", "assay.null_server", "--host", "0.0.0.0", "--port", str(port)]
+        words = ["-m", "assay.servers.null_server", "--host", "0.0.0.0", "--port", str(port)]
         server = host.popen(str(BIN / "python"), *words)
         assert server.stdout is not None
         server.stdout.readline()  # it says where it listens once it does

@@ -9,23 +9,15 @@ from typing import Any
 import msgspec
 from hdrh.histogram import HdrHistogram
 
+from assay.model.block import Lengths, Sitting
+from assay.model.design import Design
+from assay.model.finding import Finding
+from assay.model.interleaving import Slice
+from assay.model.measurement import Books, Connections, Histogram, Measurement, Outcome, Window, Worker
+from assay.model.plan import Closed, LoadPlan, StopAfter
+from assay.model.run import FORMAT, Environment, Header, Run
+from assay.model.trial import Case, ContractSeen, Failure, HostSeen, Lane, ServerSeen, Trial
 from assay.store import format_1
-from assay.values.design import Design
-from assay.values.finding import Finding
-from assay.values.measurement import (
-    Books,
-    Connections,
-    Histogram,
-    Measurement,
-    Outcome,
-    Window,
-    Worker,
-)
-from assay.values.plan import Closed, LoadPlan, StopAfter
-from assay.values.run import FORMAT, Environment, Header, Run
-from assay.values.sitting import Lengths, Sitting
-from assay.values.trial import Case, ContractSeen, Failure, HostSeen, Lane, ServerSeen, Trial
-from assay.values.weave import Slice
 from assay.verdict import judge
 
 SECOND = 1_000_000_000

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from assay.adhoc.drafts import affordable, usual_measure_ns
-from assay.adhoc.likeness import Answers, aside, differences
-from assay.adhoc.rivals import parse_scan, rivals_of
-from assay.design.contest import order_of_block
-from assay.errors import InputError
-from assay.values.design import WarmUp
-from assay.values.sitting import ALIKE_NS, UNLIKE_NS, Weave
+from assay.core.errors import InputError
+from assay.model.block import ALIKE_NS, UNLIKE_NS, Weave
+from assay.model.design import WarmUp
+from assay.plan.next.comparison import order_of_block
+from assay.plan.words.candidates import parse_scan, rivals_of
+from assay.plan.words.drafts import affordable, usual_measure_ns
+from assay.runner.same_answers import Answers, aside, differences
 
 
 def answers(

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, histogram, measurement, plan, run, trial
 
-from assay.capacity.objective import Objective, parse
-from assay.errors import InputError
+from assay.core.errors import InputError
+from assay.model.design import Bounds
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan, Open, Stage
+from assay.model.run import Run
+from assay.model.trial import Failure, Trial
 from assay.report.model import search
 from assay.report.model.answer import standing
-from assay.values.design import Bounds
-from assay.values.measurement import Measurement
-from assay.values.plan import LoadPlan, Open, Stage
-from assay.values.run import Run
-from assay.values.trial import Failure, Trial
 from assay.verdict import judge
+from assay.verdict.objective import Objective, parse
 from assay.verdict.search import SearchAnswer, Step, answer, answer_of
 
 BOUNDS = Bounds(objective="p99<50ms", lowest_per_s=100, highest_per_s=10_000, resolution=0.05)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from made_runs import histogram, trial
 from test_capacity_answer import BOUNDS, at, search_with_truth, searched, seen
 
+from assay.model.estimate import Estimate
+from assay.model.trial import HostSeen
 from assay.report.model import search
 from assay.report.model.answer import standing
-from assay.values.estimate import Estimate
-from assay.values.trial import HostSeen
 from assay.verdict.search import SearchAnswer, Step, answer, answer_of
 
 LOWEST, HIGHEST = BOUNDS.lowest_per_s, BOUNDS.highest_per_s

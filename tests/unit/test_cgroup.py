@@ -8,11 +8,12 @@ import made_runs
 import pytest
 from msgspec.structs import replace
 
-from assay import cgroup, doctor
-from assay.cgroup import Allowed
-from assay.compare import environment_differences
+from assay.core import cgroup
+from assay.core.cgroup import Allowed
 from assay.report.model.circumstances import machine
-from assay.sut import CoreSplit
+from assay.runner import doctor
+from assay.servers import CoreSplit
+from assay.verdict.compare import environment_differences
 
 GB = 2**30
 TREES: dict[str, tuple[str, dict[str, str], Allowed]] = {

@@ -7,9 +7,9 @@ import re
 from made_runs import case, measurement, run, trial
 from msgspec.structs import replace
 
+from assay.model.design import ContestDesign
+from assay.model.run import Run
 from assay.report.charts import charts, to_svg
-from assay.values.design import ContestDesign
-from assay.values.run import Run
 
 
 def contest(blocks: int) -> Run:

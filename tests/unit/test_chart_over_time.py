@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 from made_runs import case, measurement, run, trial
 
+from assay.model.measurement import Window
+from assay.model.plan import Closed
+from assay.model.trial import Trial, WarmUpSeen
 from assay.report.charts import charts, to_svg
 from assay.report.model.remarks import remarks
 from assay.report.model.rows import sections
-from assay.values.measurement import Window
-from assay.values.plan import Closed
-from assay.values.trial import Trial, WarmUpSeen
 
 WINDOW_NS = 100_000_000
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, measurement, run, trial
 
-from assay.errors import EnvironmentLacks
+from assay.core.errors import EnvironmentLacks
+from assay.model.measurement import Window
 from assay.report.charts import chart as pictures
 from assay.report.charts import charts, svg, to_png, to_svg
 from assay.report.charts.scale import linear, logarithmic
-from assay.values.measurement import Window
 
 POSITIVE = st.floats(1e-6, 1e12)
 

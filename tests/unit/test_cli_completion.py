@@ -9,8 +9,8 @@ import pytest
 
 from assay.cli import main as cli
 from assay.cli import verbs
-from assay.errors import EXIT_CODES
-from assay.settings import VARIABLES
+from assay.core.errors import EXIT_CODES
+from assay.core.settings import VARIABLES
 
 ROOT = Path(__file__).parents[2]
 Captured = pytest.CaptureFixture[str]

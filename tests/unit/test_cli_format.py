@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.report import format as fmt
-from assay.values.estimate import Estimate, Known, Limit
+from assay.core import format as fmt
+from assay.model.estimate import Estimate, Known, Limit
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ from made_runs import case, measurement, run, steady_run, trial, with_trials
 from assay import store
 from assay.cli import exit_codes
 from assay.cli.main import main
+from assay.model.design import LoadDesign
+from assay.model.finding import Finding, Subject
+from assay.model.run import Run, TrialDone
+from assay.model.trial import ContractSeen, Failure, Trial
 from assay.report.exports import junit
-from assay.values.design import LoadDesign
-from assay.values.finding import Finding, Subject
-from assay.values.run import Run, TrialDone
-from assay.values.trial import ContractSeen, Failure, Trial
 from assay.verdict import judge
 
 Captured = pytest.CaptureFixture[str]

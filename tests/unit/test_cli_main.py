@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from assay import credentials
 from assay.cli import main as cli
 from assay.cli import verbs
+from assay.core import credentials
 
 Captured = pytest.CaptureFixture[str]
 
@@ -242,9 +242,9 @@ def test_no_colour_in_a_pipe(colour: dict[str, str]) -> None:
 
 
 def test_nothing_heavy_is_imported_before_a_load_is_sent() -> None:
-    heavy = ("numpy", "scipy", "rich", "hdrh", "psutil", "lzma", "subprocess", "assay.values.weave")
+    heavy = ("numpy", "scipy", "rich", "hdrh", "psutil", "lzma", "subprocess", "assay.model.interleaving")
     code = (
-        "import sys; import assay.cli.main, assay.cli.verbs, assay.engine, assay.reach;"
+        "import sys; import assay.cli.main, assay.cli.verbs, assay.engine.driver, assay.engine.target_policy;"
         "verb = assay.cli.verbs.find('load'); verb.module();"
         "verb.parser().read(['http://127.0.0.1:1/', '-c', '8', '-d', '1s']);"
         f"print(*[name for name in {heavy} if name in sys.modules])"
@@ -253,7 +253,7 @@ def test_nothing_heavy_is_imported_before_a_load_is_sent() -> None:
 
 
 def test_the_end_of_a_load_is_told_without_what_tells_runs() -> None:
-    heavy = ("assay.report.model.report", "assay.report.model.rows", "assay.versus", "jinja2", "shutil")
+    heavy = ("assay.report.model.report", "assay.report.model.rows", "assay.verdict.answer", "shutil")
     code = "import sys; import assay.report.load, assay.report.findings, assay.cli.output;"
     assert imported(f"{code} print(*[name for name in {heavy} if name in sys.modules])") == []
 

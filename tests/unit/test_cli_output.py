@@ -12,7 +12,7 @@ import sample_run
 
 from assay.cli.main import main
 from assay.cli.output import OutputFile
-from assay.errors import EnvironmentLacks
+from assay.core.errors import EnvironmentLacks
 
 
 def test_a_regular_file_is_replaced_and_keeps_its_mode(tmp_path: Path) -> None:

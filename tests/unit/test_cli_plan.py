@@ -6,8 +6,8 @@ import pytest
 
 from assay.cli import load_flags
 from assay.cli.parser import Parser
-from assay.errors import InputError
-from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
+from assay.core.errors import InputError
+from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAfter, StopAtCount
 
 
 def plan_of(*flags: str) -> LoadPlan:

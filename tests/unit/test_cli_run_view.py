@@ -12,14 +12,14 @@ from made_runs import WOBBLE, case, run, woven
 from msgspec.structs import replace
 from rich.console import Console
 
-from assay.design import Slot
+from assay.model.design import WarmUp
+from assay.model.interleaving import LaneSnapshot, Turn, WovenSnapshot
+from assay.model.measurement import Snapshot
+from assay.model.run import Judgement, Run
+from assay.model.trial import Failure, WarmUpSeen
+from assay.plan.next import Slot
 from assay.report import live_turns
 from assay.report.run_live import RunView
-from assay.values.design import WarmUp
-from assay.values.measurement import Snapshot
-from assay.values.run import Judgement, Run
-from assay.values.trial import Failure, WarmUpSeen
-from assay.values.weave import LaneSnapshot, Turn, WovenSnapshot
 
 
 def judging(*codes: str) -> Callable[[Run], Judgement]:

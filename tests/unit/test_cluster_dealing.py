@@ -18,13 +18,13 @@ from msgspec.structs import replace
 
 from assay.cli import ray_flags
 from assay.cli.main import main
-from assay.cluster import agent, fleet, session
+from assay.cluster import agent, generators, session
 from assay.cluster.calls import Agent
-from assay.generator import generators_of
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.values.cluster import About, Role
-from assay.values.plan import Closed, LoadPlan
+from assay.core.settings import Settings
+from assay.engine.generator import generators_of
+from assay.model.cluster import About, Role
+from assay.model.plan import Closed, LoadPlan
+from assay.plan.resolved import ResolvedRun
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +58,14 @@ def test_a_load_of_a_run_with_fewer_connections_comes_from_fewer_generators(
         assert [one.node for one in generators_of(load)] == [FIRST]
 
 
-def member(cores: int, cpus: tuple[int, ...] = (), client_cpus: tuple[int, ...] = ()) -> fleet.Member:
+def member(cores: int, cpus: tuple[int, ...] = (), client_cpus: tuple[int, ...] = ()) -> generators.Member:
     """A generator of that many cores that nobody asks."""
     said = dict.fromkeys(
         ("hostname", "os", "kernel", "cpu_model", "kernel_id", "assay_version", "engine_version", "python"),
         "",
     )
     about = About(cores=cores, cpus=cpus, client_cpus=client_cpus, server_cpus=(), **said)
-    return fleet.Member(cast(Agent, None), about)
+    return generators.Member(cast(Agent, None), about)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def member(cores: int, cpus: tuple[int, ...] = (), client_cpus: tuple[int, ...] 
     ],
 )
 def test_each_generator_has_as_many_workers_as_the_smallest_has_cores(
-    plan: LoadPlan, members: list[fleet.Member], threads: int | None, workers: int
+    plan: LoadPlan, members: list[generators.Member], threads: int | None, workers: int
 ) -> None:
-    whole = fleet.dealt_out(replace(plan, cpus=(0,)), members, threads)
+    whole = generators.dealt_out(replace(plan, cpus=(0,)), members, threads)
     assert (whole.threads, whole.cpus) == (workers, ())
 
 
@@ -95,7 +95,7 @@ def test_each_generator_has_as_many_workers_as_the_smallest_has_cores(
 def test_generators_are_asked_once_a_second_while_they_measure(
     members: int, measuring: bool, seconds: float
 ) -> None:
-    assert fleet.asked_every_s(members, measuring=measuring) == seconds
+    assert generators.asked_every_s(members, measuring=measuring) == seconds
 
 
 def loaded(plan: LoadPlan, *words: str) -> list[str]:

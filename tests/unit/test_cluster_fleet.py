@@ -16,16 +16,16 @@ from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
 import assay
-from assay import engine
 from assay.cli.main import main
-from assay.cluster import calls, fleet, session, survey
+from assay.cluster import calls, generators, session, survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
 from assay.cluster.merge import NotOneLoad
-from assay.errors import EnvironmentLacks, InputError
-from assay.settings import Settings
-from assay.values.plan import Closed, LoadPlan, StopAfter
-from assay.values.trial import ClockSeen
+from assay.core.errors import EnvironmentLacks, InputError
+from assay.core.settings import Settings
+from assay.engine import driver
+from assay.model.plan import Closed, LoadPlan, StopAfter
+from assay.model.trial import ClockSeen
 
 MINUTE_NS = 60_000_000_000
 
@@ -100,8 +100,8 @@ def test_generators_that_measure_are_asked_less_often_than_those_that_warm_up(
 ) -> None:
     """Each answer takes time of a core that one of their workers may need."""
     asked = noted(monkeypatch)
-    monkeypatch.setattr(fleet, "_LOOK_EVERY_S", 0.0)
-    monkeypatch.setattr(fleet, "_KEEP_S", 3600.0)
+    monkeypatch.setattr(generators, "_LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(generators, "_KEEP_S", 3600.0)
     with session.fleet(ADDRESS, None, plan) as (made, whole):
         load = made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS), warmup_max_ns=MINUTE_NS))
         for _ in range(3):
@@ -114,7 +114,7 @@ def test_generators_that_measure_are_asked_less_often_than_those_that_warm_up(
         for _ in range(3):
             load.wait(0.01)
         assert asked.count("look") == looks
-        monkeypatch.setattr(fleet, "_KEEP_S", 0.0)
+        monkeypatch.setattr(generators, "_KEEP_S", 0.0)
         load.wait(0.01)
         assert asked.count("look") == looks + 2
 
@@ -161,14 +161,14 @@ def test_a_load_that_lost_one_asks_nobody_any_more(
 def test_no_two_loads_go_on_at_one_generator(
     ray: FakeRay, plan: LoadPlan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun: list[engine.EngineRun] = []
-    start = engine.start
+    begun: list[driver.EngineRun] = []
+    start = driver.start
 
-    def noted(plan: LoadPlan) -> engine.EngineRun:
+    def noted(plan: LoadPlan) -> driver.EngineRun:
         begun.append(start(plan))
         return begun[-1]
 
-    monkeypatch.setattr(engine, "start", noted)
+    monkeypatch.setattr(driver, "start", noted)
     with session.fleet(ADDRESS, 1, plan) as (made, whole):
         made.start(replace(whole, stop=StopAfter(ns=MINUTE_NS)))
         load = made.start(whole)  # by a driver that has given the first up
@@ -182,7 +182,7 @@ def test_parts_that_are_no_one_load_are_nothing_that_the_server_did(
     def apart(parts: object) -> None:
         raise NotOneLoad("the generators' warm-ups ended 5 ms apart")
 
-    monkeypatch.setattr(fleet, "merged", apart)
+    monkeypatch.setattr(generators, "merged", apart)
     with (
         session.fleet(ADDRESS, None, plan) as (made, whole),
         pytest.raises(NodeFailed, match="5 ms apart") as failed,
@@ -253,14 +253,14 @@ def test_a_node_of_both_roles_has_half_of_its_cores_for_each(
 ) -> None:
     ray.roles = {FIRST: ("generator", "server"), SECOND: ("generator",)}
     with session.whereabouts(ADDRESS, None, settings) as (where, split):
-        assert isinstance(where.generator, fleet.Fleet)
+        assert isinstance(where.generator, generators.Fleet)
         other, both = where.generator.members
         assert (both.cpus, split.server) == (both.about.client_cpus, both.about.server_cpus)
         assert other.cpus == other.about.cpus
         assert where.nodes == (FIRST, SECOND, FIRST)
     ray.roles = {FIRST: ("generator", "server"), SECOND: ("generator", "server")}
     with session.whereabouts(ADDRESS, None, settings) as (where, _):  # the second could serve, and does not
-        assert isinstance(where.generator, fleet.Fleet)
+        assert isinstance(where.generator, generators.Fleet)
         other, both = where.generator.members
         assert (both.cpus, other.cpus) == (both.about.client_cpus, other.about.cpus)
         assert where.nodes == (FIRST, SECOND, FIRST)
@@ -328,6 +328,6 @@ def test_what_is_wrong_with_a_cluster_is_a_line_each(ray: FakeRay, monkeypatch: 
         "node 127.0.0.2 did not answer within 30 s: another run uses it, or Ray cannot start a process; "
         "`assay nodes` looks at all of them",
         f"node 127.0.0.3 has Assay 9.9 (engine 9.8), this machine {assay.version()} "
-        f"(engine {engine.version()}); install the same version on all machines",
+        f"(engine {driver.version()}); install the same version on all machines",
         "no node is a server: ray start --resources='{\"assay_server\": 1}' makes one",
     )

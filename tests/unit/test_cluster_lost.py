@@ -17,17 +17,17 @@ import pytest
 from fake_ray import ADDRESS, FIRST, SECOND, THIRD, FakeRay
 from msgspec.structs import replace
 
-from assay import engine
 from assay.cluster import agent, calls, session, site, survey
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, NodeFailed, NodeLost, Wrapped, told
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSampler, FarServer, FarSite, Program
-from assay.errors import EnvironmentLacks, ServerFailed
-from assay.settings import Settings
-from assay.sut.build import Prepared
-from assay.sut.contract import Contract, Route
-from assay.values.plan import LoadPlan, StopAfter
+from assay.core.errors import EnvironmentLacks, ServerFailed
+from assay.core.settings import Settings
+from assay.engine import driver
+from assay.model.plan import LoadPlan, StopAfter
+from assay.servers.build import Prepared
+from assay.servers.contract import Contract, Route
 
 
 @pytest.fixture(scope="module")
@@ -214,7 +214,7 @@ def generator_at(ray: FakeRay, node: str) -> GeneratorAgent:
     return placed
 
 
-def engine_of(ray: FakeRay, node: str) -> engine.EngineRun:
+def engine_of(ray: FakeRay, node: str) -> driver.EngineRun:
     load = generator_at(ray, node)._load
     assert load is not None
     return load

@@ -11,8 +11,8 @@ from made_runs import UNIT_NS, histogram, measurement
 from msgspec.structs import replace
 
 from assay.cluster.merge import NotOneLoad, added, merged
+from assay.model.measurement import Books, Histogram, Http3, Measurement, Outcome, UnderWay, Window
 from assay.stats.quantiles import quantiles
-from assay.values.measurement import Books, Histogram, Http3, Measurement, Outcome, UnderWay, Window
 
 times = st.lists(st.integers(20, 600_000_000).map(lambda units: units * UNIT_NS), max_size=60)
 PS = (0.01, 0.25, 0.5, 0.75, 0.9, 0.99)

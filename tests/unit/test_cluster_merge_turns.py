@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from assay.cluster.live import lane_together
 from assay.cluster.merge import NotOneLoad
-from assay.cluster.merge_turns import merged_turns, slices_of_all
-from assay.values.measurement import Snapshot
-from assay.values.weave import Ended, LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement
+from assay.cluster.merge_slices import merged_turns, slices_of_all
+from assay.model.interleaving import Ended, LaneMeasurement, LaneSnapshot, Slice, WovenMeasurement
+from assay.model.measurement import Snapshot
 
 
 def made(turn: int, completed: int = 100, *, p50_ns: int = 1_000, shift_ns: int = 0) -> Slice:

@@ -13,9 +13,9 @@ from assay.cli.main import main
 from assay.cluster import calls, link, session
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import Node
-from assay.cluster.fleet import dealt
-from assay.errors import EnvironmentLacks
-from assay.values.weave import WovenPlan
+from assay.cluster.generators import dealt
+from assay.core.errors import EnvironmentLacks
+from assay.model.interleaving import WovenPlan
 
 GENERATORS = (Node("a", "10.0.0.1", ("generator",)), Node("b", "10.0.0.2", ("generator",)))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.cluster import shipping
-from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
+from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
 
 
 def written(folder: Path, *names: str) -> Path:

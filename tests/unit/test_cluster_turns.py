@@ -20,12 +20,12 @@ from assay.cluster import session
 from assay.cluster.agent import GeneratorAgent
 from assay.cluster.calls import NodeFailed, NodeLost, Wrapped
 from assay.cluster.course import Course
-from assay.cluster.fleet_turns import FleetTurns
+from assay.cluster.generators_slices import FleetTurns
 from assay.cluster.server_agent import ServerAgent
-from assay.engine import AgreedTurns, PlanRefused
-from assay.sut.cores import CoreSplit
-from assay.values.plan import Closed, LoadPlan, Request, StopAfter
-from assay.values.weave import End, EndLane, GiveTurns, Measure, SetLengths, WovenMeasurement, WovenPlan
+from assay.engine.driver import AgreedTurns, PlanRefused
+from assay.model.interleaving import End, EndLane, GiveTurns, Measure, SetLengths, WovenMeasurement, WovenPlan
+from assay.model.plan import Closed, LoadPlan, Request, StopAfter
+from assay.servers.cores import CoreSplit
 
 MS = 1_000_000
 HOUR_NS = 3_600_000 * MS

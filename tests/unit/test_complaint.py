@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.complaint import complaint, last_words
-from assay.errors import ServerFailed
+from assay.core.error_line import complaint, last_words
+from assay.core.errors import ServerFailed
 
 PYTHON = """starting
 Traceback (most recent call last):

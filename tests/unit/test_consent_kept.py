@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay import consent
-from assay.values.design import Commands, ContestDesign, Rival
+from assay.cli import consent
+from assay.model.design import Commands, ContestDesign, Rival
 
 SELF = """
 import sys

@@ -10,17 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_runs import case, measurement, run, trial
 
-from assay.adhoc.drafts import weave_of, within
 from assay.cli import versus
 from assay.cli.parser import Parser
-from assay.design.room import has_room_for_pilot, pilot_ns, room_of
+from assay.model.block import LONGEST_NS
+from assay.model.design import ContestDesign, Rival
+from assay.model.run import Run
+from assay.plan.next.room import has_room_for_pilot, pilot_ns, room_of
+from assay.plan.words.drafts import weave_of, within
 from assay.report.live_contest import ContestWords
 from assay.report.live_words import Seen
 from assay.report.model import contest
 from assay.stats.sequential import FEWEST_BLOCKS
-from assay.values.design import ContestDesign, Rival
-from assay.values.run import Run
-from assay.values.sitting import LONGEST_NS
 from assay.verdict import judge
 from assay.verdict.budget import load_ns
 

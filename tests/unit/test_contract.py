@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import InputError
-from assay.sut import Contract, read_contract
-from assay.sut.probe import Response, wrong
-from assay.values.plan import BodyEquals, BodyLength, BodyMatches, BodyOneOf
+from assay.core.errors import InputError
+from assay.model.plan import BodyEquals, BodyLength, BodyMatches, BodyOneOf
+from assay.servers import Contract, read_contract
+from assay.servers.probe import Response, wrong
 
 HEAD = 'format = 1\nname = "c"\ntitle = "C"\n[[routes]]\nname = "r"\ntarget = "/r"\n[routes.answer]\n'
 

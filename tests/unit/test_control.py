@@ -14,15 +14,15 @@ from made_runs import case, measurement, run, steady_run, trial
 from rich.console import Console
 from sample_run import redesigned
 
-from assay.errors import InputError
+from assay.core.errors import InputError
+from assay.core.settings import Settings
+from assay.model.design import Choices, RuleSetting
+from assay.model.run import Run
+from assay.plan.resolved import ResolvedRun
+from assay.plan.study import load_study, resolve
+from assay.plan.study.control import spread
 from assay.report import markdown, terminal
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.study import load_study, resolve
-from assay.study.control import spread
-from assay.sut.cores import CoreSplit
-from assay.values.design import Choices, RuleSetting
-from assay.values.run import Run
+from assay.servers.cores import CoreSplit
 from assay.verdict import judge
 
 STUDY = """

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from assay.sut.cores import split, split_cores
+from assay.servers.cores import split, split_cores
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import vault
-from assay.credentials import (
+from assay.core import vault
+from assay.core.credentials import (
     check_names,
     hidden,
     hidden_by_name,
@@ -19,8 +19,8 @@ from assay.credentials import (
     hidden_value,
     holds,
 )
-from assay.errors import InputError
-from assay.values.plan import BodyEquals, Closed, Expect, HeaderExpected, LoadPlan, Request, StopAtCount
+from assay.core.errors import InputError
+from assay.model.plan import BodyEquals, Closed, Expect, HeaderExpected, LoadPlan, Request, StopAtCount
 
 READABLE = [
     "PORT={port} WORKERS=4 NODE_ENV=production node app.js --port {port} --workers 8",

@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from assay import store
 from assay.cli import main as cli
-from assay.errors import InputError
+from assay.core.errors import InputError
+from assay.model.run import Run, TrialDone
 from assay.store.lines import Place, seal
-from assay.values.run import Run, TrialDone
 
 Captured = pytest.CaptureFixture[str]
 CUTS = FLIPS = 1000

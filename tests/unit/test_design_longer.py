@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from assay.design.lengths import WARMING_NS, longer_ns
-from assay.trial.turns import OwnTime
-from assay.trial.warmup import warmed_up
-from assay.values.design import WarmUp
-from assay.values.trial import WarmUpSeen
-from assay.values.weave import Slice
+from assay.model.design import WarmUp
+from assay.model.interleaving import Slice
+from assay.model.trial import WarmUpSeen
+from assay.plan.next.lengths import WARMING_NS, longer_ns
+from assay.runner.slices import OwnTime
+from assay.runner.warmup import warmed_up
 
 MS, S = 1_000_000, 1_000_000_000
 CONNECTIONS = 64

@@ -11,16 +11,16 @@ from test_capacity_answer import BOUNDS, at, seen
 from test_verdict_turn_rules import cold, rates, slices
 from test_versus_answer import rate_at
 
-from assay.design import Due, given_up, next_trial
-from assay.design.contest import order_of_block
-from assay.values.design import ContestDesign, Design, SearchDesign, StudyDesign, WarmUp
-from assay.values.measurement import Outcome
-from assay.values.plan import Open
-from assay.values.run import Run
-from assay.values.trial import Case, Failure, Trial
+from assay.model.design import ContestDesign, Design, SearchDesign, StudyDesign, WarmUp
+from assay.model.measurement import Outcome
+from assay.model.plan import Open
+from assay.model.run import Run
+from assay.model.trial import Case, Failure, Trial
+from assay.plan.next import Due, given_up, next_trial
+from assay.plan.next.comparison import order_of_block
 from assay.verdict import judge
+from assay.verdict.answer import answer
 from assay.verdict.budget import load_ns
-from assay.versus.answer import answer
 
 DOWN = Failure(stage="start", reason="down")
 DIED = Failure(stage="load", reason="it died")

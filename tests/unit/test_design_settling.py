@@ -6,8 +6,8 @@ import made_runs
 import pytest
 from msgspec.structs import replace
 
-from assay.design.lengths import lengths_now
-from assay.values.sitting import ALIKE_NS, Lengths, Sitting, Weave
+from assay.model.block import ALIKE_NS, Lengths, Sitting, Weave
+from assay.plan.next.lengths import lengths_now
 
 MS = 1_000_000
 ALIKE = Weave(least_slice_ns=ALIKE_NS, alike=True)

@@ -9,16 +9,16 @@ import pytest
 from made_runs import case, plan
 from msgspec.structs import replace
 
-from assay.adhoc.rivals import one_program
-from assay.design import Due, DueSitting, next_due, to_stand
-from assay.design.lengths import cycles_of, lengths_for, longer_ns, piloted, warming_ns
-from assay.engine import AgreedTurns
-from assay.values.design import ContestDesign, Rival, StudyDesign, WarmUp
-from assay.values.plan import Open, Stage
-from assay.values.run import Run
-from assay.values.sitting import ALIKE_NS, SHORTEST_NS, UNLIKE_NS, Lengths, Sitting, Weave
-from assay.values.trial import Case, Failure, OfCapacity
-from assay.values.weave import Slice, WovenPlan
+from assay.engine.driver import AgreedTurns
+from assay.model.block import ALIKE_NS, SHORTEST_NS, UNLIKE_NS, Lengths, Sitting, Weave
+from assay.model.design import ContestDesign, Rival, StudyDesign, WarmUp
+from assay.model.interleaving import Slice, WovenPlan
+from assay.model.plan import Open, Stage
+from assay.model.run import Run
+from assay.model.trial import Case, Failure, OfCapacity
+from assay.plan.next import Due, DueSitting, next_due, to_stand
+from assay.plan.next.lengths import cycles_of, lengths_for, longer_ns, piloted, warming_ns
+from assay.plan.words.candidates import one_program
 
 MS = 1_000_000
 UNLIKE = Weave(least_slice_ns=UNLIKE_NS)

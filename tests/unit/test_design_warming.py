@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from made_runs import case, measurement, run, trial, woven
 from msgspec.structs import replace
 
-from assay.design import next_trial
-from assay.design.warming import warm_up_for
-from assay.values.design import ContestDesign, Design, StudyDesign, WarmUp
-from assay.values.run import Run
-from assay.values.sitting import Weave
-from assay.values.trial import OfCapacity, Trial, WarmUpSeen
+from assay.model.block import Weave
+from assay.model.design import ContestDesign, Design, StudyDesign, WarmUp
+from assay.model.run import Run
+from assay.model.trial import OfCapacity, Trial, WarmUpSeen
+from assay.plan.next import next_trial
+from assay.plan.next.warming import warm_up_for
 
 WHOLE = WarmUp(min_ns=500_000_000, max_ns=10_000_000_000)
 NONE = WarmUp(min_ns=0, max_ns=0)

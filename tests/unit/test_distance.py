@@ -11,23 +11,23 @@ import pytest
 from judged import QUIET, findings_of
 from made_runs import case, measurement, plan, run, server, steady_run, trial, with_trials
 
-from assay import doctor
 from assay.cli import ray_flags
-from assay.compare import compare
-from assay.design.sitting import takes_turns
-from assay.errors import EnvironmentLacks, InputError
+from assay.core.errors import EnvironmentLacks, InputError
+from assay.core.settings import Settings
+from assay.model.design import Choices
+from assay.model.run import Run
+from assay.model.trial import Carried, Distance, Link
+from assay.plan.next.block import takes_turns
+from assay.plan.resolved import ResolvedRun
+from assay.plan.study import load_study, resolve
+from assay.plan.study.init import write_example
+from assay.plan.study.interleaving import weave_of
+from assay.plan.study.schema import DistanceSetting, LoadSetting, Profile
 from assay.report.model.circumstances import circumstances
 from assay.report.model.results import results
 from assay.report.model.rows import sections
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.study import load_study, resolve
-from assay.study.init import write_example
-from assay.study.schema import DistanceSetting, LoadSetting, Profile
-from assay.study.weaving import weave_of
-from assay.values.design import Choices
-from assay.values.run import Run
-from assay.values.trial import Carried, Distance, Link
+from assay.runner import doctor
+from assay.verdict.compare import compare
 
 FAR = Distance(round_trip_ns=20_000_000, loss=0.01)
 NEAR_LOAD = "{ connections = 16, measure_s = 10, warm_up_min_s = 1, warm_up_max_s = 5 }"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from assay import doctor
-from assay.doctor import Fitness
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.study import load_study, resolve
-from assay.study.init import write_example
-from assay.sut import CoreSplit
+from assay.core.settings import Settings
+from assay.plan.resolved import ResolvedRun
+from assay.plan.study import load_study, resolve
+from assay.plan.study.init import write_example
+from assay.runner import doctor
+from assay.runner.doctor import Fitness
+from assay.servers import CoreSplit
 
 SPLIT = CoreSplit(client=(1,), server=(0,), cores=2)
 

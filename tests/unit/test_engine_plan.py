@@ -8,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from assay import _engine, engine
-from assay.errors import InputError
-from assay.values.plan import (
+from assay import _engine
+from assay.core.errors import InputError
+from assay.engine import driver
+from assay.model.interleaving import WovenPlan
+from assay.model.plan import (
     BodyEquals,
     BodyLength,
     BodyMatches,
@@ -28,7 +30,6 @@ from assay.values.plan import (
     StopAtCount,
     Tls,
 )
-from assay.values.weave import WovenPlan
 
 PLAN = LoadPlan(url="http://127.0.0.1:1", load=Closed(connections=1), stop=StopAtCount(count=1))
 
@@ -176,7 +177,7 @@ def test_both_sides_fill_in_the_same_defaults() -> None:
 
 
 def test_a_right_plan_passes_the_check() -> None:
-    engine.check(PLAN)
+    driver.check(PLAN)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def test_a_right_plan_passes_the_check() -> None:
 )
 def test_a_wrong_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:
     plan = msgspec.structs.replace(PLAN, **wrong)
-    for refuse in (engine.check, engine.start):
+    for refuse in (driver.check, driver.start):
         with pytest.raises(InputError) as caught:
             refuse(plan)
         assert str(caught.value).startswith(line)
@@ -244,6 +245,6 @@ WARM = replace(PLAN, stop=StopAfter(ns=1))
 def test_a_wrong_woven_plan_is_refused_in_one_line(wrong: dict[str, object], line: str) -> None:
     plan = msgspec.structs.replace(WovenPlan(lanes=(WARM,), slice_ns=10**6, settle_ns=0), **wrong)
     with pytest.raises(InputError) as caught:
-        engine.start_woven(plan)
+        driver.start_woven(plan)
     assert str(caught.value).startswith(line)
     assert "\n" not in str(caught.value)

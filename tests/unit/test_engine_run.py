@@ -11,9 +11,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from hdrh.histogram import HdrHistogram
 
-from assay import engine
-from assay.errors import EnvironmentLacks
-from assay.values.plan import (
+from assay.core.errors import EnvironmentLacks
+from assay.engine import driver
+from assay.model.plan import (
     BodyEquals,
     Closed,
     Expect,
@@ -59,7 +59,7 @@ def test_answers_are_counted_by_their_version(url: str) -> None:
         load=Closed(connections=1),
         stop=StopAtCount(count=100),
     )
-    running = engine.start(plan)
+    running = driver.start(plan)
     assert running.wait(60)
     assert running.result().http_versions == {"1.1": 50, "1.0": 50}
 
@@ -73,7 +73,7 @@ def test_a_counted_run_is_exact(url: str) -> None:
         stop=StopAtCount(count=200),
         threads=2,
     )
-    run = engine.start(plan)
+    run = driver.start(plan)
     assert run.wait(60)
     seen = run.result()
     assert (seen.books.started, seen.books.completed, seen.books.failed) == (200, 200, 0)
@@ -81,12 +81,12 @@ def test_a_counted_run_is_exact(url: str) -> None:
     assert seen.outcomes == ()
     assert seen.connections.opened == seen.connections.answered == 3
     assert len(seen.workers) == 2
-    assert seen.engine_version == engine.version()
+    assert seen.engine_version == driver.version()
 
 
 def test_the_histogram_is_one_that_hdrhistogram_reads(url: str) -> None:
     plan = LoadPlan(url=url, load=Closed(connections=1), stop=StopAtCount(count=50))
-    seen = engine.start(plan).result().service_time
+    seen = driver.start(plan).result().service_time
     assert base64.b64decode(seen.data)
     histogram = HdrHistogram.decode(seen.data)
     assert histogram.get_total_count() == seen.count == 50
@@ -103,7 +103,7 @@ def test_an_open_loop_has_both_clocks(url: str) -> None:
         load=Open(stages=(stage,), max_connections=8, pacer="sleep"),
         stop=StopAfter(ns=300_000_000),
     )
-    seen = engine.start(plan).result()
+    seen = driver.start(plan).result()
     assert seen.started + seen.missed_starts == 60
     assert seen.response_time is not None
     assert seen.send_lag is not None
@@ -119,7 +119,7 @@ def test_a_run_is_watched_warmed_up_and_stopped(url: str) -> None:
         warmup_max_ns=HOUR_NS,
         window_ns=10_000_000,
     )
-    run = engine.start(plan)
+    run = driver.start(plan)
     while not run.snapshot().windows:
         assert not run.wait(0.01)
     assert run.snapshot().phase == "warmup"
@@ -136,7 +136,7 @@ def test_a_run_is_watched_warmed_up_and_stopped(url: str) -> None:
 
 def test_waiting_lets_other_threads_work(url: str) -> None:
     plan = LoadPlan(url=url, load=Closed(connections=1), stop=StopAfter(ns=HOUR_NS))
-    run = engine.start(plan)
+    run = driver.start(plan)
     waiter = threading.Thread(target=run.wait, args=(60,))
     waiter.start()
     while run.snapshot().completed == 0:
@@ -149,4 +149,4 @@ def test_waiting_lets_other_threads_work(url: str) -> None:
 def test_a_name_without_an_address_is_a_lack_of_the_environment() -> None:
     plan = LoadPlan(url="http://no-such-host.invalid", load=Closed(connections=1), stop=StopAtCount(count=1))
     with pytest.raises(EnvironmentLacks, match="^cannot resolve no-such-host.invalid: "):
-        engine.start(plan)
+        driver.start(plan)

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from assay import engine
-from assay.values.plan import Closed, LoadPlan, StopAfter
-from assay.values.weave import End, EndLane, GiveTurns, Measure, SetLengths, WovenPlan
+from assay.engine import driver
+from assay.model.interleaving import End, EndLane, GiveTurns, Measure, SetLengths, WovenPlan
+from assay.model.plan import Closed, LoadPlan, StopAfter
 
 MS = 1_000_000
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -55,7 +55,7 @@ def woven(
 
 
 def test_each_lane_has_a_measurement_and_its_slices(urls: tuple[str, str]) -> None:
-    measured = engine.start_woven(woven(urls, 100 * MS, slice_ns=50 * MS)).result()
+    measured = driver.start_woven(woven(urls, 100 * MS, slice_ns=50 * MS)).result()
     assert not measured.interrupted
     assert measured.length_ns == 4 * 52 * MS
     for lane in measured.lanes:
@@ -68,7 +68,7 @@ def test_each_lane_has_a_measurement_and_its_slices(urls: tuple[str, str]) -> No
 
 
 def test_the_switches_can_be_watched_and_are_on_pythons_clock(urls: tuple[str, str]) -> None:
-    run = engine.start_woven(woven(urls, 60_000 * MS, slice_ns=30 * MS))
+    run = driver.start_woven(woven(urls, 60_000 * MS, slice_ns=30 * MS))
     zero_ns = run.started_at_monotonic_ns()
     for number in range(3):
         begun = run.wait_begin(number, 60.0)
@@ -90,7 +90,7 @@ def test_the_switches_can_be_watched_and_are_on_pythons_clock(urls: tuple[str, s
 
 
 def test_a_run_is_steered_from_outside(urls: tuple[str, str]) -> None:
-    run = engine.start_woven(woven(urls, 60_000 * MS, warmup_max_ns=60_000 * MS))
+    run = driver.start_woven(woven(urls, 60_000 * MS, warmup_max_ns=60_000 * MS))
     run.change(GiveTurns(lanes=(1,)))
     run.wait_end(5, 60.0)
     assert {turn.lane for turn in run.turns(2)} == {1}
@@ -108,5 +108,5 @@ def test_a_run_is_steered_from_outside(urls: tuple[str, str]) -> None:
     assert [lane.ended for lane in measured.lanes] == ["asked", None]
     last = [lane.slices[-1] for lane in measured.lanes]
     assert [(slice.phase, slice.length_ns) for slice in last] == [("measured", 20 * MS)] * 2
-    with pytest.raises(engine.PlanRefused, match="slice_ns: must be between"):
+    with pytest.raises(driver.PlanRefused, match="slice_ns: must be between"):
         run.change(SetLengths(slice_ns=0, settle_ns=0))

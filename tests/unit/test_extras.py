@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from assay import extras
 from assay.cli.boundary import guarded
-from assay.errors import EXIT_INTERNAL, EXIT_USAGE
+from assay.core import extras
+from assay.core.errors import EXIT_INTERNAL, EXIT_USAGE
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from made_runs import case, run, trial
 
+from assay.model.trial import Failure
 from assay.report.model.rows import failed_rows, name_of_case, sections
-from assay.values.trial import Failure
 
 
 def named(failure: Failure) -> list[str]:

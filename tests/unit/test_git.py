@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay import host
-from assay.sut import build
+from assay.servers import build, host
 
 PROGRAMS = {
     "fsmonitor": "core.fsmonitor",

@@ -6,7 +6,7 @@ import pytest
 
 from assay.dropin.h2load.flags import Ended, read
 from assay.dropin.h2load.plan import plan
-from assay.values.plan import LoadPlan
+from assay.model.plan import LoadPlan
 
 URL = "https://127.0.0.1:8443/"
 

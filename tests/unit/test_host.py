@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay import host
-from assay.sut import CoreSplit, split_cores
+from assay.servers import CoreSplit, host, split_cores
 
 
 def test_the_environment_is_this_machine() -> None:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ import assay
 
 ROOT = Path(assay.__file__).parent
 CRATES = ROOT.parents[1] / "crates"
-MACHINERY = {"engine", "_engine", "trial", "adhoc", "cli", "cluster", "dropin", "generator"}
-"""What a record must not need to be judged and reported."""
+MACHINERY = ("engine", "_engine", "runner", "cli", "cluster", "dropin", "servers.server", "servers.site")
+"""What a record must not need to be judged and reported: rooms, and modules of one."""
+LOOSE = {"__init__.py", "_engine.pyi"}
+"""What lies beside the rooms: the package itself, and the types of the extension module."""
 
 
 def room(path: Path) -> str:
@@ -51,21 +54,35 @@ def test_no_package_imports_one_that_imports_it() -> None:
     assert circles(IMPORTS) == []
 
 
-def test_no_file_imports_one_that_imports_it() -> None:
-    files = {
+def files() -> dict[str, Path]:
+    found = {
         ".".join(path.relative_to(ROOT.parent).with_suffix("").parts): path for path in ROOT.rglob("*.py")
     }
-    files = {name.removesuffix(".__init__"): path for name, path in files.items()}
-    graph = {
+    return {name.removesuffix(".__init__"): path for name, path in found.items()}
+
+
+@cache
+def graph_of_files() -> dict[str, set[str]]:
+    """For each module the modules that it imports. The extension is one that imports nothing."""
+    paths = files()
+    known = {*paths, "assay._engine"}
+    return {
         name: {
-            known
+            there
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
             for imported in modules(node)
-            if (known := nearest(imported.split("."), files)) not in {None, name}
+            if (there := nearest(imported.split("."), known)) not in {None, name} and there is not None
         }
-        for name, path in files.items()
+        for name, path in paths.items()
     }
-    assert circles(graph) == []
+
+
+def test_no_file_imports_one_that_imports_it() -> None:
+    assert circles(graph_of_files()) == []
+
+
+def test_no_module_lies_beside_the_rooms() -> None:
+    assert {path.name for path in ROOT.glob("*.py*")} <= LOOSE
 
 
 @pytest.mark.parametrize("crate", sorted(path.parent.name for path in CRATES.glob("*/src")))
@@ -116,26 +133,32 @@ def circles_from(start: str, graph: Mapping[str, Iterable[str]]) -> list[tuple[s
     return found
 
 
-@pytest.mark.parametrize("package", ["stats", "verdict", "report", "design", "capacity", "versus", "values"])
+@pytest.mark.parametrize("package", ["stats", "verdict", "report", "plan.next", "model", "store"])
 def test_a_record_is_judged_and_reported_without_the_machinery(package: str) -> None:
-    reached: set[str] = set()
-    ahead = [package]
+    graph = graph_of_files()
+    ahead = [name for name in graph if f"{name}.".startswith(f"assay.{package}.")]
+    reached = set(ahead)
     while ahead:
-        for there in IMPORTS.get(ahead.pop(), ()):
-            if there not in reached:
-                reached.add(there)
-                ahead.append(there)
-    assert reached & MACHINERY == set(), {name: IMPORTS[package].get(name) for name in reached & MACHINERY}
+        more = graph.get(ahead.pop(), set()) - reached
+        reached |= more
+        ahead += more
+    assert {
+        name for name in reached for part in MACHINERY if f"{name}.".startswith(f"assay.{part}.")
+    } == set()
 
 
 @pytest.mark.parametrize(
     ("package", "only"),
     [
-        ("values", set()),
-        ("stats", {"values", "quantities"}),
-        ("quantities", {"values"}),
-        ("capacity", {"values", "stats", "errors", "quantities"}),
-        ("design", {"values", "stats", "errors", "capacity", "verdict", "versus", "quantities"}),
+        ("model", set()),
+        ("core", {"model"}),
+        ("stats", {"model", "core"}),
+        ("store", {"model", "core"}),
+        ("verdict", {"model", "stats", "core"}),
+        ("engine", {"model", "core", "_engine"}),
+        ("servers", {"model", "core", "engine", "_engine"}),
+        ("plan", {"model", "core", "stats", "verdict", "servers"}),
+        ("audit", {"model", "core"}),
     ],
 )
 def test_the_lower_rooms_import_only_what_is_below_them(package: str, only: set[str]) -> None:
@@ -150,7 +173,7 @@ def test_only_screens_and_reports_know_the_terminal() -> None:
         for name in modules(node)
         if name.split(".")[0] == "rich"
     }
-    assert drawing <= {"report", "console", "cli", "dropin"}
+    assert drawing <= {"report", "core", "cli", "dropin"}
 
 
 def test_what_a_report_says_knows_nothing_of_how_it_is_laid_out() -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from assay.cli import load_requests
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 COMMON = {"headers": [("Accept", "a"), ("X-All", "1")], "expect": {"status": (200,)}}
 

@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import EnvironmentLacks
-from assay.settings import Settings
-from assay.trial.lock import machine_lock
+from assay.core.errors import EnvironmentLacks
+from assay.core.settings import Settings
+from assay.runner.lock import machine_lock
 
 HOLDER = """
 import dataclasses, os, sys
 from pathlib import Path
 import psutil
-from assay.errors import AssayError
-from assay.settings import Settings
-from assay.trial.lock import machine_lock
+from assay.core.errors import AssayError
+from assay.core.settings import Settings
+from assay.runner.lock import machine_lock
 settings = dataclasses.replace(Settings.resolve(), lock=Path(sys.argv[1]))
 os.umask(0o077)
 os.setuid(int(sys.argv[2]))  # by now all is imported: that user may not be able to read it

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from assay.loopback import bytes_per_s
-from assay.sut.cores import CoreSplit, split_cores
+from assay.servers.cores import CoreSplit, split_cores
+from assay.servers.loopback import bytes_per_s
 
 
 @pytest.mark.parametrize("split", [split_cores(), CoreSplit((), (), 1)])

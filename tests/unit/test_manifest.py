@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import InputError
-from assay.settings import Settings
-from assay.sut import find_server, list_servers, read_server
-from assay.sut.manifest import Places, Server
+from assay.core.errors import InputError
+from assay.core.settings import Settings
+from assay.servers import find_server, list_servers, read_server
+from assay.servers.manifest import Places, Server
 
 MANIFEST = """
 format = 1

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from assay.audit import read
 from assay.audit.document import Table
+from assay.plan.study.schema import LoadSetting
 from assay.report.model import contest
 from assay.report.model.answer import in_a_line
 from assay.report.model.loads import shapes
+from assay.servers.supervised import Kept, Order
 from assay.store.index import Filter, Index, rebuild
-from assay.study.schema import LoadSetting
-from assay.sut.kept import Kept, Order
 from assay.verdict import judge
 
 CHILD = """

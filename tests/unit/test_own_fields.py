@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from wire import HELLO, recording
 
-from assay import dropin, reach
+from assay import dropin
 from assay.cli import address, load_flags
 from assay.cli.main import main
 from assay.cli.parser import Parser
-from assay.values.plan import Closed, LoadPlan, Request, StopAtCount
+from assay.engine import target_policy
+from assay.model.plan import Closed, LoadPlan, Request, StopAtCount
 from assay.verdict.see import encodings_asked
 
 
@@ -95,7 +96,7 @@ def test_a_password_of_a_proxy_is_not_repeated(capfd: pytest.CaptureFixture[str]
 
 @pytest.mark.parametrize("host", ["app.localhost", "a.b.LocalHost", "app.localhost."])
 def test_names_below_localhost_are_this_machine(host: str) -> None:
-    assert {endpoint.ip for endpoint in reach.look_up(host, 80)} == {"127.0.0.1", "::1"}
+    assert {endpoint.ip for endpoint in target_policy.look_up(host, 80)} == {"127.0.0.1", "::1"}
     with recording() as wire:
         plan = plan_of(f"http://{host}:{wire.port}/", "-n", "1")
         assert address.settled(plan, allowed=False).addresses == (f"127.0.0.1:{wire.port}",)

@@ -15,10 +15,10 @@ import sample_run
 from planting import Planted, page, plants
 from planting.page import Found, Held, kept
 
-from assay.errors import ServerFailed
-from assay.values.estimate import Known
-from assay.values.finding import Severity
-from assay.values.run import Judgement
+from assay.core.errors import ServerFailed
+from assay.model.estimate import Known
+from assay.model.finding import Severity
+from assay.model.run import Judgement
 
 PAGE = Path(__file__).parents[2] / "docs" / "planted-flaws.md"
 

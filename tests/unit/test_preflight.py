@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from assay import others
 from assay.cli import preflight, run
 from assay.cli.parser import Parser
-from assay.errors import EnvironmentLacks, InputError
-from assay.others import Others
+from assay.core.errors import EnvironmentLacks, InputError
+from assay.servers import background_load
+from assay.servers.background_load import Others
 
 HOUR_NS = 3_600_000_000_000
 QUIET, BUSY = Others(0.1), Others(1.3, ("chromium", "python3"))
@@ -82,7 +82,7 @@ def test_nobody_waits_for_quiet_where_nothing_can_be_run(
 def test_who_is_busy_is_named() -> None:
     with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinning:
         try:
-            while not (seen := others.look(0.2)).programs:
+            while not (seen := background_load.look(0.2)).programs:
                 pass
         finally:
             spinning.kill()

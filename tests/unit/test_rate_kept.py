@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from assay import stats
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan, Open, Stage, StopAfter, StopAtCount
 from assay.report import load, load_json
-from assay.values.measurement import Measurement
-from assay.values.plan import LoadPlan, Open, Stage, StopAfter, StopAtCount
 
 FIVE = replace(
     plan(),

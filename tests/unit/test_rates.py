@@ -10,13 +10,13 @@ from made_runs import measurement, trial
 from sample_run import begun
 from test_control import study
 
-from assay.design import Due, Slot
-from assay.design.rates import settled
-from assay.design.study import slots_of
-from assay.errors import ServerFailed
-from assay.resolved import ResolvedRun
-from assay.values.plan import Open
-from assay.values.trial import Failure, Trial
+from assay.core.errors import ServerFailed
+from assay.model.plan import Open
+from assay.model.trial import Failure, Trial
+from assay.plan.next import Due, Slot
+from assay.plan.next.rates import settled
+from assay.plan.next.study import slots_of
+from assay.plan.resolved import ResolvedRun
 
 DOWN = Failure(stage="start", reason="down")
 

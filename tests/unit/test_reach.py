@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 from wire import recording
 
-from assay import dropin, reach
+from assay import dropin
 from assay.cli import address
 from assay.cli.main import main
-from assay.errors import InputError
-from assay.values.plan import Closed, LoadPlan, StopAtCount
+from assay.core.errors import InputError
+from assay.engine import target_policy
+from assay.model.plan import Closed, LoadPlan, StopAtCount
 
 
 @pytest.mark.parametrize(
@@ -31,12 +32,12 @@ from assay.values.plan import Closed, LoadPlan, StopAtCount
     + ["0.0.0.0", "::ffff:127.0.0.1"],
 )
 def test_loopback_and_private_addresses_are_ours(ours: str) -> None:
-    assert reach.outsiders((ours,)) == ()
+    assert target_policy.outsiders((ours,)) == ()
 
 
 @pytest.mark.parametrize("other", ["8.8.8.8", "172.32.0.1", "2001:db8::1", "::ffff:8.8.8.8", "203.0.113.7"])
 def test_all_others_are_not(other: str) -> None:
-    assert reach.outsiders(("127.0.0.1", other)) == (other,)
+    assert target_policy.outsiders(("127.0.0.1", other)) == (other,)
 
 
 def plan(
@@ -60,7 +61,7 @@ def plan(
 )
 def test_a_plan_without_names_stays_as_it_is(plan: LoadPlan, hops: tuple[str, ...]) -> None:
     assert address.settled(plan, allowed=True) == plan
-    assert reach.first_hops(plan) == hops
+    assert target_policy.first_hops(plan) == hops
 
 
 def test_what_is_behind_a_proxy_is_asked_about() -> None:
@@ -137,10 +138,10 @@ def test_a_machine_of_others_is_not_loaded_without_leave(
 
 def test_the_environment_gives_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSAY_YES", "1")
-    reach.ask_leave("http://theirs.test/", [THEIRS])
+    target_policy.ask_leave("http://theirs.test/", [THEIRS])
     monkeypatch.setenv("ASSAY_YES", "0")
     with pytest.raises(InputError):
-        reach.ask_leave("http://theirs.test/", [THEIRS])
+        target_policy.ask_leave("http://theirs.test/", [THEIRS])
 
 
 def test_a_script_that_leads_elsewhere_is_asked_about(
@@ -157,8 +158,8 @@ def test_a_script_that_leads_elsewhere_is_asked_about(
 
 
 def test_a_unix_socket_is_on_this_machine_and_ours() -> None:
-    assert reach.is_this_machine(("unix:/s",))
-    assert reach.outsiders(("unix:/s",)) == ()
+    assert target_policy.is_this_machine(("unix:/s",))
+    assert target_policy.outsiders(("unix:/s",)) == ()
 
 
 def test_a_password_in_the_url_is_refused_and_not_repeated() -> None:
@@ -173,8 +174,8 @@ def test_a_literal_resolves_to_itself() -> None:
 
 
 def test_loopback_is_this_machine_and_a_documentation_address_is_not() -> None:
-    assert reach.is_this_machine(("127.0.0.1",))
-    assert not reach.is_this_machine(("203.0.113.7",))
+    assert target_policy.is_this_machine(("127.0.0.1",))
+    assert not target_policy.is_this_machine(("203.0.113.7",))
 
 
 @pytest.mark.parametrize("url", ["ftp://host/", "http://", "http://[::1", "http://host:port/", "/path"])

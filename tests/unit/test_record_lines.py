@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from assay import store
 from assay.cli import main as cli
-from assay.values.run import Run, TrialDone
+from assay.model.run import Run, TrialDone
 
 Captured = pytest.CaptureFixture[str]
 OLD = Path(__file__).parents[1] / "golden" / "records"

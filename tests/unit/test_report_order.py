@@ -12,11 +12,11 @@ from made_runs import case, measurement, run, server, steady_run, trial, with_tr
 
 from assay import store
 from assay.cli.main import main
+from assay.model.run import Run, TrialDone
+from assay.model.trial import ContractSeen
 from assay.report import markdown
 from assay.report.model import answer
 from assay.report.model.rows import sections
-from assay.values.run import Run, TrialDone
-from assay.values.trial import ContractSeen
 from assay.verdict import judge
 
 W6 = "W6: unequal cores, workers or pools"

@@ -11,16 +11,16 @@ from made_runs import WOBBLE, case, plan, run, woven
 from msgspec.structs import replace
 from rich.console import Console
 
-from assay.quantities import times
+from assay.core.units import times
+from assay.model.block import UNLIKE_NS, Lengths, Weave
+from assay.model.design import ContestDesign, WarmUp
+from assay.model.run import Run
 from assay.report import html, markdown, terminal
 from assay.report.charts import Chart, charts
 from assay.report.model.circumstances import circumstances
 from assay.report.model.woven import told
-from assay.values.design import ContestDesign, WarmUp
-from assay.values.run import Run
-from assay.values.sitting import UNLIKE_NS, Lengths, Weave
 from assay.verdict import judge
-from assay.versus.answer import answer
+from assay.verdict.answer import answer
 
 CYCLES = 30
 LENGTHS = Lengths(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.sut.manifest import Requirement
-from assay.sut.requires import check, debian_packages, find_jdk
+from assay.servers.manifest import Requirement
+from assay.servers.requires import check, debian_packages, find_jdk
 
 
 def tool(folder: Path, name: str, prints: str, code: int = 0) -> Path:

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.design.schedule import order, remaining
+from assay.plan.next.schedule import order, remaining
 
 CASES = st.lists(st.text(min_size=1, max_size=4), min_size=1, max_size=8, unique=True)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from made_runs import case, run, server, trial
 
+from assay.model.trial import Failure
 from assay.report.model.servers import configuration
-from assay.values.trial import Failure
 
 
 def test_each_variant_has_the_version_that_answered_and_one_that_never_ran_has_none() -> None:

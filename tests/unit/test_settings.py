@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.settings import BUNDLE, Settings
+from assay.core.settings import BUNDLE, Settings
 
 
 def test_flags_come_before_variables_and_variables_before_defaults(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_the_lock_is_one_for_the_machine(tmp_path: Path) -> None:
 def test_an_installed_assay_builds_in_the_users_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.settings.checkout", lambda: None)
+    monkeypatch.setattr("assay.core.settings.checkout", lambda: None)
     made = Settings.resolve(here=tmp_path, environ={"XDG_CACHE_HOME": "/caches"})
     assert made.cache == Path("/caches/assay")
     assert made.server_folders == (tmp_path / "servers", BUNDLE / "servers")

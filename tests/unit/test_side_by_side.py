@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace as changed
 
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.site import Site
-from assay.study import load_study, resolve
-from assay.trial.side_by_side import settled
-from assay.trial.where import HERE, Where
-from assay.values.design import Choices, WarmUp
-from assay.values.plan import StopAtCount
+from assay.core.settings import Settings
+from assay.model.design import Choices, WarmUp
+from assay.model.plan import StopAtCount
+from assay.plan.resolved import ResolvedRun
+from assay.plan.study import load_study, resolve
+from assay.runner.side_by_side import settled
+from assay.runner.where import HERE, Where
+from assay.servers.site import Site
 
 ROOM = 1 << 40
 

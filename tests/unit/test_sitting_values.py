@@ -6,9 +6,9 @@ import made_runs
 import pytest
 from msgspec.structs import replace
 
-from assay.trial.sitting import services_used_ns, used_ns
-from assay.values.run import Run
-from assay.values.sitting import Sitting, TurnSeen
+from assay.model.block import Sitting, TurnSeen
+from assay.model.run import Run
+from assay.runner.block import services_used_ns, used_ns
 from assay.verdict.pairs import pair_of
 from assay.verdict.see_runs import see_run
 

@@ -10,8 +10,8 @@ import pytest
 from judged import windowed
 from numpy.typing import NDArray
 
+from assay.model.measurement import Window
 from assay.stats.ageing import ageing
-from assay.values.measurement import Window
 
 Numbers = NDArray[np.float64]
 LEVEL = 7000.0

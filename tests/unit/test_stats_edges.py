@@ -8,11 +8,11 @@ from judged import windowed
 from msgspec.structs import replace
 from test_study_size import RESTLESS, study
 
+from assay.model.measurement import Window
 from assay.stats.ageing import FEWEST_TRIALS, ageing
 from assay.stats.arrivals import constant_fit
 from assay.stats.pairing import LEAST_BLOCKS
 from assay.stats.steady import FEWEST_TO_WIDEN, WIDEST_NS, steady_state
-from assay.values.measurement import Window
 from assay.verdict.size import added
 
 HALF_NS = WIDEST_NS // 2

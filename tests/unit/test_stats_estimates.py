@@ -12,10 +12,10 @@ from made_runs import measurement, trial
 from scipy import stats as scipy_stats
 
 import assay.stats as stats
+from assay.model.estimate import Estimate
+from assay.model.trial import Failure
 from assay.stats.pairing import Side, pair
 from assay.stats.ratios import Blocks
-from assay.values.estimate import Estimate
-from assay.values.trial import Failure
 
 positive = st.floats(min_value=1e-3, max_value=1e9)
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy import integrate
 from scipy import stats as scipy_stats
 
+from assay.model.estimate import Estimate
 from assay.stats import sequential, shown_faster
 from assay.stats.pairing import Manner, PairedRatio, Side, pair, reach
 from assay.stats.pairing import settled as settled_pair
 from assay.stats.sequential import blocks_to_settle, detectable_by_now, per_pair, ratio_within
-from assay.values.estimate import Estimate
 
 MOST_BLOCKS = 40
 

@@ -7,10 +7,10 @@ import pytest
 from made_runs import case, measurement, plan, run, trial
 from msgspec.structs import replace
 
-from assay.values.design import ContestDesign, WarmUp
-from assay.values.run import Run
+from assay.model.design import ContestDesign, WarmUp
+from assay.model.run import Run
 from assay.verdict import judge
-from assay.versus.answer import answer
+from assay.verdict.answer import answer
 
 BLOCKS, RUNS = 12, 60
 ALLOWED = 0.005

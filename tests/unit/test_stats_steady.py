@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from assay.model.measurement import Window
 from assay.stats.partition import partition
 from assay.stats.steady import SteadyState, steady_state, warm_up_state
-from assay.values.measurement import Window
 
 WIDTH = 100_000_000
 Trace = NDArray[np.float64]

@@ -12,12 +12,12 @@ import pytest
 from made_runs import case, measurement, plan, run, server, woven
 from msgspec.structs import replace
 
+from assay.model.interleaving import Slice
+from assay.model.run import Run
+from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen, ServiceSeen
 from assay.report.model.woven import told
 from assay.stats.pairing import Side, left_out, pair, paired_logs
 from assay.stats.undisturbed import undisturbed
-from assay.values.run import Run
-from assay.values.trial import ClockSeen, GeneratorSeen, HostSeen, ServiceSeen
-from assay.values.weave import Slice
 from assay.verdict import judge
 from assay.verdict.see_runs import see_run
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.stats import woven
+from assay.stats import interleaved
 from assay.stats.pairing import ALPHA, Manner, Side, course, pair, reach, settled
 
 rates = st.dictionaries(st.integers(0, 30), st.floats(1, 1e6), min_size=1, max_size=20)
@@ -19,7 +19,7 @@ rates = st.dictionaries(st.integers(0, 30), st.floats(1, 1e6), min_size=1, max_s
 
 @given(rates, rates)
 def test_the_ratio_turned_round_is_the_same_distance_away(a: dict[int, float], b: dict[int, float]) -> None:
-    there, back = woven.ratio_by_cycle(a, b), woven.ratio_by_cycle(b, a)
+    there, back = interleaved.ratio_by_cycle(a, b), interleaved.ratio_by_cycle(b, a)
     assert there == pytest.approx([-one for one in back])
     assert len(there) == len(a.keys() & b.keys())
 
@@ -30,7 +30,7 @@ def test_what_meets_both_slices_of_a_cycle_cancels(
 ) -> None:
     one = {cycle: rate * machine.get(cycle, 1.0) for cycle, rate in a.items()}
     other = {cycle: rate / ratio for cycle, rate in one.items()}
-    assert woven.ratio_by_cycle(one, other) == pytest.approx([math.log(ratio)] * len(a))
+    assert interleaved.ratio_by_cycle(one, other) == pytest.approx([math.log(ratio)] * len(a))
 
 
 @pytest.mark.parametrize(("left", "costs"), [(200.0, 0.02), (0.0, 0.025)])
@@ -42,16 +42,16 @@ def test_a_pause_costs_what_it_took_of_the_answers_even_where_it_took_a_whole_sl
         **even,
         7: left,
     }  # of a slice of 250 ms the 200 ms in which a collector stops the program, or all
-    said = woven.ratio_by_cycle(paused, even)
+    said = interleaved.ratio_by_cycle(paused, even)
     assert len(said) == 40
     assert statistics.fmean(said) == pytest.approx(math.log(1 - costs))
-    assert statistics.fmean(woven.ratio_by_cycle(even, paused)) == pytest.approx(-math.log(1 - costs))
+    assert statistics.fmean(interleaved.ratio_by_cycle(even, paused)) == pytest.approx(-math.log(1 - costs))
 
 
 @given(rates, rates)
 def test_a_sitting_says_the_ratio_of_totals(a: dict[int, float], b: dict[int, float]) -> None:
     common = a.keys() & b.keys()
-    said = woven.ratio_by_cycle(a, b)
+    said = interleaved.ratio_by_cycle(a, b)
     if common:
         totals = math.fsum(a[cycle] for cycle in common) / math.fsum(b[cycle] for cycle in common)
         assert statistics.fmean(said) == pytest.approx(math.log(totals), abs=1e-9)
@@ -60,7 +60,7 @@ def test_a_sitting_says_the_ratio_of_totals(a: dict[int, float], b: dict[int, fl
 @given(rates)
 def test_a_server_that_answered_nothing_has_no_ratio(a: dict[int, float]) -> None:
     silent = dict.fromkeys(a, 0.0)
-    assert woven.ratio_by_cycle(a, silent) == woven.ratio_by_cycle(silent, a) == []
+    assert interleaved.ratio_by_cycle(a, silent) == interleaved.ratio_by_cycle(silent, a) == []
 
 
 def test_the_spread_of_the_cycles_is_that_of_the_ratio_of_totals() -> None:
@@ -69,7 +69,7 @@ def test_the_spread_of_the_cycles_is_that_of_the_ratio_of_totals() -> None:
         a = {cycle: 1000 * math.exp(draw.gauss(0, 0.2)) for cycle in range(30)}
         b = dict.fromkeys(a, 1000.0)
         stops = {cycle: 0.0 for cycle in a if draw.random() < 0.05}
-        said = woven.ratio_by_cycle({**a, **stops}, b)
+        said = interleaved.ratio_by_cycle({**a, **stops}, b)
         seen.append(statistics.fmean(said))
         errors.append(statistics.stdev(said) / math.sqrt(len(said)))
     assert statistics.stdev(seen) == pytest.approx(statistics.fmean(errors), rel=0.12)
@@ -128,8 +128,8 @@ def test_the_course_ends_where_the_pair_is_and_narrows() -> None:
 def test_both_parts_of_the_spread_are_found() -> None:
     draw = random.Random(4)
     a, b = _sittings(draw, 200, 25, 0.04, 0.01)
-    rows = [woven.ratio_by_cycle(a.cycles[block], b.cycles[block]) for block in a.cycles]
-    found = woven.spread(rows)
+    rows = [interleaved.ratio_by_cycle(a.cycles[block], b.cycles[block]) for block in a.cycles]
+    found = interleaved.spread(rows)
     assert found is not None
     assert found.within == pytest.approx(0.04, rel=0.15)
     assert found.between == pytest.approx(0.01, rel=0.35)
@@ -137,24 +137,24 @@ def test_both_parts_of_the_spread_are_found() -> None:
 
 
 def test_one_sitting_has_no_spread_between() -> None:
-    assert woven.spread([[0.1] * 10]) is None
-    assert woven.spread([[0.1] * 10, [0.2] * 3]) is None
+    assert interleaved.spread([[0.1] * 10]) is None
+    assert interleaved.spread([[0.1] * 10, [0.2] * 3]) is None
 
 
 @settings(max_examples=50)
 @given(st.floats(0.002, 0.1), st.floats(0, 0.05), st.floats(0.002, 0.05))
 def test_what_is_needed_is_the_least_that_is_enough(within: float, between: float, wanted: float) -> None:
-    seen = woven.Spread(within, between, 20, 6)
-    more = woven.more_needed(seen, wanted, lambda n: reach("looked at", n))
+    seen = interleaved.Spread(within, between, 20, 6)
+    more = interleaved.more_needed(seen, wanted, lambda n: reach("looked at", n))
     if more.sittings is not None and more.sittings > 2:
         assert (reach("looked at", more.sittings) or 9e9) * seen.deviation(20) <= wanted
         assert (reach("looked at", more.sittings - 1) or 9e9) * seen.deviation(20) > wanted
-    if more.cycles is not None and more.cycles > woven.FEWEST_CYCLES:
+    if more.cycles is not None and more.cycles > interleaved.FEWEST_CYCLES:
         assert (reach("looked at", 6) or 9e9) * seen.deviation(more.cycles - 1) > wanted
 
 
 def test_longer_sittings_do_not_help_where_the_sittings_differ() -> None:
-    more = woven.more_needed(woven.Spread(0.01, 0.05, 20, 6), 0.01, lambda n: reach("paired", n))
+    more = interleaved.more_needed(interleaved.Spread(0.01, 0.05, 20, 6), 0.01, lambda n: reach("paired", n))
     assert more.cycles is None
     assert more.sittings is not None and more.sittings > 90
 
@@ -190,19 +190,19 @@ def _even(cycles: int) -> Side:
 
 
 def test_batches_use_all_cycles_but_a_few_and_tell_their_correlation() -> None:
-    found = woven.batched([float(n % 7) for n in range(100)])
+    found = interleaved.batched([float(n % 7) for n in range(100)])
     assert found is not None
-    assert len(found.means) <= woven.MOST_BATCHES
-    assert woven.batched([1.0] * 7) is None
-    climbing = woven.batched([float(n) for n in range(100)])
+    assert len(found.means) <= interleaved.MOST_BATCHES
+    assert interleaved.batched([1.0] * 7) is None
+    climbing = interleaved.batched([float(n) for n in range(100)])
     assert climbing is not None and not climbing.independent
-    assert len(climbing.means) == woven.FEWEST_BATCHES
+    assert len(climbing.means) == interleaved.FEWEST_BATCHES
 
 
 @pytest.mark.parametrize("manner", ["paired", "looked at"])
 def test_batches_that_still_depend_on_each_other_are_known_less_well(manner: Manner) -> None:
     a, b = Side({0: 1.0}, cycles={0: _rates([0.001 * n for n in range(100)])}, standing=True), _even(100)
-    found = woven.batched(woven.ratio_by_cycle(a.cycles[0], b.cycles[0]))
+    found = interleaved.batched(interleaved.ratio_by_cycle(a.cycles[0], b.cycles[0]))
     made = pair(a, b, manner=manner)
     assert found is not None and made is not None and made.batches and made.ratio.high is not None
     factor, r = reach(manner, len(found.means)), found.correlation

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import store
-from assay.errors import EnvironmentLacks, InputError
+from assay.core.errors import EnvironmentLacks, InputError
+from assay.model.design import Choices
+from assay.model.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 from assay.store import RunFile
 from assay.store.lines import DamagedLine, Place, seal, unseal
-from assay.values.design import Choices
-from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
 RUN = made_runs.steady_run({"a": 1000, "b": 2000}, blocks=2)
 JUDGEMENT = Judgement(
@@ -304,8 +304,8 @@ import resource, sys
 sys.path.insert(0, sys.argv[2])
 from pathlib import Path
 from test_store import RUN, written
-from assay.errors import EnvironmentLacks
-from assay.values.run import TrialDone
+from assay.core.errors import EnvironmentLacks
+from assay.model.run import TrialDone
 file = written(Path(sys.argv[1]), trials=2)
 room = file.path.stat().st_size + 1000
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))

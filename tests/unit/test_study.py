@@ -9,14 +9,14 @@ from typing import Any
 import msgspec
 import pytest
 
-from assay.errors import InputError
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.study import json_schema, list_studies, load_study, resolve
-from assay.sut import CoreSplit
-from assay.values.claim import Claim
-from assay.values.design import Choices, Design, RuleSetting, StudyDesign
-from assay.values.plan import Closed, Open, StopAfter, StopAtCount
+from assay.core.errors import InputError
+from assay.core.settings import Settings
+from assay.model.claim import Claim
+from assay.model.design import Choices, Design, RuleSetting, StudyDesign
+from assay.model.plan import Closed, Open, StopAfter, StopAtCount
+from assay.plan.resolved import ResolvedRun
+from assay.plan.study import json_schema, list_studies, load_study, resolve
+from assay.servers import CoreSplit
 
 CONTRACT = """
 format = 1

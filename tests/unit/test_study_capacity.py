@@ -14,19 +14,19 @@ from test_capacity_answer import at, seen
 from test_control import study
 from test_rates import settle
 
-from assay.design.study import slots_of
-from assay.errors import InputError, ServerFailed
+from assay.core.errors import InputError, ServerFailed
+from assay.model.claim import Claim, Comparison
+from assay.model.design import StudyDesign
+from assay.model.estimate import ClaimVerdict
+from assay.model.plan import Open
+from assay.model.run import Run
+from assay.model.trial import Failure, Search, Trial
+from assay.plan.next.study import slots_of
+from assay.plan.resolved import ResolvedRun
 from assay.report import html, markdown, terminal
 from assay.report.charts import charts
 from assay.report.model import rows
 from assay.report.run_live import RunView
-from assay.resolved import ResolvedRun
-from assay.values.claim import Claim, Comparison
-from assay.values.design import StudyDesign
-from assay.values.estimate import ClaimVerdict
-from assay.values.plan import Open
-from assay.values.run import Run
-from assay.values.trial import Failure, Search, Trial
 from assay.verdict import judge
 from assay.verdict.search import answers_of
 

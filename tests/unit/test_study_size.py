@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from made_runs import case, measurement, plan, trial
 from msgspec.structs import replace
 
-from assay.design.study import to_come
+from assay.core.settings import Settings
+from assay.model.block import Sitting
+from assay.model.design import Choices, StudyDesign, WarmUp
+from assay.model.run import Run
+from assay.model.trial import Failure, OfCapacity, Trial
+from assay.plan.next.study import to_come
+from assay.plan.study.load import load_study
+from assay.plan.study.resolve import resolve
+from assay.plan.study.schema import LoadSetting, Profile
 from assay.report.live_study import StudyWords
 from assay.report.live_words import Seen
 from assay.report.model.circumstances import circumstances, title
-from assay.settings import Settings
 from assay.stats.power import trials_for_half_width
-from assay.study.load import load_study
-from assay.study.resolve import resolve
-from assay.study.schema import LoadSetting, Profile
-from assay.values.design import Choices, StudyDesign, WarmUp
-from assay.values.run import Run
-from assay.values.sitting import Sitting
-from assay.values.trial import Failure, OfCapacity, Trial
 from assay.verdict import judge
 from assay.verdict.size import added, blocks_of, trials_of
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import EnvironmentLacks
-from assay.sut.packages import install
+from assay.core.errors import EnvironmentLacks
+from assay.servers.packages import install
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root installs packages")
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import tomlfile
-from assay.errors import InputError
-from assay.tomlfile import KeyPath, line_of
-from assay.values.plan import Value
+from assay.core import toml
+from assay.core.errors import InputError
+from assay.core.toml import KeyPath, line_of
+from assay.model.plan import Value
 
 
 class Inner(Value, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ def problem(folder: Path, text: str) -> str:
     path = folder / "x.toml"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
-        tomlfile.read(path, Outer, "example")
+        toml.read(path, Outer, "example")
     return str(caught.value).removeprefix(f"{folder}/")
 
 
@@ -105,15 +105,15 @@ def test_deep_nesting_is_told(tmp_path: Path, text: str) -> None:
 def test_a_right_file_is_decoded(tmp_path: Path) -> None:
     path = tmp_path / "x.toml"
     path.write_text("name = 'a'\n[inner]\nwords = ['b']\n")
-    assert tomlfile.read(path, Outer, "example").value == Outer(name="a", inner=Inner(words=("b",)))
+    assert toml.read(path, Outer, "example").value == Outer(name="a", inner=Inner(words=("b",)))
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot read the example: no such file"):
-        tomlfile.read(tmp_path / "none.toml", Outer, "example")
+        toml.read(tmp_path / "none.toml", Outer, "example")
     (tmp_path / "latin.toml").write_bytes(b"name = '\xe9'")
     with pytest.raises(InputError, match="not UTF-8 text at byte 8"):
-        tomlfile.read(tmp_path / "latin.toml", Outer, "example")
+        toml.read(tmp_path / "latin.toml", Outer, "example")
 
 
 KEYS = st.text("abcdefgh", min_size=1, max_size=3)

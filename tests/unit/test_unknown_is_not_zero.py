@@ -7,13 +7,13 @@ from made_runs import case, found, measurement, plan, run, server, trial, woven
 from msgspec.structs import replace
 from test_verdict_resting import busy, rested
 
-from assay import host
+from assay.model.block import TurnSeen
+from assay.model.trial import HostSeen
 from assay.report.exports import table
 from assay.report.model import rows
-from assay.sut.cores import CoreSplit
-from assay.trial.sitting import services_used_ns, used_ns
-from assay.values.sitting import TurnSeen
-from assay.values.trial import HostSeen
+from assay.runner.block import services_used_ns, used_ns
+from assay.servers import host
+from assay.servers.cores import CoreSplit
 from assay.verdict import judge
 
 UNSEEN = server(cpu_ns=None, cpu_share=None)

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from assay import dropin, urls
+from assay import dropin
 from assay.cli.main import main
 from assay.cluster import calls
-from assay.errors import InputError
-from assay.sut.contract import Contract, ContractFile, ServiceTable
-from assay.sut.services import existing
-from assay.sut.services.manifest import ServiceSpec
+from assay.core import urls
+from assay.core.errors import InputError
+from assay.servers.contract import Contract, ContractFile, ServiceTable
+from assay.servers.services import existing
+from assay.servers.services.manifest import ServiceSpec
 
 WRONG = pytest.mark.parametrize(
     "authority",

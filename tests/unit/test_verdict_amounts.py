@@ -7,9 +7,9 @@ from made_runs import case, measurement, run, trial
 from msgspec.structs import replace
 from test_verdict_turn_rules import about_turns, ratio, sat, seen, two_in_turns
 
-from assay.values.design import ContestDesign
-from assay.values.estimate import Compared
-from assay.values.run import Run
+from assay.model.design import ContestDesign
+from assay.model.estimate import Compared
+from assay.model.run import Run
 from assay.verdict import judge
 from assay.verdict.effects import bias
 

@@ -6,10 +6,10 @@ import pytest
 from made_runs import SECOND, case, changed, found, measurement, plan, run, trial
 from msgspec.structs import replace
 
-from assay.values.finding import Finding
-from assay.values.measurement import Books, Http2, Http3, Measurement, Outcome
-from assay.values.plan import Open, Stage
-from assay.values.trial import ContractSeen
+from assay.model.finding import Finding
+from assay.model.measurement import Books, Http2, Http3, Measurement, Outcome
+from assay.model.plan import Open, Stage
+from assay.model.trial import ContractSeen
 from assay.verdict import judge
 
 WRONG_BODY = Outcome(origin="plan", kind="unexpected_body", count=3, example="body was ''")

@@ -8,8 +8,8 @@ import pytest
 from made_runs import case, steady_run
 from msgspec.structs import replace
 
-from assay.values.claim import Claim, Comparison
-from assay.values.run import Judgement, Run
+from assay.model.claim import Claim, Comparison
+from assay.model.run import Judgement, Run
 from assay.verdict import judge
 
 

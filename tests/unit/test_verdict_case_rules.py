@@ -21,12 +21,12 @@ from made_runs import (
 )
 from sample_run import redesigned
 
-from assay.values.design import RuleSetting
-from assay.values.finding import Finding
-from assay.values.measurement import Measurement, Outcome, Stray
-from assay.values.plan import Request
-from assay.values.run import Run
-from assay.values.trial import ContractSeen, ServiceSeen, Trial, WarmUpSeen
+from assay.model.design import RuleSetting
+from assay.model.finding import Finding
+from assay.model.measurement import Measurement, Outcome, Stray
+from assay.model.plan import Request
+from assay.model.run import Run
+from assay.model.trial import ContractSeen, ServiceSeen, Trial, WarmUpSeen
 from assay.verdict import judge
 from assay.verdict.load import Machine
 

@@ -8,9 +8,9 @@ from made_runs import case, made_slice, measurement, plan, run, trial
 from msgspec.structs import replace
 
 from assay.cluster import versions
-from assay.errors import EnvironmentLacks
-from assay.values.measurement import Measurement
-from assay.values.trial import ClockSeen, Failure, GeneratorSeen, HostSeen, Lane, Link
+from assay.core.errors import EnvironmentLacks
+from assay.model.measurement import Measurement
+from assay.model.trial import ClockSeen, Failure, GeneratorSeen, HostSeen, Lane, Link
 
 CLOCK = ClockSeen(offset_ns=0, uncertainty_ns=400_000, round_trip_ns=800_000)
 

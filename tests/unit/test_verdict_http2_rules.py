@@ -6,8 +6,8 @@ from judged import changed, found
 from made_runs import SECOND, measurement, plan, uniform_histogram
 from msgspec.structs import replace
 
-from assay.values.measurement import Http2, Http3, Measurement, Outcome
-from assay.values.plan import Closed, LoadPlan
+from assay.model.measurement import Http2, Http3, Measurement, Outcome
+from assay.model.plan import Closed, LoadPlan
 
 FREE = Http2(stream_waits=0, stream_wait_ns=0, window_stalls=0, window_stall_ns=0)
 FREE_3 = Http3(

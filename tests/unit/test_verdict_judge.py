@@ -8,10 +8,10 @@ import msgspec
 import pytest
 from made_runs import case, measurement, run, steady_run, trial, uniform_histogram, with_trials
 
-from assay.errors import InputError
-from assay.values.estimate import ClaimVerdict, Ranked
-from assay.values.run import Judgement, Run
-from assay.values.trial import ContractSeen, Failure
+from assay.core.errors import InputError
+from assay.model.estimate import ClaimVerdict, Ranked
+from assay.model.run import Judgement, Run
+from assay.model.trial import ContractSeen, Failure
 from assay.verdict import RULES, explain, judge, void_by, withheld
 
 FRANKLIN = {"ruby": 3_000, "go": 85_000, "java": 106_000}

@@ -22,10 +22,10 @@ from made_runs import (
     uniform_histogram,
 )
 
-from assay.values.finding import Finding
-from assay.values.plan import Closed, Open, Stage
-from assay.values.run import Run
-from assay.values.trial import Link
+from assay.model.finding import Finding
+from assay.model.plan import Closed, Open, Stage
+from assay.model.run import Run
+from assay.model.trial import Link
 from assay.verdict import judge, judge_load, see_run
 from assay.verdict.load import Asked, Clocks, Load, OfRun, Times
 from assay.verdict.registry import RULES

@@ -9,10 +9,10 @@ from judged import windowed
 from made_runs import case, measurement, plan, run, server, steady_run, trial, with_trials, woven
 from msgspec.structs import replace
 
-from assay.values.measurement import Measurement
-from assay.values.run import Judgement
-from assay.values.sitting import ALIKE_NS, Weave
-from assay.values.trial import HostSeen, Lane
+from assay.model.block import ALIKE_NS, Weave
+from assay.model.measurement import Measurement
+from assay.model.run import Judgement
+from assay.model.trial import HostSeen, Lane
 from assay.verdict import judge
 
 STOLEN = HostSeen(load_average_1m=1.0, steal_share=0.05, client_cpus_idle_share=0.55)

@@ -8,16 +8,16 @@ import pytest
 from made_runs import WOBBLE, case, plan, run, woven
 from msgspec.structs import replace
 
-from assay.design import next_due
+from assay.model.block import Sitting
+from assay.model.design import ContestDesign, WarmUp
+from assay.model.finding import Finding
+from assay.model.run import Run
+from assay.model.trial import Failure, Trial
+from assay.plan.next import next_due
 from assay.report.model.findings import effect_words
-from assay.values.design import ContestDesign, WarmUp
-from assay.values.finding import Finding
-from assay.values.run import Run
-from assay.values.sitting import Sitting
-from assay.values.trial import Failure, Trial
 from assay.verdict import judge
+from assay.verdict.answer import answer
 from assay.verdict.effects import bounded
-from assay.versus.answer import answer
 
 DIED = Failure(stage="load", reason="the server ended with exit code 3 under load")
 PER_S = {"a": 10_000.0, "b": 20_000.0, "c": 15_000.0}

@@ -8,8 +8,8 @@ import pytest
 from made_runs import steady_run
 from sample_run import finding
 
-from assay.values.estimate import Ranked
-from assay.values.finding import Finding
+from assay.model.estimate import Ranked
+from assay.model.finding import Finding
 from assay.verdict import see_run
 from assay.verdict.ranking import rank
 

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from test_verdict_fleet_rules import generator
 from test_verdict_http2_rules import FREE, over_http2, streams_plan
 
-from assay.values.finding import Subject
-from assay.values.measurement import Connections, Measurement, Outcome
-from assay.values.run import Run
-from assay.values.trial import GeneratorSeen, Link
+from assay.model.finding import Subject
+from assay.model.measurement import Connections, Measurement, Outcome
+from assay.model.run import Run
+from assay.model.trial import GeneratorSeen, Link
 from assay.verdict import RULES, Rule, judge
 from assay.verdict.rule import Hit
 

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from test_verdict_turn_rules import about_turns, sat, slices
 
-from assay.values.sitting import Sitting
-from assay.values.trial import Trial
+from assay.model.block import Sitting
+from assay.model.trial import Trial
 
 
 def test_connections_that_are_opened_again_each_turn_bound_the_throughput() -> None:

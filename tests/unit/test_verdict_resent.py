@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from made_runs import found, measurement, plan
 
-from assay.values.measurement import Measurement
-from assay.values.plan import LoadPlan
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan
 from assay.verdict import judge_load
 
 

@@ -6,8 +6,8 @@ import pytest
 from made_runs import case, run, woven
 from msgspec.structs import replace
 
-from assay.values.sitting import Sitting, TurnSeen
-from assay.values.trial import Trial
+from assay.model.block import Sitting, TurnSeen
+from assay.model.trial import Trial
 from assay.verdict import judge
 
 CYCLES = 10

@@ -21,10 +21,10 @@ from made_runs import (
     with_trials,
 )
 
+from assay.model.measurement import Books, Connections, Measurement, Outcome
+from assay.model.plan import Closed, LoadPlan, Open, Stage, StopAtCount
+from assay.model.trial import AS_GIVEN, HostSeen
 from assay.report.model.findings import effect_words
-from assay.values.measurement import Books, Connections, Measurement, Outcome
-from assay.values.plan import Closed, LoadPlan, Open, Stage, StopAtCount
-from assay.values.trial import AS_GIVEN, HostSeen
 from assay.verdict import judge, judge_load
 
 OPEN = plan(

@@ -9,9 +9,9 @@ from judged import QUIET, changed, found, open_measurement, open_plan
 from made_runs import SECOND, histogram, measurement
 from msgspec.structs import replace
 
-from assay.values.finding import Finding
-from assay.values.measurement import Measurement, UnderWay
-from assay.values.plan import LoadPlan
+from assay.model.finding import Finding
+from assay.model.measurement import Measurement, UnderWay
+from assay.model.plan import LoadPlan
 
 LONGEST_MS = measurement().service_time.max_ns / 1e6
 

@@ -10,9 +10,9 @@ import pytest
 from made_runs import SECOND, case, run, woven
 from msgspec.structs import replace
 
-from assay.values.finding import Finding
-from assay.values.run import Run
-from assay.values.trial import Case, WarmUpSeen
+from assay.model.finding import Finding
+from assay.model.run import Run
+from assay.model.trial import Case, WarmUpSeen
 from assay.verdict import judge
 
 Course = Callable[[int], float]

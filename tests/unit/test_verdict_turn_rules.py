@@ -10,13 +10,13 @@ import pytest
 from made_runs import WOBBLE, case, run, woven
 from msgspec.structs import replace
 
-from assay.values.claim import Metric
-from assay.values.estimate import Known
-from assay.values.finding import Finding
-from assay.values.run import Run
-from assay.values.sitting import UNLIKE_NS, Sitting, TurnSeen, Weave
-from assay.values.trial import Trial
-from assay.values.weave import Slice
+from assay.model.block import UNLIKE_NS, Sitting, TurnSeen, Weave
+from assay.model.claim import Metric
+from assay.model.estimate import Known
+from assay.model.finding import Finding
+from assay.model.interleaving import Slice
+from assay.model.run import Run
+from assay.model.trial import Trial
 from assay.verdict import judge, see_run
 from assay.verdict.effects import bias
 from assay.verdict.pairs import pair_of

@@ -6,17 +6,17 @@ import msgspec
 import pytest
 from made_runs import WOBBLE, case, measurement, run, trial, with_trials
 
-from assay.compare import compare
-from assay.quantities import times
+from assay.core.units import times
+from assay.model.measurement import Measurement, Outcome
+from assay.model.run import Run
+from assay.model.trial import ContractSeen, Failure
 from assay.report.charts import charts
 from assay.report.model import contest
 from assay.report.model.answer import standing
-from assay.values.measurement import Measurement, Outcome
-from assay.values.run import Run
-from assay.values.trial import ContractSeen, Failure
 from assay.verdict import judge
+from assay.verdict.answer import answer
 from assay.verdict.budget import load_ns
-from assay.versus.answer import answer
+from assay.verdict.compare import compare
 
 
 def compared(

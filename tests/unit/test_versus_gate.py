@@ -10,15 +10,15 @@ from made_runs import WOBBLE, case, measurement, plan, run, trial
 
 from assay.cli import exit_codes
 from assay.cli.words import time_ns
-from assay.compare import compare
-from assay.design import next_trial
+from assay.model.design import ContestDesign, WarmUp
+from assay.model.run import Run
+from assay.model.trial import Failure
+from assay.plan.next import next_trial
 from assay.report.model import contest
-from assay.values.design import ContestDesign, WarmUp
-from assay.values.run import Run
-from assay.values.trial import Failure
 from assay.verdict import judge
+from assay.verdict.answer import answer
 from assay.verdict.budget import load_ns
-from assay.versus.answer import answer
+from assay.verdict.compare import compare
 
 
 def gated(head_per_s: float, *, noise: float = 1.0, blocks: int = 10, control_per_s: float = 0.0) -> Run:

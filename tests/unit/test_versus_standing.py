@@ -9,18 +9,18 @@ import re
 from made_runs import case, plan, run, woven
 from msgspec.structs import replace
 
+from assay.model.block import Sitting
+from assay.model.design import ContestDesign, WarmUp
+from assay.model.run import Run
 from assay.report.charts import charts
 from assay.report.model import contest
 from assay.report.model.woven import told
+from assay.stats.interleaved import FEWEST_BATCHES
 from assay.stats.pairing import reach
 from assay.stats.sequential import blocks_to_settle
-from assay.stats.woven import FEWEST_BATCHES
-from assay.values.design import ContestDesign, WarmUp
-from assay.values.run import Run
-from assay.values.sitting import Sitting
 from assay.verdict import judge, see_run
+from assay.verdict.answer import answer
 from assay.verdict.pairs import pair_of
-from assay.versus.answer import answer
 
 CYCLES = 30
 

@@ -8,11 +8,11 @@ import numpy as np
 from made_runs import made_slice
 from numpy.typing import NDArray
 
-from assay.trial.turns import OwnTime
-from assay.trial.warmup import NO_WARM_UP, warmed_up
-from assay.values.design import WarmUp
-from assay.values.measurement import Window
-from assay.values.trial import WarmUpSeen
+from assay.model.design import WarmUp
+from assay.model.measurement import Window
+from assay.model.trial import WarmUpSeen
+from assay.runner.slices import OwnTime
+from assay.runner.warmup import NO_WARM_UP, warmed_up
 
 MS = 1_000_000
 RULE = WarmUp(min_ns=2_000 * MS, max_ns=30_000 * MS)

@@ -64,7 +64,7 @@ pub(crate) fn offer(
     wrk.set("connect", lua.create_function(connect)?)
 }
 
-/// Whether it is of this machine or of its own network: as `assay.reach` has it.
+/// Whether it is of this machine or of its own network: as `assay.engine.target_policy` has it.
 fn is_ours(ip: IpAddr) -> bool {
     match ip.to_canonical() {
         IpAddr::V4(ip) => {

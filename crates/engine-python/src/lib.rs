@@ -195,7 +195,7 @@ impl Run {
     }
 }
 
-/// The load engine of Assay. See `assay.engine` for the typed interface.
+/// The load engine of Assay. See `assay.engine.driver` for the typed interface.
 #[pymodule]
 #[pyo3(name = "_engine")]
 fn engine_module(module: &Bound<'_, PyModule>) -> PyResult<()> {

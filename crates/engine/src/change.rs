@@ -16,7 +16,7 @@ pub enum Ended {
 
 /// What is asked of turns from outside. It holds from a cycle on, the same for all who share them.
 ///
-/// The Rust twin of `Change` in `src/assay/values/weave.py`.
+/// The Rust twin of `Change` in `src/assay/model/interleaving.py`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {

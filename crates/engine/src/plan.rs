@@ -1,6 +1,6 @@
 //! [`LoadPlan`]: what the engine is asked to do, and the only way into it.
 //!
-//! The Rust twin of `src/assay/values/plan.py`. Deserialising checks the shape;
+//! The Rust twin of `src/assay/model/plan.py`. Deserialising checks the shape;
 //! [`LoadPlan::validate`] checks what a type cannot say.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The command line of the link's program, which is part of Assay's extension (`python -m assay.link`).
+//! The command line of the link's program, which is part of Assay's extension (`python -m assay.servers.link`).
 
 use crate::carrier::carry;
 use crate::line::Settings;

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.audit.seen import Seen
-from assay.values.finding import Severity
+from assay.model.finding import Severity
 
 Takes = Literal["nothing", "everything", "times", "percentiles", "comparison"]
 """What a finding stands against: all figures of a result, its times, its percentiles, a comparison."""

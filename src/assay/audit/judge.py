@@ -11,7 +11,7 @@ from assay.audit.reported import Reported
 from assay.audit.rules import AUDIT_RULES
 from assay.audit.seen import Seen, see
 from assay.audit.weighing import Weight, weighed
-from assay.values.finding import Severity
+from assay.model.finding import Severity
 
 Belief = Literal["throughput", "times", "throughput and times", "nothing"]
 

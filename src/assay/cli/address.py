@@ -6,9 +6,10 @@ import socket
 
 import msgspec
 
-from assay import reach, urls
-from assay.errors import InputError
-from assay.values.plan import LoadPlan
+from assay.core import urls
+from assay.core.errors import InputError
+from assay.engine import target_policy
+from assay.model.plan import LoadPlan
 
 _FAMILIES = {"any": socket.AF_UNSPEC, "ipv4": socket.AF_INET, "ipv6": socket.AF_INET6}
 
@@ -31,22 +32,24 @@ def settled(plan: LoadPlan, *, allowed: bool) -> LoadPlan:
     """
     host_and_port(plan.url)
     found = () if plan.addresses else resolve(plan.proxy or plan.url, plan.address_family)
-    reached = [endpoint.ip for endpoint in found] or [reach.without_port(text) for text in plan.addresses]
+    reached = [endpoint.ip for endpoint in found] or [
+        target_policy.without_port(text) for text in plan.addresses
+    ]
     if plan.proxy is not None:
-        reached += reach.behind_proxy(*host_and_port(plan.url))
+        reached += target_policy.behind_proxy(*host_and_port(plan.url))
     if not allowed:
-        reach.ask_leave(plan.url, reached, "--yes")
+        target_policy.ask_leave(plan.url, reached, "--yes")
     if not found or found[0].ip == host_and_port(plan.proxy or plan.url)[0]:
         return plan
-    where = str(reach.first_that_answers(found))
+    where = str(target_policy.first_that_answers(found))
     if plan.proxy is not None:
         return msgspec.structs.replace(plan, proxy=f"http://{where.replace('%', '%25')}")
     return msgspec.structs.replace(plan, addresses=(where,))
 
 
-def resolve(url: str, family: str = "any") -> tuple[reach.Endpoint, ...]:
+def resolve(url: str, family: str = "any") -> tuple[target_policy.Endpoint, ...]:
     """The addresses of the URL's host, in the resolver's order; InputError where there are none."""
-    return reach.look_up(*host_and_port(url), _FAMILIES[family])
+    return target_policy.look_up(*host_and_port(url), _FAMILIES[family])
 
 
 def host_and_port(url: str) -> tuple[str, int]:

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from assay.cli import one_run, preflight, ray_flags, report_outputs, words
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.values.design import Rival, RivalsDesign, Terms
-    from assay.values.plan import LoadPlan
+    from assay.model.design import Rival, RivalsDesign, Terms
+    from assay.model.plan import LoadPlan
 
 DEFAULT_URL = "http://127.0.0.1:{port}/"
 DEFAULT_READY_NS = 30_000_000_000
@@ -58,10 +58,11 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
     other."""
     import msgspec
 
-    from assay import credentials, engine
-    from assay.adhoc.case import cores_for
     from assay.cli import load_flags, plan_words
-    from assay.values.plan import Closed, StopAfter
+    from assay.core import credentials
+    from assay.engine import driver
+    from assay.model.plan import Closed, StopAfter
+    from assay.plan.words.case import cores_for
 
     urls = [rival.url or url for rival in rivals]
     behind_tls = next((one for one in urls if one.lower().startswith("https:")), None)
@@ -74,14 +75,14 @@ def plan_from(args: argparse.Namespace, rivals: Sequence[Rival], url: str) -> Lo
     threads = min(threads, plan.load.connections)
     plan = msgspec.structs.replace(plan, threads=threads, stop=StopAfter(ns=args.measure_ns))
     with plan_words.typed(plan, args):
-        engine.check(plan)
+        driver.check(plan)
     return plan
 
 
 def terms_from(args: argparse.Namespace, url: str) -> Terms:
     """How the flags say that servers are had. InputError where `url` is none."""
-    from assay.settings import working_folder
-    from assay.values.design import Terms
+    from assay.core.settings import working_folder
+    from assay.model.design import Terms
 
     if not re.match(r"https?://", url):
         raise InputError(f"{url!r} is not a URL", f"write it like {DEFAULT_URL}")
@@ -95,10 +96,10 @@ def seed_from(args: argparse.Namespace) -> int:
 
 def carry_out(name: str, design: RivalsDesign, args: argparse.Namespace) -> int:
     """Run it, show what came of it, and write what was asked for."""
-    from assay.adhoc.case import cores_for, resolve
     from assay.cli import plan_words
-    from assay.settings import Settings
-    from assay.trial import machine_lock
+    from assay.core.settings import Settings
+    from assay.plan.words.case import cores_for, resolve
+    from assay.runner import machine_lock
 
     settings = Settings.resolve(results=args.results)
     report_outputs.attempt(args, settings.results)
@@ -121,17 +122,17 @@ def at_address(rival: Rival) -> Rival:
     """
     import msgspec
 
-    from assay import reach
     from assay.cli import address
+    from assay.engine import target_policy
 
     if not rival.url:
         return rival
     found = address.resolve(rival.url)
-    outside = reach.outsiders(endpoint.ip for endpoint in found)
+    outside = target_policy.outsiders(endpoint.ip for endpoint in found)
     if outside:
         said = f"{rival.url} is {outside[0]}, neither loopback nor private"
         raise InputError(said, "compare and search on machines of your own; `assay load` asks")
-    return msgspec.structs.replace(rival, address=reach.first_that_answers(found).ip)
+    return msgspec.structs.replace(rival, address=target_policy.first_that_answers(found).ip)
 
 
 def share(word: str) -> float:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError, reason_of
+from assay.core import console
+from assay.core.errors import EXIT_OK, EXIT_WITHHELD, InputError, reason_of
 
 if TYPE_CHECKING:
     from assay.audit import Audit

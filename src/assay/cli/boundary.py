@@ -7,7 +7,7 @@ import errno
 import os
 from collections.abc import Callable, Sequence
 
-from assay.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, AssayError, EnvironmentLacks, reason_of
+from assay.core.errors import EXIT_INTERNAL, EXIT_INTERRUPTED, AssayError, EnvironmentLacks, reason_of
 
 EXIT_BROKEN_PIPE = 141
 """128 + SIGPIPE, as the shell reports it of any tool whose reader went away."""
@@ -15,7 +15,7 @@ EXIT_BROKEN_PIPE = 141
 
 def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
     """Run `call`; tell its errors in one line each; never let a traceback out."""
-    from assay import console
+    from assay.core import console
 
     code = _ended(call, words)
     if code != EXIT_BROKEN_PIPE:
@@ -26,7 +26,7 @@ def guarded(call: Callable[[], int], words: Sequence[str]) -> int:
 
 def _flushed(code: int) -> int:
     """The code, after all is written; Python would try at exit, and complain itself."""
-    from assay import console
+    from assay.core import console
 
     console.flush()
     return code
@@ -56,7 +56,7 @@ def _ended(call: Callable[[], int], words: Sequence[str]) -> int:
 
 def _not_installed(problem: ImportError) -> EnvironmentLacks | None:
     """What an installation lacks; None where a module should be there."""
-    from assay import extras
+    from assay.core import extras
 
     if isinstance(problem, ModuleNotFoundError):
         return extras.lacking(problem.name)
@@ -101,7 +101,7 @@ def _lacking(problem: Exception) -> EnvironmentLacks | None:
 
 
 def _tell(problem: AssayError, words: Sequence[str]) -> None:
-    from assay import console, credentials
+    from assay.core import console, credentials
 
     problem.message = credentials.without(problem.message, words, parts=False)
     with contextlib.suppress(OSError):  # nobody can be told, and the exit code still says it
@@ -119,7 +119,7 @@ def _engine_unfit(broken: ImportError) -> EnvironmentLacks:
 
 
 def _report_defect(defect: Exception, words: Sequence[str]) -> int:
-    from assay.log import write_defect
+    from assay.core.log import write_defect
 
     where = write_defect(defect, words)
     told = f"a log to paste into a report is in {where}" if where else "its log could not be written"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from assay.cli import adhoc_flags, report_outputs, words
 from assay.cli.address import full_url
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.capacity.objective import Objective
     from assay.cli.parser import Parser
-    from assay.values.design import SearchDesign
+    from assay.model.design import SearchDesign
+    from assay.verdict.objective import Objective
 
 
 def configure(parser: Parser) -> None:
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _search(args: argparse.Namespace) -> SearchDesign:
     """Everything settled; InputError where that cannot be a search."""
-    from assay import credentials
-    from assay.adhoc import drafts
-    from assay.values.design import Bounds, Rival, WarmUp
+    from assay.core import credentials
+    from assay.model.design import Bounds, Rival, WarmUp
+    from assay.plan.words import drafts
 
     if not args.url and not args.command:
         raise InputError("no server was named", "give a URL, or --command")
@@ -102,7 +102,7 @@ def _search(args: argparse.Namespace) -> SearchDesign:
 
 
 def _objective(word: str) -> Objective:
-    from assay.capacity.objective import parse
+    from assay.verdict.objective import parse
 
     try:
         return parse(word)

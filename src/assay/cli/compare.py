@@ -6,14 +6,14 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE, InputError
+from assay.core import console
+from assay.core.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE, InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.compare import RunComparison, Watched
-    from assay.settings import Settings
-    from assay.values.run import Run
+    from assay.core.settings import Settings
+    from assay.model.run import Run
+    from assay.verdict.compare import RunComparison, Watched
 
 LIMITS: tuple[tuple[str, Watched, str], ...] = (
     ("slower", "throughput", "throughput falls by more than this"),
@@ -57,9 +57,9 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Compare; 3 where a limit is broken beyond doubt, 1 where what it watches is withheld, or where
     `--fail-if-unsure` asks for that and it cannot be told."""
-    from assay.compare import compare
+    from assay.core.settings import Settings
     from assay.report import comparison as shown
-    from assay.settings import Settings
+    from assay.verdict.compare import compare
 
     settings = Settings.resolve(results=args.results)
     base, base_case = _load(args.base, settings)

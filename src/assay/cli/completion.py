@@ -6,9 +6,9 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import verbs
-from assay.errors import EXIT_OK
+from assay.core import console
+from assay.core.errors import EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import yes_flag
-from assay.errors import EXIT_OK, EXIT_WITHHELD
+from assay.core import console
+from assay.core.errors import EXIT_OK, EXIT_WITHHELD
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -27,10 +27,10 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look and tell; 1 where something is missing or unfit."""
-    from assay import consent, doctor
-    from assay.cli import listings
-    from assay.settings import Settings
-    from assay.study import load_study, resolve
+    from assay.cli import consent, listings
+    from assay.core.settings import Settings
+    from assay.plan.study import load_study, resolve
+    from assay.runner import doctor
 
     settings = Settings.resolve()
     study = resolve(load_study(args.study, settings), settings) if args.study else None

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from assay.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE
-from assay.values.design import ContestDesign, LoadDesign, SearchDesign
-from assay.values.estimate import Ranked
-from assay.values.finding import Finding
-from assay.values.run import Run
+from assay.core.errors import EXIT_OK, EXIT_WITHHELD, EXIT_WORSE
+from assay.model.design import ContestDesign, LoadDesign, SearchDesign
+from assay.model.estimate import Ranked
+from assay.model.finding import Finding
+from assay.model.run import Run
 
 if TYPE_CHECKING:
-    from assay.versus.gate import Gate
+    from assay.verdict.gate import Gate
 
 
 def of(run: Run) -> int:
@@ -81,7 +81,7 @@ def _no_results(run: Run) -> dict[str, str]:
 
 def _unsettled(run: Run) -> dict[str, str]:
     """The rivals whose difference from the best is an open question."""
-    from assay.versus.answer import answer
+    from assay.verdict.answer import answer
 
     found = answer(run)
     said = {case.id: "it was not measured" for case in found.unmeasured}
@@ -107,7 +107,7 @@ def _gated(run: Run) -> dict[str, str]:
 
 
 def _gate(run: Run) -> Gate:
-    from assay.versus.answer import answer
+    from assay.verdict.answer import answer
 
     gate = answer(run).gate
     assert gate is not None  # its design has a limit

@@ -6,9 +6,9 @@ import argparse
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import words
-from assay.errors import EXIT_OK, InputError
+from assay.core import console
+from assay.core.errors import EXIT_OK, InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -42,9 +42,9 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the runs, or draw a trend."""
+    from assay.core.settings import Settings
     from assay.report import history
     from assay.report.model.answer import in_a_line
-    from assay.settings import Settings
     from assay.store.index import Filter, Index, rebuild
 
     settings = Settings.resolve(results=args.results)

@@ -7,8 +7,8 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK, AssayError
+from assay.core import console
+from assay.core.errors import EXIT_OK, AssayError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -22,8 +22,8 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the files and say what comes next."""
-    from assay.settings import working_folder
-    from assay.study.init import write_example
+    from assay.core.settings import working_folder
+    from assay.plan.study.init import write_example
 
     here = working_folder()
     for path in write_example(args.name, here):
@@ -35,10 +35,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _trust(path: Path) -> None:
     """What Assay itself has just written is not asked for until somebody changes it."""
-    from assay import consent
-    from assay.settings import Settings
-    from assay.study import load_study, resolve
-    from assay.values.design import Choices
+    from assay.cli import consent
+    from assay.core.settings import Settings
+    from assay.model.design import Choices
+    from assay.plan.study import load_study, resolve
 
     # Where ASSAY_SERVERS leads elsewhere, say, it is asked for then.
     with contextlib.suppress(AssayError, OSError, RuntimeError):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import stored
-from assay.errors import InputError
+from assay.core import console
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.values.run import Judgement, Run
+    from assay.model.run import Judgement, Run
 
 
 def configure(parser: Parser) -> None:
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
     from assay import store
     from assay.cli import exit_codes
-    from assay.settings import Settings
+    from assay.core.settings import Settings
     from assay.verdict import judge
 
     settings = Settings.resolve(results=args.results)
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(before: Run, now: Run, judgement: Judgement, args: argparse.Namespace) -> None:
-    from assay.report.format import as_json
+    from assay.core.format import as_json
 
     if args.json:
         console.write(as_json(judgement))

@@ -9,13 +9,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.core import format as fmt
 from assay.report.style import HEADING
 
 if TYPE_CHECKING:
-    from assay.doctor import Fitness, Need
-    from assay.study import Study
-    from assay.sut import Server
+    from assay.plan.study import Study
+    from assay.runner.doctor import Fitness, Need
+    from assay.servers import Server
 
 _YES, _NO = "✓", "✗"
 

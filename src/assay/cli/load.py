@@ -7,19 +7,20 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from assay import console, credentials, engine, interrupts, reach
 from assay.cli import address, load_flags, load_run, plan_words, ray_flags
 from assay.cli.load_run import Loaded
 from assay.cli.parser import Parser
-from assay.errors import EXIT_INTERRUPTED, AssayError
+from assay.core import console, credentials, signals
+from assay.core.errors import EXIT_INTERRUPTED, AssayError
+from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.generator import GoingLoad
-    from assay.host import Watch
-    from assay.values.finding import Finding
-    from assay.values.plan import LoadPlan
+    from assay.engine.generator import GoingLoad
+    from assay.model.finding import Finding
+    from assay.model.plan import LoadPlan
+    from assay.servers.host import Watch
 
 _REFRESH_S = 0.2
 _LINE_EVERY_S = 2.0
@@ -69,15 +70,15 @@ def run(args: argparse.Namespace) -> int:
     plan = credentials.hidden_plan(load_flags.plan_from(args))
     address.host_and_port(plan.url)
     with plan_words.typed(plan, args):
-        engine.check(plan)
+        driver.check(plan)
     ray_flags.check(args)
     load_run.check(args, plan)
     plan = address.settled(plan, allowed=args.yes)
-    with interrupts.run():
+    with signals.run():
         try:
             return _from_cluster(plan, args) if args.ray else _from_here(plan, args)
         except KeyboardInterrupt:
-            interrupts.ignore()
+            signals.ignore()
             raise _GivenUp("interrupted before all was shown", "what is not shown is not kept") from None
 
 
@@ -90,11 +91,11 @@ class _GivenUp(AssayError):
 def _from_here(plan: LoadPlan, args: argparse.Namespace) -> int:
     """The load from this machine."""
     with plan_words.typed(plan, args):
-        running = engine.start(plan)
+        running = driver.start(plan)
     host = _look_at_host(plan)
     interrupted = not _watch(running, plan, quiet=args.quiet)
-    interrupts.ending()
-    here = reach.is_this_machine(reach.first_hops(plan))
+    signals.ending()
+    here = target_policy.is_this_machine(target_policy.first_hops(plan))
     loaded = Loaded(plan, running.result(), host=host.seen(), same_machine=here)
     return _report(loaded, args, interrupted=interrupted)
 
@@ -107,15 +108,15 @@ def _from_cluster(plan: LoadPlan, args: argparse.Namespace) -> int:
     with session.fleet(args.ray, args.generators, plan, threads) as (fleet, plan):
         running = fleet.start(plan)
         interrupted = not _watch(running, plan, quiet=args.quiet)
-        interrupts.ending()
+        signals.ending()
         loaded = Loaded(plan, running.result(), generators=running.generators(), same_machine=False)
         return _report(loaded, args, interrupted=interrupted)
 
 
 def _look_at_host(plan: LoadPlan) -> Watch:
     """Watch the machine from here on. Imported while the load runs already: it is not light."""
-    from assay.host import Watch
-    from assay.sut.cores import CoreSplit
+    from assay.servers.cores import CoreSplit
+    from assay.servers.host import Watch
 
     return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
 
@@ -179,7 +180,7 @@ def _report(loaded: Loaded, args: argparse.Namespace, *, interrupted: bool) -> i
         console.show(summary(loaded.plan, loaded.measurement, findings))
     if run is not None:
         load_run.write(run, args)
-    return EXIT_INTERRUPTED if interrupted or interrupts.came() else exit_codes.of_load(findings)
+    return EXIT_INTERRUPTED if interrupted or signals.came() else exit_codes.of_load(findings)
 
 
 def _findings(loaded: Loaded) -> Sequence[Finding]:

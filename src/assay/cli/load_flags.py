@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from assay import reach, urls
 from assay.cli import load_words, words
 from assay.cli.address import full_url, host_and_port, target_of
 from assay.cli.load_table import (
@@ -29,8 +28,10 @@ from assay.cli.load_table import (
     Flag,
 )
 from assay.cli.parser import Parser
-from assay.errors import InputError
-from assay.values.plan import LoadPlan
+from assay.core import urls
+from assay.core.errors import InputError
+from assay.engine import target_policy
+from assay.model.plan import LoadPlan
 
 Tree: TypeAlias = dict[str, Any]
 
@@ -217,7 +218,7 @@ def _proxy(url: str) -> tuple[str, str]:
 
 def _check_sources(sources: Collection[str]) -> None:
     for source in sources:
-        if not reach.is_this_machine((source,)):
+        if not target_policy.is_this_machine((source,)):
             raise InputError(f"--source: {source} is no address of this machine", "`ip address` lists them")
 
 

@@ -23,7 +23,7 @@ import msgspec
 
 from assay.cli import words
 from assay.cli.address import host_and_port, target_of
-from assay.errors import InputError, reason_of
+from assay.core.errors import InputError, reason_of
 
 Tree: TypeAlias = dict[str, Any]
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.cli import report_outputs
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.values.finding import Finding
-    from assay.values.measurement import Measurement
-    from assay.values.plan import LoadPlan
-    from assay.values.run import Header, Run
-    from assay.values.trial import GeneratorSeen, HostSeen
+    from assay.model.finding import Finding
+    from assay.model.measurement import Measurement
+    from assay.model.plan import LoadPlan
+    from assay.model.run import Header, Run
+    from assay.model.trial import GeneratorSeen, HostSeen
 
 _NAME = "load"
 
@@ -58,7 +58,7 @@ def is_wanted(args: argparse.Namespace) -> bool:
 def check(args: argparse.Namespace, plan: LoadPlan) -> None:
     """InputError where a run is wanted that nothing would say the machines of, or whose name would hold what
     may be a credential."""
-    from assay.credentials import check_names
+    from assay.core.credentials import check_names
 
     if is_wanted(args):
         check_names([args.name or plan.url])
@@ -68,7 +68,7 @@ def check(args: argparse.Namespace, plan: LoadPlan) -> None:
             "keep what --json says, or compare with `assay versus --ray`",
         )
     if is_wanted(args):
-        from assay.settings import Settings
+        from assay.core.settings import Settings
 
         results = Settings.resolve(results=args.results).results if args.save else None
         report_outputs.attempt(args, results)
@@ -76,8 +76,8 @@ def check(args: argparse.Namespace, plan: LoadPlan) -> None:
 
 def made(loaded: Loaded, name: str) -> Run:
     """The load as a judged run."""
-    from assay.values.run import Run
-    from assay.values.trial import Link, Trial
+    from assay.model.run import Run
+    from assay.model.trial import Link, Trial
     from assay.verdict import judged
 
     header = _header(loaded, name)
@@ -97,11 +97,13 @@ def made(loaded: Loaded, name: str) -> Run:
 
 
 def _header(loaded: Loaded, name: str) -> Header:
-    from assay import credentials, host, store
-    from assay.sut.cores import CoreSplit
-    from assay.values.design import LoadDesign
-    from assay.values.run import FORMAT, Header
-    from assay.values.trial import AS_GIVEN, Case
+    from assay import store
+    from assay.core import credentials
+    from assay.model.design import LoadDesign
+    from assay.model.run import FORMAT, Header
+    from assay.model.trial import AS_GIVEN, Case
+    from assay.servers import host
+    from assay.servers.cores import CoreSplit
 
     plan = loaded.plan
     case = name or plan.url.removeprefix("http://")
@@ -123,7 +125,7 @@ def findings(run: Run) -> tuple[Finding, ...]:
     """Those of its judgement; whom they are about goes without saying, as where no run is made."""
     import msgspec
 
-    from assay.values.finding import Subject
+    from assay.model.finding import Subject
 
     found = run.judgement.findings if run.judgement else ()
     return tuple(msgspec.structs.replace(one, subject=Subject()) for one in found)
@@ -143,11 +145,12 @@ def write(run: Run, args: argparse.Namespace) -> None:
 
 
 def _keep(run: Run, args: argparse.Namespace) -> None:
-    from assay import console, store
+    from assay import store
     from assay.cli.output import OutputFile
+    from assay.core import console
+    from assay.core.settings import Settings
+    from assay.model.run import TrialDone
     from assay.report import markdown
-    from assay.settings import Settings
-    from assay.values.run import TrialDone
 
     assert run.judgement is not None  # it was made with one
     with store.create(Settings.resolve(results=args.results).results, run.header) as kept:

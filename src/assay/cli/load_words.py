@@ -11,9 +11,9 @@ import re
 from typing import Any
 from urllib.parse import unquote
 
-from assay import urls
 from assay.cli.words import TOKEN, readable_file
-from assay.errors import InputError
+from assay.core import urls
+from assay.core.errors import InputError
 
 
 def header_value(word: str) -> str:

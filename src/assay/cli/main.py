@@ -11,10 +11,11 @@ from pathlib import PurePath
 from types import FrameType
 
 import assay
-from assay import console, dropin, interrupts
+from assay import dropin
 from assay.cli import verbs
 from assay.cli.boundary import guarded
-from assay.errors import EXIT_CODES, EXIT_OK, InputError
+from assay.core import console, signals
+from assay.core.errors import EXIT_CODES, EXIT_OK, InputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,11 +29,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # script does not even hear Ctrl-C. All of them want what was measured.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         _hear_hangups()
-        interrupts.listen()
+        signals.listen()
     console.use_any_encoding()
     code = guarded(lambda: _dispatch(words), words)
     if argv is None:
-        interrupts.ignore()
+        signals.ignore()
     return code
 
 
@@ -86,7 +87,7 @@ def _version() -> int:
 
 def overview() -> str:
     """What `assay --help` prints."""
-    from assay.settings import VARIABLES
+    from assay.core.settings import VARIABLES
 
     lines = [
         "usage: assay VERB [...]",

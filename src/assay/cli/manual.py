@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from assay import console, version
+from assay import version
 from assay.cli import verbs
-from assay.errors import EXIT_CODES, EXIT_OK
+from assay.core import console
+from assay.core.errors import EXIT_CODES, EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -30,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _page() -> Iterator[str]:
-    from assay.settings import VARIABLES
+    from assay.core.settings import VARIABLES
 
     yield f'.TH ASSAY 1 "" "assay {_escaped(version())}" "User Commands"'
     yield from (".SH NAME", "assay \\- weigh web servers honestly")

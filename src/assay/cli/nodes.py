@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK, EXIT_WITHHELD
+from assay.core import console
+from assay.core.errors import EXIT_OK, EXIT_WITHHELD
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
     seen = survey.of(args.ray)
     if args.json:
-        from assay.report.format import as_json
+        from assay.core.format import as_json
 
         console.write(as_json(seen))
     else:

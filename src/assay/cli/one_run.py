@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console, credentials, interrupts
 from assay.cli import exit_codes
 from assay.cli.stored import Afterwards
-from assay.errors import InputError
+from assay.core import console, credentials, signals
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.core.settings import Settings
+    from assay.model.run import Run
+    from assay.plan.resolved import ResolvedRun
     from assay.report.run_live import RunView
-    from assay.resolved import ResolvedRun
-    from assay.settings import Settings
-    from assay.trial import Resumed
-    from assay.trial.where import Where
-    from assay.values.run import Run
+    from assay.runner import Resumed
+    from assay.runner.where import Where
 
 Show = Callable[["Run", Path], None]
 """Shows a judged run whose record lies in that folder."""
@@ -46,7 +46,8 @@ def begin(
 
     The machine must be held (`machine_lock`).
     """
-    from assay import consent, trial
+    from assay import runner
+    from assay.cli import consent
 
     for text in resolved.notes:
         console.note(text)
@@ -59,8 +60,8 @@ def begin(
         begun(run_id)
 
     return _watched(
-        lambda view: trial.begin(
-            resolved, settings, view, command=command, series=series, begun=own, where=where or trial.HERE
+        lambda view: runner.begin(
+            resolved, settings, view, command=command, series=series, begun=own, where=where or runner.HERE
         ),
         lambda run: show(run, settings.results / run.header.run_id),
         folders,
@@ -69,8 +70,8 @@ def begin(
 
 def go_on(resumed: Resumed, settings: Settings, show: Show) -> Ended:
     """Go on with a run that was cut off. InputError where nothing of it is left to do."""
-    from assay import trial
-    from assay.design import next_trial
+    from assay import runner
+    from assay.plan.next import next_trial
 
     for text in resumed.notes:
         console.note(f"assay: {text}")
@@ -79,7 +80,7 @@ def go_on(resumed: Resumed, settings: Settings, show: Show) -> Ended:
         raise InputError(f"run {run_id} has ended", f"`assay report {run_id}` shows it")
     folder = resumed.run_file.folder
     return _watched(
-        lambda view: trial.go_on(resumed, settings, view), lambda run: show(run, folder), [folder]
+        lambda view: runner.go_on(resumed, settings, view), lambda run: show(run, folder), [folder]
     )
 
 
@@ -104,27 +105,27 @@ def _watched(call: Callable[[RunView], Run], show: Callable[[Run], None], folder
     told with the command that goes on.
     """
     from assay import store
-    from assay.trial import Interrupted
+    from assay.runner import Interrupted
 
-    with interrupts.run():
+    with signals.run():
         try:
             run = _shown_at_end(call, show)
-            if interrupts.came():
+            if signals.came():
                 raise Interrupted(run)
         except Interrupted:
-            interrupts.ignore()
+            signals.ignore()
             raise
         except KeyboardInterrupt:
             if not folders:  # nothing has begun
                 raise
-            interrupts.ignore()
+            signals.ignore()
             raise Interrupted(store.read(folders[0]).run) from None
     return Ended(run, exit_codes.of(run))
 
 
 def _shown_at_end(call: Callable[[RunView], Run], show: Callable[[Run], None]) -> Run:
     """The run, shown."""
-    from assay.trial import CutShort
+    from assay.runner import CutShort
 
     later = Afterwards()
     try:
@@ -134,7 +135,7 @@ def _shown_at_end(call: Callable[[RunView], Run], show: Callable[[Run], None]) -
         run = cut.run
         with later.kept():
             raise
-    interrupts.ending()
+    signals.ending()
     if run.trials:
         with later.kept():
             show(run)

@@ -8,9 +8,9 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay import console
-from assay.errors import EnvironmentLacks, reason_of
-from assay.quantities import counted
+from assay.core import console
+from assay.core.errors import EnvironmentLacks, reason_of
+from assay.core.units import counted
 
 
 class OutputFile:

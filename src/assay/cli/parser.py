@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
-from assay import console
-from assay.errors import InputError
+from assay.core import console
+from assay.core.errors import InputError
 
 
 class Parser(argparse.ArgumentParser):

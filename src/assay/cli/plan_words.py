@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from assay import engine
 from assay.cli.load_table import GROUPS
-from assay.errors import InputError
-from assay.values.plan import LoadPlan
+from assay.core.errors import InputError
+from assay.engine import driver
+from assay.model.plan import LoadPlan
 
 _FLAGS = {flag.into: flag.names[-1] for _, flags in GROUPS for flag in flags} | {
     "load.max_connections": "--connections",
@@ -37,7 +37,7 @@ def typed(plan: LoadPlan, args: argparse.Namespace) -> Iterator[None]:
     """While the engine checks or starts the plan that the flags made: InputError names what was typed."""
     try:
         yield
-    except engine.PlanRefused as refused:
+    except driver.PlanRefused as refused:
         problem = _PROBLEMS.get(refused.problem, refused.problem)
         raise InputError(f"{_typed(refused.field, plan, args)}: {problem}") from None
 

@@ -7,13 +7,13 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import words
-from assay.errors import EnvironmentLacks
+from assay.core import console
+from assay.core.errors import EnvironmentLacks
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.others import Look, Others
+    from assay.servers.background_load import Look, Others
 
 _GLANCE_S = 0.3
 _LOOK_S = 1.0
@@ -34,10 +34,10 @@ def look(args: argparse.Namespace) -> None:
 
     Of a cluster the nodes would have to be looked at: there the rules speak afterwards.
     """
-    from assay import others
+    from assay.servers import background_load
 
     if not args.ray:
-        check(args.wait_quiet, others.glance, others.look)
+        check(args.wait_quiet, background_load.glance, background_load.look)
 
 
 def check(wait_ns: int | None, glance: Look, whole_look: Look) -> None:
@@ -71,7 +71,7 @@ def _is_quiet(seen: Others) -> bool:
 
 
 def _said(seen: Others) -> str:
-    from assay.report import format as fmt
+    from assay.core import format as fmt
 
     cores = fmt.counted(os.cpu_count() or 1, "core")
     named = f" ({fmt.safe(', '.join(seen.programs), 80)})" if seen.programs else ""

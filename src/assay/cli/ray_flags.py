@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from assay.cli import words
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.resolved import ResolvedRun
-    from assay.settings import Settings
-    from assay.trial.where import Where
+    from assay.core.settings import Settings
+    from assay.plan.resolved import ResolvedRun
+    from assay.runner.where import Where
 
 
 def add_to(parser: Parser) -> None:
@@ -42,7 +42,7 @@ def somewhere(
     """Where the run takes place, and the run with the cores of that place."""
     check(args)
     if not args.ray:
-        from assay.trial import HERE
+        from assay.runner import HERE
 
         yield run, HERE
         return
@@ -52,7 +52,7 @@ def somewhere(
             f"--ray: load {far[0]!r} is at a distance, which is made on one machine", "leave --ray out"
         )
     from assay.cluster import session
-    from assay.sut.standing import Standing
+    from assay.servers.external import Standing
 
     met = [case.ready for case in run.cases if isinstance(case.ready, Standing)]
     standing = dict.fromkeys((one.host, one.port) for one in met)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import report_outputs, stored
-from assay.errors import EXIT_OK
+from assay.core import console
+from assay.core.errors import EXIT_OK
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.cli.parser import Parser
+    from assay.core.settings import Settings
+    from assay.model.run import Run
     from assay.report.model.profiles import Pair
-    from assay.settings import Settings
-    from assay.values.run import Run
 
 
 def configure(parser: Parser) -> None:
@@ -38,7 +38,7 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Load, judge where nobody has yet, and show."""
     from assay import store, verdict
-    from assay.settings import Settings
+    from assay.core.settings import Settings
 
     settings = Settings.resolve(results=args.results)
     path = store.find(settings.results, args.run, console.note)
@@ -72,7 +72,7 @@ def show_json(run: Run) -> None:
     """Print the run as one JSON document: its answer in words, then the whole record."""
     import msgspec
 
-    from assay.report.format import as_json
+    from assay.core.format import as_json
     from assay.report.model.report import report_of
 
     told = report_of(run).answer

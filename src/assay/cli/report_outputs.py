@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli.parser import Parser
-from assay.errors import InputError
+from assay.core import console
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.model.run import Run
     from assay.report.model.profiles import Pair
-    from assay.values.run import Run
 
 Content = str | bytes
 Files = Iterable[tuple[str, bytes]]
@@ -163,8 +163,8 @@ def attempt(args: argparse.Namespace, results: Path | None = None) -> None:
 
     EnvironmentLacks or InputError where one could not be written, or a package for it is not there.
     """
-    from assay import extras
     from assay.cli.output import OutputFile, attempt_folder
+    from assay.core import extras
 
     for output in OUTPUTS:
         word = getattr(args, output.flag)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK
+from assay.core import console
+from assay.core.errors import EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser

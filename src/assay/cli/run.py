@@ -7,16 +7,16 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay import console, vault
 from assay.cli import one_run, output, preflight, ray_flags, words, yes_flag
-from assay.errors import InputError
+from assay.core import console, vault
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
     from assay.cli.run_series import Shown
-    from assay.settings import Settings
-    from assay.values.design import Choices
-    from assay.values.series import Series
+    from assay.core.settings import Settings
+    from assay.model.design import Choices
+    from assay.model.series import Series
 
 
 def configure(parser: Parser) -> None:
@@ -62,7 +62,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run or resume: one run, or a series of them."""
-    from assay.settings import Settings
+    from assay.core.settings import Settings
 
     ray_flags.check(args)
     settings = Settings.resolve(results=args.results)
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
-    from assay.study import list_studies
+    from assay.plan.study import list_studies
 
     known = list(dict.fromkeys(path.stem for path in list_studies(settings)))
     if args.all:
@@ -103,7 +103,7 @@ def _names(args: argparse.Namespace, settings: Settings) -> list[str]:
 
 
 def _choices(args: argparse.Namespace) -> Choices:
-    from assay.values.design import Choices
+    from assay.model.design import Choices
 
     return Choices(
         profile=args.profile or "fair",
@@ -124,9 +124,9 @@ def _shown(args: argparse.Namespace) -> Shown:
 
 
 def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
-    from assay import consent
-    from assay.study import load_study, resolve
-    from assay.trial import machine_lock
+    from assay.cli import consent
+    from assay.plan.study import load_study, resolve
+    from assay.runner import machine_lock
 
     study = resolve(load_study(name, settings), settings, _choices(args))
     consent.ask([study], settings, yes=args.yes)
@@ -137,10 +137,10 @@ def _start(name: str, args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _resume(args: argparse.Namespace, settings: Settings) -> int:
-    from assay import consent, store
-    from assay.cli import adhoc_flags
-    from assay.trial import machine_lock, resume
-    from assay.values.design import RivalsDesign
+    from assay import store
+    from assay.cli import adhoc_flags, consent
+    from assay.model.design import RivalsDesign
+    from assay.runner import machine_lock, resume
 
     series = store.find_series(settings.results, args.resume)
     if series is None:

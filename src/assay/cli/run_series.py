@@ -8,19 +8,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import one_run
-from assay.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayError, InputError
+from assay.core import console
+from assay.core.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_WITHHELD, AssayError, InputError
 
 if TYPE_CHECKING:
+    from assay.core.settings import Settings
+    from assay.model.design import Choices
+    from assay.model.run import Run
+    from assay.model.series import Series, SeriesPart
+    from assay.model.trial import Trial
+    from assay.plan.resolved import ResolvedRun
     from assay.report.series import Expected
-    from assay.resolved import ResolvedRun
-    from assay.settings import Settings
-    from assay.sut.manifest import Requirement
-    from assay.values.design import Choices
-    from assay.values.run import Run
-    from assay.values.series import Series, SeriesPart
-    from assay.values.trial import Trial
+    from assay.servers.manifest import Requirement
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def start(
     Of several studies one that was never published has its fair profile alone.
     """
     from assay import store
-    from assay.values.series import Series
+    from assay.model.series import Series
 
     now_ns = time.time_ns()
     series = Series(
@@ -76,8 +76,8 @@ def start(
 def parts_of(names: Sequence[str], profiles: Sequence[str], settings: Settings) -> Iterator[SeriesPart]:
     """Each study under the first of the profiles, then each under the next: what is worth most comes first
     where a series is cut off. Of several studies under those that it has."""
-    from assay.study import load_study
-    from assay.values.series import SeriesPart
+    from assay.model.series import SeriesPart
+    from assay.plan.study import load_study
 
     there: dict[str, Collection[str]] = dict.fromkeys(names, profiles)
     if len(names) > 1:
@@ -98,7 +98,7 @@ def go_on(series: Series, settings: Settings, shown: Shown) -> int:
 
 def _missing(studies: Iterable[ResolvedRun]) -> Set[Requirement]:
     """What the servers of all these studies need and this machine lacks; each is looked up once."""
-    from assay.sut import check_all
+    from assay.servers import check_all
 
     wanted = dict.fromkeys(one for study in studies for server in study.servers for one in server.requires)
     return {checked.requirement for checked in check_all(tuple(wanted)) if not checked.fulfilled}
@@ -118,8 +118,8 @@ class _Runs:
 
     def run(self) -> int:
         """Every part that is still to come; 1 where one failed or withheld a figure."""
-        from assay import consent
-        from assay.trial import machine_lock
+        from assay.cli import consent
+        from assay.runner import machine_lock
 
         coming = dict(self._coming())
         if not any(isinstance(one, _Coming) for one in coming.values()):
@@ -146,7 +146,7 @@ class _Runs:
     def _resolved(self, part: SeriesPart) -> _Coming:
         import msgspec
 
-        from assay.study import load_study, resolve
+        from assay.plan.study import load_study, resolve
 
         choices = msgspec.structs.replace(self._series.choices, profile=part.profile)
         study = resolve(load_study(part.study, self._settings), self._settings, choices)
@@ -179,8 +179,8 @@ class _Runs:
         self._side_by_side(ended.run)
 
     def _run_part(self, place: int, one: _Coming) -> one_run.Ended:
-        from assay import consent
-        from assay.trial import resume
+        from assay.cli import consent
+        from assay.runner import resume
 
         run_id = self._series.parts[place].run
         if not run_id:

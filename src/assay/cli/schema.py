@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK
+from assay.core import console
+from assay.core.errors import EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the schema."""
-    from assay.report.format import as_json
+    from assay.core.format import as_json
 
     console.write(as_json(_schema(args.format)))
     return EXIT_OK
@@ -36,9 +36,9 @@ def _schema(name: str) -> dict[str, object]:
         case "run":
             from assay.store import json_schema
         case "study":
-            from assay.study import json_schema
+            from assay.plan.study import json_schema
         case "server":
-            from assay.sut.manifest import json_schema
+            from assay.servers.manifest import json_schema
         case _:
-            from assay.sut.contract import json_schema
+            from assay.servers.contract import json_schema
     return json_schema()

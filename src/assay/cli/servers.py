@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK
+from assay.core import console
+from assay.core.errors import EXIT_OK
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -20,8 +20,8 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace) -> int:
     """List them."""
     from assay.cli import listings
-    from assay.settings import Settings
-    from assay.sut import list_servers
+    from assay.core.settings import Settings
+    from assay.servers import list_servers
 
     console.show(listings.servers(list_servers(Settings.resolve())))
     return EXIT_OK

@@ -6,18 +6,18 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay import console
 from assay.cli import yes_flag
-from assay.errors import EXIT_OK, EXIT_WITHHELD, InputError
-from assay.quantities import counted
-from assay.trial.observer import Silent
+from assay.core import console
+from assay.core.errors import EXIT_OK, EXIT_WITHHELD, InputError
+from assay.core.units import counted
+from assay.runner.observer import Silent
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
-    from assay.resolved import ResolvedRun
-    from assay.settings import Settings
-    from assay.sut import Server, ServerSpec
-    from assay.trial.prepare import Ready
+    from assay.core.settings import Settings
+    from assay.plan.resolved import ResolvedRun
+    from assay.runner.prepare import Ready
+    from assay.servers import Server, ServerSpec
 
 
 def configure(parser: Parser) -> None:
@@ -35,11 +35,11 @@ def configure(parser: Parser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Install and build; a server that cannot be had here is named, and the others are made."""
-    from assay import consent
-    from assay.settings import Settings
-    from assay.sut.cores import split_cores
-    from assay.sut.services import upstreams_of_all
-    from assay.trial.prepare import prepare_all
+    from assay.cli import consent
+    from assay.core.settings import Settings
+    from assay.runner.prepare import prepare_all
+    from assay.servers.cores import split_cores
+    from assay.servers.services import upstreams_of_all
 
     settings = Settings.resolve()
     studies = [] if args.all else _studies(args.names, settings)
@@ -56,15 +56,15 @@ def run(args: argparse.Namespace) -> int:
 
 def _servers(names: Sequence[str], settings: Settings) -> list[ServerSpec]:
     """Those that are named themselves."""
-    from assay.sut import find_server
+    from assay.servers import find_server
 
     return _builds_of(find_server(name, settings) for name in names if _is_server(name))
 
 
 def _studies(names: Sequence[str], settings: Settings) -> list[ResolvedRun]:
     """Each study that is named, under each of its profiles. InputError where nothing is named at all."""
-    from assay.study import list_studies, load_study, resolve
-    from assay.values.design import Choices
+    from assay.model.design import Choices
+    from assay.plan.study import list_studies, load_study, resolve
 
     if not names:
         known = ", ".join(path.stem for path in list_studies(settings))
@@ -82,7 +82,7 @@ def _is_server(name: str) -> bool:
 
 
 def _all(settings: Settings) -> list[ServerSpec]:
-    from assay.sut import list_servers
+    from assay.servers import list_servers
 
     return _builds_of(list_servers(settings))
 
@@ -101,9 +101,9 @@ def _builds_of(servers: Iterable[Server]) -> list[ServerSpec]:
 
 
 def _install(specs: Sequence[ServerSpec], settings: Settings) -> None:
-    from assay.sut import check_all, debian_packages
-    from assay.sut.packages import install
-    from assay.sut.services import requirements_of_all
+    from assay.servers import check_all, debian_packages
+    from assay.servers.packages import install
+    from assay.servers.services import requirements_of_all
 
     wanted = [one for spec in specs for one in spec.requires]
     packages = debian_packages(check_all([*wanted, *requirements_of_all(specs)]))
@@ -115,7 +115,7 @@ def _install(specs: Sequence[ServerSpec], settings: Settings) -> None:
 
 
 def _tell(ready: Sequence[Ready]) -> int:
-    from assay.errors import ServerFailed
+    from assay.core.errors import ServerFailed
 
     failed = [had for _, had in ready if isinstance(had, ServerFailed)]
     broken = [had for had in failed if had.stage != "requires"]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import AssayError, InputError
+from assay.core import console
+from assay.core.errors import AssayError, InputError
 
 if TYPE_CHECKING:
+    from assay.model.run import Run
     from assay.report.model.profiles import Pair
-    from assay.values.run import Run
 
 
 def read(path: Path) -> Run:

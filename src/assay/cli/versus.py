@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from assay.cli import adhoc_flags, report_outputs, words
 from assay.cli.compare import share as any_share
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.adhoc.rivals import Scan
     from assay.cli.parser import Parser
-    from assay.values.design import ContestDesign
+    from assay.model.design import ContestDesign
+    from assay.plan.words.candidates import Scan
 
 
 def configure(parser: Parser) -> None:
@@ -99,12 +99,12 @@ def run(args: argparse.Namespace) -> int:
 
 def contest_of(args: argparse.Namespace) -> ContestDesign:
     """Everything settled; InputError where that cannot be a comparison."""
-    from assay import credentials
-    from assay.adhoc import drafts
-    from assay.adhoc.rivals import rivals_of
-    from assay.design.room import pilot_ns
-    from assay.design.warming import LEAST_NS
-    from assay.values.design import Commands, WarmUp
+    from assay.core import credentials
+    from assay.model.design import Commands, WarmUp
+    from assay.plan.next.room import pilot_ns
+    from assay.plan.next.warming import LEAST_NS
+    from assay.plan.words import drafts
+    from assay.plan.words.candidates import rivals_of
 
     given = tuple(map(credentials.hidden, args.rivals))
     args.url = credentials.hidden_url(args.url)
@@ -150,7 +150,7 @@ def contest_of(args: argparse.Namespace) -> ContestDesign:
 
 
 def _scan(word: str) -> Scan:
-    from assay.adhoc.rivals import parse_scan
+    from assay.plan.words.candidates import parse_scan
 
     try:
         return parse_scan(word)

@@ -10,8 +10,8 @@ import socket
 import webbrowser
 from typing import TYPE_CHECKING
 
-from assay import console
-from assay.errors import EXIT_OK, EnvironmentLacks, reason_of
+from assay.core import console
+from assay.core.errors import EXIT_OK, EnvironmentLacks, reason_of
 
 if TYPE_CHECKING:
     from assay.cli.parser import Parser
@@ -36,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     import uvicorn
 
-    from assay import host
-    from assay.settings import Settings
-    from assay.view.app import make_app
+    from assay.core.settings import Settings
+    from assay.report.view.app import make_app
+    from assay.servers import host
 
     settings = Settings.resolve(results=args.results)
     token = secrets.token_urlsafe(16)

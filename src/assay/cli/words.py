@@ -12,7 +12,7 @@ import math
 import re
 from pathlib import Path
 
-from assay.errors import reason_of
+from assay.core.errors import reason_of
 
 _TIME_UNITS_NS = {
     "ns": 1,

@@ -17,18 +17,19 @@ from pathlib import Path
 import msgspec
 
 import assay
-from assay import engine, host
 from assay.cluster import link, versions
 from assay.cluster.calls import Wrapped, told
-from assay.errors import EnvironmentLacks, InputError, reason_of
-from assay.host import Watch
-from assay.looks import LaneLooked, Looking, LooksHere
-from assay.reach import first_hops, is_this_machine, outsiders
-from assay.sut.cores import CoreSplit, split_cores
-from assay.values.cluster import About
-from assay.values.plan import LoadPlan
-from assay.values.trial import HostSeen
-from assay.values.weave import Change, WovenPlan
+from assay.core.errors import EnvironmentLacks, InputError, reason_of
+from assay.engine import driver
+from assay.engine.target_policy import first_hops, is_this_machine, outsiders
+from assay.model.cluster import About
+from assay.model.interleaving import Change, WovenPlan
+from assay.model.plan import LoadPlan
+from assay.model.trial import HostSeen
+from assay.servers import host
+from assay.servers.cores import CoreSplit, split_cores
+from assay.servers.host import Watch
+from assay.servers.sampling import LaneLooked, Looking, LooksHere
 
 FORGOTTEN_S = 8.0
 _LOOK_S = 0.5
@@ -104,8 +105,8 @@ class GeneratorAgent(NodeAgent):
     def __init__(self, address: str) -> None:
         """No load goes on yet."""
         super().__init__(address)
-        self._load: engine.EngineRun | None = None
-        self._turns: engine.WovenRun | None = None
+        self._load: driver.EngineRun | None = None
+        self._turns: driver.WovenRun | None = None
         self._looking: Looking | None = None
         self._given_up = False
         self._cores = CoreSplit((), (), os.cpu_count() or 1)
@@ -140,7 +141,7 @@ class GeneratorAgent(NodeAgent):
             self._end_the_last()
             self._cores = CoreSplit(plan.cpus, (), os.cpu_count() or 1)
             self._watched = Watch(self._cores)
-            self._load = engine.start(plan)
+            self._load = driver.start(plan)
 
         return told(started)
 
@@ -155,7 +156,7 @@ class GeneratorAgent(NodeAgent):
                 _refuse_strangers(lane, allowed=allowed)
             cores = CoreSplit(plan.lanes[0].cpus, (), os.cpu_count() or 1)
             self._end_the_last()
-            self._turns = engine.start_woven(plan)
+            self._turns = driver.start_woven(plan)
             lanes = tuple(LaneLooked(Watch(cores, begins=False)) for _ in plan.lanes)
             looks = LooksHere(lanes, self._turns.started_at_monotonic_ns())
             self._looking = Looking(self._turns, looks)
@@ -243,13 +244,13 @@ class GeneratorAgent(NodeAgent):
             self._looking.end()
         self._load, self._turns, self._looking, self._given_up = None, None, None, False
 
-    def _going(self) -> engine.EngineRun:
+    def _going(self) -> driver.EngineRun:
         self._refuse_given_up()
         if self._load is None:
             raise InputError("no load goes on here", "start one")
         return self._load
 
-    def _taking_turns(self) -> engine.WovenRun:
+    def _taking_turns(self) -> driver.WovenRun:
         self._refuse_given_up()
         if self._turns is None:
             raise InputError("no turns are taken here", "start them")
@@ -284,7 +285,7 @@ def about_here() -> About:
         server_cpus=split.server,
         kernel_id=_kernel_id(),
         assay_version=assay.version(),
-        engine_version=engine.version(),
+        engine_version=driver.version(),
         python=platform.python_version(),
     )
 

@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from assay import extras, reach, urls
 from assay.cluster import versions
-from assay.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
-from assay.values.cluster import Role
+from assay.core import extras, urls
+from assay.core.errors import AssayError, EnvironmentLacks, InputError, ServerFailed, reason_of
+from assay.engine import target_policy
+from assay.model.cluster import Role
 
 ROLES: tuple[Role, ...] = ("generator", "server")
 
@@ -80,7 +81,9 @@ def joined(address: str) -> Iterator[None]:
     host, port = _parted(address)
     if lacks := extras.not_installed("ray"):
         raise lacks
-    reach.ask_leave(f"--ray {address}", [endpoint.ip for endpoint in reach.look_up(host, port)])
+    target_policy.ask_leave(
+        f"--ray {address}", [endpoint.ip for endpoint in target_policy.look_up(host, port)]
+    )
     # A cluster without tokens lets everybody on its network run programs: who wants one has to say so.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")

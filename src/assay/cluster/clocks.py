@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from assay.values.trial import ClockSeen
+from assay.model.trial import ClockSeen
 
 
 class Reading(NamedTuple):

@@ -6,8 +6,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from assay.engine import AgreedTurns
-from assay.values.weave import Turn, WovenPlan
+from assay.engine.driver import AgreedTurns
+from assay.model.interleaving import Turn, WovenPlan
 
 _LATER_S = 0.005
 """When a turn is asked for again whose cycle nobody has drawn yet."""

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 
-from assay.errors import EnvironmentLacks, reason_of
+from assay.core.errors import EnvironmentLacks, reason_of
 
 LOOK_S = 0.2
 """For how long a way is written to."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from assay.cluster.merge_turns import slices_of_all
+from assay.cluster.merge_slices import slices_of_all
+from assay.model.interleaving import LaneSnapshot
+from assay.model.measurement import Snapshot, Window
 from assay.stats.windows import as_one
-from assay.values.measurement import Snapshot, Window
-from assay.values.weave import LaneSnapshot
 
 _LIVE_WINDOWS = 1_200
 

@@ -13,9 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from assay.stats.quantiles import decode
-from assay.stats.windows import as_one
-from assay.values.measurement import (
+from assay.model.measurement import (
     Books,
     Connections,
     Histogram,
@@ -27,6 +25,8 @@ from assay.values.measurement import (
     UnderWay,
     Window,
 )
+from assay.stats.quantiles import decode
+from assay.stats.windows import as_one
 
 
 class NotOneLoad(ValueError):

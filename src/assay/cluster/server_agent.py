@@ -10,28 +10,28 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from assay import doctor, host
 from assay.cluster import shipping
 from assay.cluster.agent import NodeAgent, unheard
 from assay.cluster.calls import Wrapped, told
 from assay.cluster.course import Course
-from assay.doctor import Fitness, Need
-from assay.errors import ServerFailed
-from assay.host import Watch
-from assay.looks import LaneLooked, Looking, LooksHere
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.sut import build, leftovers, requires, server
-from assay.sut.build import Prepared
-from assay.sut.contract import Contract, Route
-from assay.sut.cores import CoreSplit
-from assay.sut.kept import stop_all
-from assay.sut.manifest import Requirement, ServerSpec
-from assay.sut.sampler import TreeClock
-from assay.sut.server import RunningServer
-from assay.sut.services import Services
-from assay.sut.services.manifest import ServiceSpec
-from assay.values.weave import Change, WovenPlan
+from assay.core.errors import ServerFailed
+from assay.core.settings import Settings
+from assay.model.interleaving import Change, WovenPlan
+from assay.plan.resolved import ResolvedRun
+from assay.runner import doctor
+from assay.runner.doctor import Fitness, Need
+from assay.servers import build, host, leftovers, requires, server
+from assay.servers.build import Prepared
+from assay.servers.contract import Contract, Route
+from assay.servers.cores import CoreSplit
+from assay.servers.host import Watch
+from assay.servers.manifest import Requirement, ServerSpec
+from assay.servers.sampler import TreeClock
+from assay.servers.sampling import LaneLooked, Looking, LooksHere
+from assay.servers.server import RunningServer
+from assay.servers.services import Services
+from assay.servers.services.manifest import ServiceSpec
+from assay.servers.supervised import stop_all
 
 
 class ServerAgent(NodeAgent):

@@ -9,23 +9,23 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from assay import urls
 from assay.cluster import calls, link
 from assay.cluster.agent import GeneratorAgent, NodeAgent
 from assay.cluster.calls import Agent, Node
-from assay.cluster.fleet import Fleet, Member, connections_of
+from assay.cluster.generators import Fleet, Member, connections_of
 from assay.cluster.server_agent import ServerAgent
 from assay.cluster.site import FarSite, patiently
-from assay.doctor import Fitness, Need
-from assay.errors import AssayError, EnvironmentLacks, InputError
-from assay.quantities import counted
-from assay.reach import first_hops, outsiders
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.sut.cores import CoreSplit
-from assay.trial.where import Where
-from assay.values.cluster import About, Role
-from assay.values.plan import LoadPlan
+from assay.core import urls
+from assay.core.errors import AssayError, EnvironmentLacks, InputError
+from assay.core.settings import Settings
+from assay.core.units import counted
+from assay.engine.target_policy import first_hops, outsiders
+from assay.model.cluster import About, Role
+from assay.model.plan import LoadPlan
+from assay.plan.resolved import ResolvedRun
+from assay.runner.doctor import Fitness, Need
+from assay.runner.where import Where
+from assay.servers.cores import CoreSplit
 
 HEARTBEAT_S = 2.0
 """An agent that is asked so often is not forgotten (`agent.FORGOTTEN_S`)."""

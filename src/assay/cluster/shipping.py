@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 
 import msgspec
 
-from assay.sut.build import tracked
+from assay.servers.build import tracked
 
 _LEFT_OUT = {"node_modules", "target", "__pycache__", ".git", "build", "bin", "obj", "vendor"}
 """Where tools leave what they make, as far as no git can be asked what it ignores."""

@@ -14,24 +14,24 @@ import msgspec
 
 from assay.cluster import calls, shipping
 from assay.cluster.calls import Agent
-from assay.cluster.fleet import read_clocks
-from assay.cluster.fleet_turns import FleetTurns
-from assay.errors import AssayError, EnvironmentLacks, ServerFailed
-from assay.generator import GoingTurns
-from assay.looks import Lives, Looks
-from assay.settings import Settings
-from assay.site import Site
-from assay.sut.build import Prepared
-from assay.sut.contract import Contract, Route
-from assay.sut.cores import CoreSplit
-from assay.sut.manifest import Requirement, ServerSpec
-from assay.sut.server import RunningServer
-from assay.sut.services import Services
-from assay.values.run import Environment
-from assay.values.sitting import TurnSeen
-from assay.values.trial import HostSeen, ServiceSeen
-from assay.values.weave import Turn
-from assay.vault import scrubbed
+from assay.cluster.generators import read_clocks
+from assay.cluster.generators_slices import FleetTurns
+from assay.core.errors import AssayError, EnvironmentLacks, ServerFailed
+from assay.core.settings import Settings
+from assay.core.vault import scrubbed
+from assay.engine.generator import GoingTurns
+from assay.model.block import TurnSeen
+from assay.model.interleaving import Turn
+from assay.model.run import Environment
+from assay.model.trial import HostSeen, ServiceSeen
+from assay.servers.build import Prepared
+from assay.servers.contract import Contract, Route
+from assay.servers.cores import CoreSplit
+from assay.servers.manifest import Requirement, ServerSpec
+from assay.servers.sampling import Lives, Looks
+from assay.servers.server import RunningServer
+from assay.servers.services import Services
+from assay.servers.site import Site
 
 _LOOK_S = 0.5
 _SHIP_S = 120.0

@@ -9,9 +9,9 @@ import msgspec
 from assay.cluster import calls, link
 from assay.cluster.agent import NodeAgent
 from assay.cluster.calls import Agent
-from assay.cluster.fleet import read_clocks
-from assay.errors import AssayError
-from assay.values.cluster import About, LinkSeen, NodeSeen, Role, Survey
+from assay.cluster.generators import read_clocks
+from assay.core.errors import AssayError
+from assay.model.cluster import About, LinkSeen, NodeSeen, Role, Survey
 
 _CLOCK_ALARM_NS = 2_000_000
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import functools
 
 import assay
-from assay import engine
-from assay.errors import EnvironmentLacks
+from assay.core.errors import EnvironmentLacks
+from assay.engine import driver
 
 
 @functools.cache
 def here() -> tuple[str, str]:
     """The versions of Assay and of its engine."""
-    return assay.version(), engine.version()
+    return assay.version(), driver.version()
 
 
 def refuse_other(address: str, theirs: object) -> None:

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from assay import engine, reach
+from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
-    from assay.engine import EngineRun
-    from assay.host import Watch
-    from assay.values.finding import Finding
-    from assay.values.measurement import Measurement, Snapshot
-    from assay.values.plan import LoadPlan
+    from assay.engine.driver import EngineRun
+    from assay.model.finding import Finding
+    from assay.model.measurement import Measurement, Snapshot
+    from assay.model.plan import LoadPlan
+    from assay.servers.host import Watch
 
 _REFRESH_S = 0.2
 _PATIENCE_S = 2.0
@@ -72,7 +72,7 @@ def offer(
     plan: LoadPlan,
     manners: Manners,
     watch: Callable[[Snapshot], None] | None = None,
-    start: Callable[[LoadPlan], EngineRun] = engine.start,
+    start: Callable[[LoadPlan], EngineRun] = driver.start,
 ) -> Offered:
     """Offer the load to its end, or until Ctrl-C, and judge it.
 
@@ -100,7 +100,7 @@ def _await_end(running: EngineRun) -> None:
     script which loops: that never does, and ends with the program."""
     if running.wait(_PATIENCE_S):
         return
-    from assay import console
+    from assay.core import console
 
     sys.stdout.flush()
     console.note("assay: the script does not come back, so there are no figures")
@@ -110,8 +110,8 @@ def _await_end(running: EngineRun) -> None:
 
 def _watch_host(plan: LoadPlan) -> Watch:
     """Watch the machine from here on. Imported while the load runs already: it is not light."""
-    from assay.host import Watch
-    from assay.sut.cores import CoreSplit
+    from assay.servers.cores import CoreSplit
+    from assay.servers.host import Watch
 
     return Watch(CoreSplit(client=plan.cpus, server=(), cores=os.cpu_count() or 1))
 
@@ -124,7 +124,7 @@ def _judged(plan: LoadPlan, measurement: Measurement, host: Watch | None) -> tup
         judge_load,
         plan,
         cores=os.cpu_count() or 1,
-        same_machine=reach.is_this_machine(map(reach.without_port, plan.addresses)),
+        same_machine=target_policy.is_this_machine(map(target_policy.without_port, plan.addresses)),
         host=None if host is None else host.seen(),
     )
     findings = judge(measurement)
@@ -141,7 +141,7 @@ def _expecting(measured: Measurement) -> Measurement:
 
     The tools expect nothing, so their plans do not; what is found is the same.
     """
-    from assay.values.measurement import Outcome
+    from assay.model.measurement import Outcome
 
     wrong = {status: count for status, count in measured.statuses.items() if int(status) >= _WRONG}
     if not wrong:
@@ -174,8 +174,8 @@ def why_unwritable(path: Path) -> str:
 
 def tell(tool: str, findings: Iterable[Finding]) -> None:
     """Say the findings on standard error, one line each, gravest first."""
-    from assay import console
-    from assay.report.format import safe
+    from assay.core import console
+    from assay.core.format import safe
 
     sys.stdout.flush()
     for finding in findings:

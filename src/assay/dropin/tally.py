@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.values.measurement import Histogram
+    from assay.model.measurement import Histogram
 
 
 @dataclass(frozen=True)

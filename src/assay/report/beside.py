@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.core import format as fmt
 from assay.report.model.answer import name
 from assay.report.model.beside import beside
 from assay.report.model.profiles import Pair

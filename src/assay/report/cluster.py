@@ -6,9 +6,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.cluster import NodeSeen, Survey
 from assay.report.style import HEADING, SEVERITY_STYLE
-from assay.values.cluster import NodeSeen, Survey
 
 
 def table(seen: Survey) -> RenderableType:

@@ -6,13 +6,13 @@ from rich.console import Group as Together
 from rich.console import RenderableType
 from rich.text import Text
 
-from assay.compare import RunComparison
-from assay.report import format as fmt
+from assay.core import format as fmt
 from assay.report import markdown
 from assay.report.model.compared import by_case, compared
 from assay.report.model.values import Group
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
 from assay.report.terminal import drawn
+from assay.verdict.compare import RunComparison
 
 
 def summary(comparison: RunComparison) -> RenderableType:

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
 from assay.report.charts import Chart, charts, colour, hues, inline, style, variables
 from assay.report.model.beside import beside
 from assay.report.model.profiles import Pair
 from assay.report.model.report import report_of
 from assay.report.model.values import Beside, Group, Report, Table, Tone, plain
-from assay.values.run import Run
 
 if TYPE_CHECKING:
     from jinja2 import Environment

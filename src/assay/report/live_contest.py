@@ -6,17 +6,17 @@ import math
 
 from rich.text import Text
 
-from assay.design.room import room_of
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import ContestDesign
+from assay.model.run import Run
+from assay.plan.next.room import room_of
 from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
 from assay.report.load import bar
 from assay.report.model import contest
 from assay.report.style import FAINT, HEADING
 from assay.stats.sequential import FEWEST_BLOCKS
-from assay.values.design import ContestDesign
-from assay.values.run import Run
+from assay.verdict.answer import answer
 from assay.verdict.budget import load_ns, next_ns, room_left
-from assay.versus.answer import answer
 
 _ROOM = 1.05
 """A load ends a little after its time."""

@@ -8,16 +8,16 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.design.study import WATCHED
-from assay.design.warming import warm_up_for
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
+from assay.model.trial import Trial
+from assay.plan.next.study import WATCHED
+from assay.plan.next.warming import warm_up_for
 from assay.report.live_words import BAR_WIDTH, LiveWords, Seen
 from assay.report.load import bar
 from assay.report.model.circumstances import because_added, blocks_of
 from assay.report.style import FAINT, HEADING
 from assay.stats import quantiles, rate_per_s
-from assay.values.run import Run
-from assay.values.trial import Trial
 
 MOST_CASES = 12
 """Cases listed at once: with the lines around them they fit 24 rows."""

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.interleaving import LaneSnapshot, Slice, WovenSnapshot
 from assay.report.style import FAINT
 from assay.stats.estimates import t_quantile
-from assay.stats.woven import FEWEST_CYCLES, Cycles, error_of_mean, ratio_by_cycle
-from assay.values.weave import LaneSnapshot, Slice, WovenSnapshot
+from assay.stats.interleaved import FEWEST_CYCLES, Cycles, error_of_mean, ratio_by_cycle
 
 _MOST_PAIRS = 5
 _LEAST_NAME = 8

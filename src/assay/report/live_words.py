@@ -13,13 +13,13 @@ from functools import cached_property
 from rich.console import RenderableType
 from rich.text import Text
 
-from assay.design.schedule import Slot
-from assay.design.study import to_come
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
+from assay.model.trial import Trial
+from assay.plan.next.schedule import Slot
+from assay.plan.next.study import to_come
 from assay.report.style import FAINT, HEADING
 from assay.stats import rate_per_s
-from assay.values.run import Run
-from assay.values.trial import Trial
 
 BAR_WIDTH = 24
 

@@ -10,7 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.finding import Finding
+from assay.model.measurement import Histogram, Http2, Http3, Measurement, Worker
+from assay.model.plan import LoadPlan
 from assay.report.findings import in_words
 from assay.report.model.findings import groups
 from assay.report.model.loads import drawn_from, shape
@@ -23,9 +26,6 @@ from assay.report.percentiles import (
 )
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.stats import Quantile, kept_per_s, quantiles, requests_needed
-from assay.values.finding import Finding
-from assay.values.measurement import Histogram, Http2, Http3, Measurement, Worker
-from assay.values.plan import LoadPlan
 
 _PLOT_WIDTH = 40
 _EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.finding import Finding
+from assay.model.measurement import Histogram, Measurement
+from assay.model.plan import LoadPlan
+from assay.model.trial import GeneratorSeen
 from assay.report.percentiles import PERCENTILES, is_withheld, known_throughput, percentile_name
 from assay.stats import kept_per_s, quantiles
-from assay.values.finding import Finding
-from assay.values.measurement import Histogram, Measurement
-from assay.values.plan import LoadPlan
-from assay.values.trial import GeneratorSeen
 
 FORMAT = 2
 """Raised whenever a key changes its meaning or goes."""

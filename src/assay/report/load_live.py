@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.measurement import Snapshot
+from assay.model.plan import LoadPlan, StopAfter
 from assay.report.load import bar
 from assay.report.model.loads import shape
 from assay.report.style import FAINT, HEADING, SEVERITY_STYLE
-from assay.values.measurement import Snapshot
-from assay.values.plan import LoadPlan, StopAfter
 
 _BAR_WIDTH = 30
 _TRACE_WIDTH = 30

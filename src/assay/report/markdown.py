@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
 from assay.report.model.report import report_of
 from assay.report.model.values import Answer, Cell, Group, Report, Table
-from assay.values.run import Run
 
 _MOST_LISTED = 24
 """How many subjects of one finding are listed: a sweep of pools makes a hundred pairs of unequal means."""

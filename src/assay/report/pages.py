@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote
 
-from assay.compare import RunComparison
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
 from assay.report import html
 from assay.report.charts import hues
 from assay.report.charts.changes import changes
@@ -18,7 +18,7 @@ from assay.report.model.circumstances import circumstances
 from assay.report.model.compared import compared
 from assay.report.model.report import report_of
 from assay.store.index import Filter, ListedRun
-from assay.values.run import Run
+from assay.verdict.compare import RunComparison
 from assay.verdict.size import trials_of
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay import verdict
+from assay.model.estimate import Estimate, Known
+from assay.model.finding import Finding
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan
 from assay.stats import kept_per_s
-from assay.values.estimate import Estimate, Known
-from assay.values.finding import Finding
-from assay.values.measurement import Measurement
-from assay.values.plan import LoadPlan
 from assay.verdict.effects import Bounded, Figures
 
 PERCENTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.finding import Finding
+from assay.model.run import Judgement, Run
 from assay.report.model.findings import subject_words
 from assay.report.model.rows import name_of_case
 from assay.report.style import HEADING
-from assay.values.finding import Finding
-from assay.values.run import Judgement, Run
 
 
 def summary(run: Run, judgement: Judgement, *, stored: bool) -> RenderableType:

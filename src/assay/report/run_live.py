@@ -12,20 +12,20 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from assay.design.schedule import Slot
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.block import Sitting
+from assay.model.design import AnyDesign, ContestDesign, SearchDesign, StudyDesign
+from assay.model.interleaving import WovenSnapshot
+from assay.model.measurement import Snapshot
+from assay.model.run import Judgement, Run
+from assay.model.trial import Phase, Trial
+from assay.plan.next.schedule import Slot
 from assay.report import live_turns
 from assay.report.live_contest import ContestWords
 from assay.report.live_search import SearchWords
 from assay.report.live_study import StudyWords
 from assay.report.live_words import LiveWords, Seen
 from assay.report.style import FAINT, SEVERITY_STYLE
-from assay.values.design import AnyDesign, ContestDesign, SearchDesign, StudyDesign
-from assay.values.measurement import Snapshot
-from assay.values.run import Judgement, Run
-from assay.values.sitting import Sitting
-from assay.values.trial import Phase, Trial
-from assay.values.weave import WovenSnapshot
 
 WORDS: dict[type[AnyDesign], LiveWords] = {
     StudyDesign: StudyWords(),

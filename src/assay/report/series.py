@@ -9,12 +9,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
+from assay.model.series import Series, SeriesPart
 from assay.report.model import answer
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.tables import plain_table
-from assay.values.run import Run
-from assay.values.series import Series, SeriesPart
 
 
 @dataclass(frozen=True)

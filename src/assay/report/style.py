@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.values.finding import Severity
+from assay.model.finding import Severity
 
 # From the 256-colour table where the 16 basic colours depend on the theme: basic yellow is
 # invisible on a light background.

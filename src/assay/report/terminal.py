@@ -9,12 +9,12 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from assay.model.run import Run
 from assay.report.findings import in_words
 from assay.report.model.report import report_of
 from assay.report.model.values import Answer, NotMeasured, Table
 from assay.report.style import FAINT, GOOD, HEADING, SEVERITY_STYLE
 from assay.report.tables import Folded
-from assay.values.run import Run
 
 _LOG_LINES = 4
 

@@ -28,10 +28,10 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from assay.quantities import share, time
+from assay.core.units import share, time
+from assay.model.measurement import Window
 from assay.stats.special import student_t_cdf
 from assay.stats.steady import FEWEST_WINDOWS, LEVEL_CHANGE, TENTHS_DEVIATE, SteadyState, judge_course
-from assay.values.measurement import Window
 
 Course = list[float]
 Courses = list[Course]

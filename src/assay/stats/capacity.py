@@ -24,8 +24,8 @@ from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Literal
 
+from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE
-from assay.values.estimate import Estimate
 
 SPREADS = {0.005: 0.3, 0.02: 0.3, 0.06: 0.25, 0.15: 0.15}
 """Logistic scale of log rate over which holding turns into missing, from sharp to 15 %, and how likely

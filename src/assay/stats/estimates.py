@@ -10,11 +10,11 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from assay.model.estimate import Estimate
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan, Open, StopAtCount
+from assay.model.trial import Trial
 from assay.stats.special import student_t_quantile
-from assay.values.estimate import Estimate
-from assay.values.measurement import Measurement
-from assay.values.plan import LoadPlan, Open, StopAtCount
-from assay.values.trial import Trial
 
 CONFIDENCE = 0.95
 """Coverage of every interval of the product, unless its method says otherwise."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from assay.values.estimate import Estimate
+from assay.model.estimate import Estimate
 
 Held = Literal["kept", "broken", "could not tell"]
 

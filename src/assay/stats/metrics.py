@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.model.claim import Metric
+from assay.model.measurement import Histogram, Measurement
+from assay.model.trial import Trial
 from assay.stats.estimates import kept_per_s
 from assay.stats.quantiles import quantiles
-from assay.values.claim import Metric
-from assay.values.measurement import Histogram, Measurement
-from assay.values.trial import Trial
 
 UNITS = {"throughput": "req/s", "peak_memory": "bytes"}
 """Units of the metrics that are no times; all others are in ns."""

@@ -19,15 +19,15 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, exponentiated, mean, t_quantile
+from assay.stats.interleaved import Batches, Cycles, batched, ratio_by_cycle
 from assay.stats.ratios import NOISE_FLOOR, Blocks
 from assay.stats.sequential import FEWEST_BLOCKS, OF_EACH, ratio_within, reach_last
 from assay.stats.sequential import reach as always_valid_reach
 from assay.stats.special import student_t_cdf
 from assay.stats.undisturbed import undisturbed
 from assay.stats.unpaired import unpaired_ratio
-from assay.stats.woven import Batches, Cycles, batched, ratio_by_cycle
-from assay.values.estimate import Estimate
 
 ALPHA = 1 - CONFIDENCE
 LEAST_BLOCKS = 3

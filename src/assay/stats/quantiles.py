@@ -14,9 +14,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from assay.model.estimate import Estimate
+from assay.model.measurement import Histogram
 from assay.stats.estimates import positive_mean
-from assay.values.estimate import Estimate
-from assay.values.measurement import Histogram
 
 if TYPE_CHECKING:
     from hdrh.histogram import HdrHistogram

@@ -24,9 +24,9 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 
+from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, t_quantile
 from assay.stats.ratios import NOISE_FLOOR
-from assay.values.estimate import Estimate
 
 PRIOR_VARIANCE = 2.0
 """g: the interval is narrowest, for its number of blocks, where effects are about 1.4 deviations."""

@@ -22,9 +22,9 @@ from itertools import accumulate, pairwise
 from statistics import fmean, median
 from typing import NamedTuple
 
-from assay.quantities import counted, share, time
+from assay.core.units import counted, share, time
+from assay.model.measurement import Window
 from assay.stats.partition import partition
-from assay.values.measurement import Window
 
 Series = list[float]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from assay.stats.woven import FEWEST_CYCLES, Cycles
+from assay.stats.interleaved import FEWEST_CYCLES, Cycles
 
 DISTURBED = 0.1
 """Of a core, beyond what a tenth of a server's cycles had no more of. Beside a program that is busy half of

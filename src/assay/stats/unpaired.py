@@ -10,10 +10,10 @@ import math
 import statistics
 from collections.abc import Sequence
 
+from assay.model.estimate import Estimate
 from assay.stats.estimates import CONFIDENCE, exponentiated
 from assay.stats.power import MOST_TRIALS
 from assay.stats.special import student_t_quantile
-from assay.values.estimate import Estimate
 
 _METHOD = "Welch t interval on logarithms, unpaired"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.values.measurement import Window
+from assay.model.measurement import Window
 
 
 def as_one(windows: Sequence[Window], length_ns: int) -> Window:

@@ -35,7 +35,7 @@ def json_schema() -> dict[str, object]:
     """The JSON Schema of one line of a run file, as it is stored: with its checksum and its place."""
     import msgspec
 
-    from assay.values.run import Header, Judgement, SittingDone, TrialDone
+    from assay.model.run import Header, Judgement, SittingDone, TrialDone
 
     schema = msgspec.json.schema(Header | TrialDone | SittingDone | Judgement)
     recipe = "CRC-32 of the line's bytes after its first comma, line end left out"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from assay.errors import InputError
+from assay.core.errors import InputError
 from assay.store.read import FILE, load
 
 _STAMP = re.compile(r"-(\d{8}-\d{6})-[0-9a-f]{4}$")

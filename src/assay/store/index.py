@@ -17,10 +17,10 @@ from pathlib import Path
 import msgspec
 
 from assay import version
-from assay.errors import AssayError
+from assay.core.errors import AssayError
+from assay.model.estimate import Known
+from assay.model.run import Run
 from assay.store.read import FILE, read
-from assay.values.estimate import Known
-from assay.values.run import Run
 
 NAME = "index.json"
 VERSION = 6

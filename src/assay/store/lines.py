@@ -22,8 +22,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from assay.model.run import FORMAT, Header, Judgement, SittingDone, TrialDone
 from assay.store.migrate import migrated
-from assay.values.run import FORMAT, Header, Judgement, SittingDone, TrialDone
 
 Line = Header | TrialDone | SittingDone | Judgement
 

@@ -13,8 +13,8 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from assay.model.run import FORMAT
 from assay.store import format_1
-from assay.values.run import FORMAT
 
 Fields = dict[str, Any]
 """A line as plain data: what its JSON object holds, without the checksum."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import msgspec
 
-from assay.errors import InputError, reason_of
-from assay.quantities import counted
+from assay.core.errors import InputError, reason_of
+from assay.core.units import counted
+from assay.model.design import SearchDesign
+from assay.model.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 from assay.store.lines import DamagedLine, Line, NewerLine, Place, UnknownDesign, unseal
-from assay.values.design import SearchDesign
-from assay.values.run import FORMAT, Header, Judgement, Run, SittingDone, TrialDone
 
 FILE = "run.jsonl"
 

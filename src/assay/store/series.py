@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from assay.errors import InputError
+from assay.core.errors import InputError
+from assay.model.run import Header
+from assay.model.series import FORMAT, Series
 from assay.store.read import FILE as RUN_FILE
 from assay.store.write import cannot_write
-from assay.values.run import Header
-from assay.values.series import FORMAT, Series
 
 FILE = "series.json"
 

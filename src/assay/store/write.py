@@ -14,10 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from assay.errors import EnvironmentLacks, InputError, reason_of
+from assay.core.errors import EnvironmentLacks, InputError, reason_of
+from assay.model.run import Header
 from assay.store.lines import Line, Place, seal
 from assay.store.read import FILE, Stored, read
-from assay.values.run import Header
 
 LOGS = "logs"
 _NEW = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.values.design import ContestDesign
-from assay.values.run import Run
+from assay.model.design import ContestDesign
+from assay.model.run import Run
 
 
 def load_ns(run: Run) -> int:

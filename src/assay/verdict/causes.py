@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from assay.values.measurement import Outcome
+from assay.model.measurement import Outcome
 from assay.verdict.load import Load, Way
 from assay.verdict.words import exact_duration
 

@@ -23,12 +23,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from assay.quantities import counted, end, share, times
+from assay.core.units import counted, end, share, times
+from assay.model.claim import Claim, Comparison
+from assay.model.estimate import ClaimVerdict, Estimate, Limit, Verdict
+from assay.model.finding import Finding
 from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import LEAST_BLOCKS, PairedRatio
-from assay.values.claim import Claim, Comparison
-from assay.values.estimate import ClaimVerdict, Estimate, Limit, Verdict
-from assay.values.finding import Finding
 from assay.verdict.effects import concerning, words_of
 from assay.verdict.pairs import pair_of
 from assay.verdict.seen import CaseSeen, RunSeen

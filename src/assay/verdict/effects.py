@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from assay.model.estimate import Estimate, Known, Limit
+from assay.model.finding import Finding
 from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import EXACT, LEAST_BLOCKS, Slack
-from assay.values.estimate import Estimate, Known, Limit
-from assay.values.finding import Finding
 
 Figures = Literal["throughput", "times"]
 

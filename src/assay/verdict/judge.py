@@ -11,14 +11,13 @@ from dataclasses import replace
 import msgspec
 
 from assay import version
-from assay.capacity.record import objectives
-from assay.values.design import ContestDesign
-from assay.values.estimate import Ranked
-from assay.values.finding import Finding, Subject
-from assay.values.measurement import Measurement
-from assay.values.plan import LoadPlan
-from assay.values.run import Judgement, Run
-from assay.values.trial import GeneratorSeen, HostSeen, Link
+from assay.model.design import ContestDesign
+from assay.model.estimate import Ranked
+from assay.model.finding import Finding, Subject
+from assay.model.measurement import Measurement
+from assay.model.plan import LoadPlan
+from assay.model.run import Judgement, Run
+from assay.model.trial import GeneratorSeen, HostSeen, Link
 from assay.verdict.claims import judge_claim
 from assay.verdict.effects import noise_floor, withheld
 from assay.verdict.load import Machine
@@ -38,6 +37,7 @@ from assay.verdict.rule import (
     hit_in_search,
     hit_of,
 )
+from assay.verdict.search_record import objectives
 from assay.verdict.see import see_load, see_parts
 from assay.verdict.see_runs import claims_of, see_run
 from assay.verdict.seen import CaseSeen, RunSeen

@@ -11,18 +11,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.values.measurement import Books, Connections, Outcome, Stray, Window, Worker
-from assay.values.plan import Closed, Open
-from assay.values.run import Environment
-from assay.values.trial import (
-    ContractSeen,
-    GeneratorSeen,
-    HostSeen,
-    Link,
-    ServerSeen,
-    ServiceSeen,
-    WarmUpSeen,
-)
+from assay.model.measurement import Books, Connections, Outcome, Stray, Window, Worker
+from assay.model.plan import Closed, Open
+from assay.model.run import Environment
+from assay.model.trial import ContractSeen, GeneratorSeen, HostSeen, Link, ServerSeen, ServiceSeen, WarmUpSeen
 
 _LEFT_OVER_SHARE = 0.01
 """Missed starts, of all, from which an open loop's pool was too small."""

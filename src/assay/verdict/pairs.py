@@ -6,6 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from assay.model.claim import Metric
+from assay.model.estimate import Compared, Estimate, Known, Limit
+from assay.model.finding import Finding
 from assay.stats import by_block
 from assay.stats.pairing import (
     ABOVE,
@@ -19,9 +22,6 @@ from assay.stats.pairing import (
     pair,
 )
 from assay.stats.sequential import FEWEST_BLOCKS
-from assay.values.claim import Metric
-from assay.values.estimate import Compared, Estimate, Known, Limit
-from assay.values.finding import Finding
 from assay.verdict.effects import (
     UNLIMITED,
     Bounded,

@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from assay.model.estimate import Compared, Estimate, Ranked
+from assay.model.finding import Finding
 from assay.stats import shown_faster, throughput, tiers
-from assay.values.estimate import Compared, Estimate, Ranked
-from assay.values.finding import Finding
 from assay.verdict.effects import bounded, known, void_by, withheld, words_of
 from assay.verdict.pairs import Between, against, compared, least_blocks, pair_of
 from assay.verdict.seen import CaseSeen, RunSeen

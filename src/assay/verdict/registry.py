@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from assay.errors import InputError
-from assay.values.design import RuleSetting
+from assay.core.errors import InputError
+from assay.model.design import RuleSetting
 from assay.verdict.rule import Rule, Thresholds
 from assay.verdict.rules import (
     design,

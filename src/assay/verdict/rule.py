@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from assay.values.finding import Effect, Finding, Severity, Subject
+from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.verdict.load import Load
 from assay.verdict.pace import at_most
 from assay.verdict.seen import CaseSeen, RunSeen

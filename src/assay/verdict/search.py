@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.capacity.objective import Objective, parse, rate_of
-from assay.capacity.plans import range_of
-from assay.capacity.record import objective_of
-from assay.errors import InputError
+from assay.core.errors import InputError
+from assay.model.design import Bounds, SearchDesign
+from assay.model.estimate import Estimate
+from assay.model.run import Environment, Run
+from assay.model.trial import Case, Trial
 from assay.stats import rate_per_s
 from assay.stats.capacity import CapacitySearch, SearchState
-from assay.values.design import Bounds, SearchDesign
-from assay.values.estimate import Estimate
-from assay.values.run import Environment, Run
-from assay.values.trial import Case, Trial
 from assay.verdict.load import Load
+from assay.verdict.objective import Objective, parse, rate_of
 from assay.verdict.registry import RULES
 from assay.verdict.rule import LoadRule, hit_of
+from assay.verdict.search_range import range_of
+from assay.verdict.search_record import objective_of
 from assay.verdict.see import see_trial
 
 _BELOW_LIMIT = 0.95

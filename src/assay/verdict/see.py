@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from assay.model.measurement import Histogram, Measurement, UnderWay
+from assay.model.plan import Closed, LoadPlan, StopAtCount
+from assay.model.run import Environment
+from assay.model.trial import GeneratorSeen, HostSeen, Lane, Link, ServerSeen, Trial
 from assay.stats import quantiles, rate_per_s, recorded
-from assay.values.measurement import Histogram, Measurement, UnderWay
-from assay.values.plan import Closed, LoadPlan, StopAtCount
-from assay.values.run import Environment
-from assay.values.trial import GeneratorSeen, HostSeen, Lane, Link, ServerSeen, Trial
 from assay.verdict.load import (
     Answers,
     Asked,

@@ -6,14 +6,14 @@ import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from assay.capacity.record import misses_of, objectives, results_of
-from assay.values.claim import Claim
-from assay.values.run import Header, Run
-from assay.values.sitting import Sitting
-from assay.values.trial import AS_GIVEN, Trial
+from assay.model.block import Sitting
+from assay.model.claim import Claim
+from assay.model.run import Header, Run
+from assay.model.trial import AS_GIVEN, Trial
 from assay.verdict.budget import spent
 from assay.verdict.load import Load, OfRun
 from assay.verdict.search import answers_of
+from assay.verdict.search_record import misses_of, objectives, results_of
 from assay.verdict.see import see_delays, see_trial
 from assay.verdict.seen import CaseSeen, RunSeen
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from assay.model.block import Sitting
+from assay.model.estimate import Estimate
+from assay.model.plan import Open
+from assay.model.run import Header
+from assay.model.trial import Case, Trial
 from assay.stats import by_block
+from assay.stats.interleaved import Cycles
 from assay.stats.pairing import ALPHA, EXACT, LEAST_BLOCKS, Manner, Side, Slack, pair
 from assay.stats.sequential import per_pair
-from assay.stats.woven import Cycles
-from assay.values.estimate import Estimate
-from assay.values.plan import Open
-from assay.values.run import Header
-from assay.values.sitting import Sitting
-from assay.values.trial import Case, Trial
 from assay.verdict.load import Load
 
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from assay.model.run import Run
 from assay.stats.pairing import LEAST_BLOCKS, paired_logs
 from assay.stats.power import more_for_precision
-from assay.values.run import Run
 from assay.verdict.search import answers_of
 from assay.verdict.see_runs import see_rates
 from assay.verdict.seen import CaseSeen

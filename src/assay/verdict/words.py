@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from assay import quantities
-from assay.quantities import counted, rate
-from assay.quantities import share as percent
-from assay.quantities import time as duration
+from assay.core import units
+from assay.core.units import counted, rate
+from assay.core.units import share as percent
+from assay.core.units import time as duration
 
 __all__ = [
     "called",
@@ -31,12 +31,12 @@ _COULD_BE_SEVERAL = re.compile(r", | and ")
 
 def exact_percent(share: float) -> str:
     """A share that was set: "5 %"."""
-    return quantities.share(share, exact=True)
+    return units.share(share, exact=True)
 
 
 def exact_duration(ns: float) -> str:
     """A time that was set: "10 s"."""
-    return quantities.time(ns, exact=True)
+    return units.time(ns, exact=True)
 
 
 def called(name: str) -> str:

@@ -19,16 +19,16 @@ import msgspec
 import psutil
 from sample_run import begun
 
-from assay import store, trial
-from assay.design.study import slots_of
-from assay.resolved import ResolvedRun
-from assay.settings import Settings
-from assay.study import load_study, resolve
-from assay.sut.cores import CoreSplit, split_cores
-from assay.sut.distance import lacking
-from assay.values.design import Choices
-from assay.values.finding import Severity
-from assay.values.run import Judgement, Run
+from assay import runner, store
+from assay.core.settings import Settings
+from assay.model.design import Choices
+from assay.model.finding import Severity
+from assay.model.run import Judgement, Run
+from assay.plan.next.study import slots_of
+from assay.plan.resolved import ResolvedRun
+from assay.plan.study import load_study, resolve
+from assay.servers.cores import CoreSplit, split_cores
+from assay.servers.emulation import lacking
 from assay.verdict import RULES, judge
 
 PROGRAMS = [Path(__file__).with_name(name) for name in ("server.py", "http2_server.py")]
@@ -178,8 +178,8 @@ def run(plant: Planted, folder: Path) -> Judgement:
 def run_here(plant: Planted, folder: Path) -> Run:
     """In this process."""
     settings, study = settings_of(folder), resolved(plant, folder)
-    with trial.machine_lock(settings):
-        return trial.begin(study, settings, command=["planted"])
+    with runner.machine_lock(settings):
+        return runner.begin(study, settings, command=["planted"])
 
 
 def _apart(plant: Planted, folder: Path) -> Run:
@@ -239,7 +239,7 @@ def itself(pid: int) -> list[int]:
 
 def links_of(pid: int) -> list[int]:
     """The programs of links with a delay that the run has started."""
-    return [child.pid for child in psutil.Process(pid).children() if "assay.link" in child.cmdline()]
+    return [child.pid for child in psutil.Process(pid).children() if "assay.servers.link" in child.cmdline()]
 
 
 @contextlib.contextmanager

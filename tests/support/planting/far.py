@@ -16,4 +16,4 @@ AT_A_DISTANCE: tuple[Planted, ...] = (
         least="withheld",
     ),
 )
-"""Not every machine can put a server at a distance (`assay.sut.distance.lacking`)."""
+"""Not every machine can put a server at a distance (`assay.servers.emulation.lacking`)."""

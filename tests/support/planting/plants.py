@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
-from assay.sut.cores import CoreSplit
+from assay.servers.cores import CoreSplit
 from planting import Planted, first_before_again, flipped, hog, relabelled, stopped
 from planting.far import AT_A_DISTANCE
 from planting.of_streams import OF_STREAMS

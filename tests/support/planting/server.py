@@ -183,7 +183,7 @@ if __name__ == "__main__":
     if protocol == "over HTTP/3":
         words = ["--http3", "--http3-streams", "2", "--body", BODY.decode()]
         # A Python of its own: this one was started without its packages.
-        os.execv(sys.executable, [sys.executable, "-m", "assay.null_server", *words])
+        os.execv(sys.executable, [sys.executable, "-m", "assay.servers.null_server", *words])
     if protocol == "over HTTP/2":
         import http2_server  # type: ignore[import-not-found]  # where it runs it lies beside this
 

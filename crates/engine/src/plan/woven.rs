@@ -15,7 +15,7 @@ const LONGEST_SLICE_NS: u64 = 3_600 * 1_000_000_000;
 /// Several plans in one run, a lane each. The lanes take turns on the same worker threads: while one
 /// has its slice the others rest, with their connections open.
 ///
-/// The Rust twin of `WovenPlan` in `src/assay/values/weave.py`.
+/// The Rust twin of `WovenPlan` in `src/assay/model/interleaving.py`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WovenPlan {

@@ -1,6 +1,6 @@
 //! [`Measurement`] and [`Snapshot`]: what the engine hands out.
 //!
-//! The Rust twin of `src/assay/values/measurement.py`.
+//! The Rust twin of `src/assay/model/measurement.py`.
 
 use std::collections::BTreeMap;
 

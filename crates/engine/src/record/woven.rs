@@ -1,6 +1,6 @@
 //! What a run of lanes that take turns hands out: a measurement a lane, and its slices.
 //!
-//! The Rust twin of `src/assay/values/weave.py`.
+//! The Rust twin of `src/assay/model/interleaving.py`.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@ import json
 from assay.audit.document import Block, Table
 from assay.audit.reading.markdown import markdown
 from assay.audit.reading.text import lines_of
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 _MISSES = 50
 

@@ -7,7 +7,7 @@ import re
 from html import unescape
 
 from assay.audit.document import Line
-from assay.errors import InputError
+from assay.core.errors import InputError
 
 LONGEST_LINE = 4000
 """Characters of a line that are read: no output of a tool and no sentence is longer."""

@@ -8,7 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay import console, engine, reach
+from assay.core import console
+from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.ab import flags as command_line
 from assay.dropin.ab import texts
@@ -16,12 +17,12 @@ from assay.dropin.ab.flags import EXIT_FAILED, EXIT_USAGE, WITH_A_TIME, Ending, 
 from assay.dropin.ab.plan import address, plan, versions
 from assay.dropin.ab.progress import Progress
 from assay.dropin.ab.request import head
-from assay.errors import EXIT_OK, AssayError
+from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
     from assay.dropin.ab.figures import Figures
-    from assay.engine import EngineRun
-    from assay.values.measurement import Measurement
+    from assay.engine.driver import EngineRun
+    from assay.model.measurement import Measurement
 
 _TIMED_OUT = 70007
 """The runtime's own number for a timeout; the exit code is what is left of it in 8 bits."""
@@ -48,11 +49,11 @@ def main(words: Sequence[str]) -> int:
         console.write_part(texts.benchmarking(flags))
     try:
         return _test(flags, manners)
-    except reach.Unresolved as problem:
+    except target_policy.Unresolved as problem:
         number = _NO_ADDRESS - problem.number
         console.note(f"apr_sockaddr_info_get() for {problem.host}: {problem.reason} ({number})")
         return number & 0xFF
-    except engine.PlanRefused as problem:
+    except driver.PlanRefused as problem:
         flag = _FLAGS.get(problem.field)
         console.note(f"ab: {flag}: {problem.problem}" if flag else f"ab: {problem}")
     except AssayError as problem:

@@ -11,7 +11,7 @@ from assay.dropin.ab.books import Failures, books, books_of_ab
 from assay.dropin.request_log import Requests, columns
 
 if TYPE_CHECKING:
-    from assay.values.measurement import Measurement
+    from assay.model.measurement import Measurement
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import socket
 from typing import Literal
 
-from assay import reach
 from assay.dropin.ab.flags import Flags
-from assay.values.plan import Closed, LoadPlan, Request, StopAtCount, Tls
+from assay.engine import target_policy
+from assay.model.plan import Closed, LoadPlan, Request, StopAtCount, Tls
 
 NS_PER_S = 1_000_000_000
 _LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
@@ -29,15 +29,15 @@ def address(flags: Flags) -> str:
     if flags.source is not None:
         family = socket.AF_INET6 if ":" in flags.source else socket.AF_INET
     if flags.proxy is not None:
-        reach.ask_leave(flags.url.text, reach.behind_proxy(flags.url.host, flags.url.port))
-    return reach.address(host, port, named=host if flags.proxy else flags.url.text, family=family)
+        target_policy.ask_leave(flags.url.text, target_policy.behind_proxy(flags.url.host, flags.url.port))
+    return target_policy.address(host, port, named=host if flags.proxy else flags.url.text, family=family)
 
 
 def source(flags: Flags) -> str | None:
     """The address of `-B`, which may be a name; `reach.Unresolved` where it has none."""
     if flags.source is None:
         return None
-    return reach.look_up(flags.source, 0)[0].ip
+    return target_policy.look_up(flags.source, 0)[0].ip
 
 
 def versions(flags: Flags) -> tuple[Literal["1.2", "1.3"], ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay import console
+from assay.core import console
 from assay.dropin.ab.flags import Flags
-from assay.values.measurement import Measurement, Snapshot
+from assay.model.measurement import Measurement, Snapshot
 
 _FEWEST_BETWEEN = 100
 _MOST_WITHOUT = 150

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay import console, engine, reach
+from assay.core import console
+from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.bombardier import flags as command_line
 from assay.dropin.bombardier import plain
@@ -16,14 +17,14 @@ from assay.dropin.bombardier.flags import VERSION, Asked, Flags, Wrong
 from assay.dropin.bombardier.kingpin import Misuse
 from assay.dropin.bombardier.plan import plan
 from assay.dropin.bombardier.progress import Bar
-from assay.errors import EXIT_OK, AssayError
+from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
     from assay.dropin.bombardier.figures import Figures
     from assay.dropin.bombardier.template import Node
-    from assay.engine import EngineRun
-    from assay.values.measurement import Snapshot
-    from assay.values.plan import LoadPlan
+    from assay.engine.driver import EngineRun
+    from assay.model.measurement import Snapshot
+    from assay.model.plan import LoadPlan
 
     Nodes = tuple[Node, ...]
 
@@ -97,13 +98,13 @@ def _test(flags: Flags, nodes: Nodes | None, manners: front.Manners) -> int:
         return _undialled(flags, nodes, manners, reason, time.monotonic_ns() - begun_ns)
     try:
         load = plan(flags, manners.strict)
-    except reach.Unresolved:
+    except target_policy.Unresolved:
         reason = f"lookup {flags.url.hostname}: no such host"
         return _undialled(flags, nodes, manners, reason, time.monotonic_ns() - begun_ns)
     bars: list[Bar] = []
 
     def start(load: LoadPlan) -> EngineRun:
-        running = engine.start(load)
+        running = driver.start(load)
         # Only now: a load that cannot start is told of alone.
         bars.extend(_introduced(flags))
         return running

@@ -12,10 +12,10 @@ from assay.dropin.bombardier.flags import Flags
 from assay.dropin.bombardier.golang import quoted
 from assay.dropin.request_log import columns
 from assay.dropin.tally import Tally, tally_us
-from assay.values.measurement import Measurement, Outcome, Window
+from assay.model.measurement import Measurement, Outcome, Window
 
 if TYPE_CHECKING:
-    from assay.engine import EngineRun
+    from assay.engine.driver import EngineRun
 
 _MOST_WITHOUT_SPREAD = 2
 _TIMEOUT = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"

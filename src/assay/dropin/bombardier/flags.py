@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
-from assay import urls
+from assay.core import urls
 from assay.dropin.bombardier import golang, kingpin
 from assay.dropin.bombardier.kingpin import Flag, Misuse
 

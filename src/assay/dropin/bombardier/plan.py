@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from assay import reach
 from assay.dropin.bombardier import request
 from assay.dropin.bombardier.flags import Flags
-from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
+from assay.engine import target_policy
+from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
 
 NS_PER_S = 1_000_000_000
 SAMPLE_NS = 20_000_000
@@ -73,7 +73,7 @@ def _timeout_ns(flags: Flags) -> int:
 def _address(flags: Flags) -> str:
     port = flags.url.port or (443 if flags.url.scheme == "https" else 80)
     host = flags.url.hostname or ""
-    return reach.address(host, port, named=host)
+    return target_policy.address(host, port, named=host)
 
 
 def _load(flags: Flags, connections: int) -> Closed | Open:

@@ -6,10 +6,10 @@ import math
 import os
 import sys
 
-from assay import console
+from assay.core import console
 from assay.dropin.bombardier import golang
 from assay.dropin.bombardier.flags import Flags
-from assay.values.measurement import Snapshot
+from assay.model.measurement import Snapshot
 
 _NS = 1_000_000_000
 

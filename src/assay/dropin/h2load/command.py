@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from assay import console, engine, reach
+from assay.core import console
+from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.h2load import flags as command_line
 from assay.dropin.h2load.flags import VERSION, Ended, Flags
 from assay.dropin.h2load.plan import plan
 from assay.dropin.h2load.progress import Progress
-from assay.errors import EXIT_OK, AssayError
+from assay.engine import driver, target_policy
 
 if TYPE_CHECKING:
-    from assay.engine import EngineRun
-    from assay.values.plan import LoadPlan
+    from assay.engine.driver import EngineRun
+    from assay.model.plan import LoadPlan
 
 EXIT_FAILED = 1
 """h2load's only other exit code: whatever kept it from starting."""
@@ -35,9 +36,9 @@ def main(words: Sequence[str]) -> int:
             return _test(flags, manners, log)
     except Ended as ended:
         return _end(ended)
-    except reach.Unresolved as problem:
+    except target_policy.Unresolved as problem:
         console.note(f"getaddrinfo() failed: {problem.reason}")
-    except engine.PlanRefused as problem:
+    except driver.PlanRefused as problem:
         flag = _FLAGS.get(problem.field.partition("[")[0])
         console.note(f"h2load: {flag}: {problem.problem}" if flag else f"h2load: {problem}")
     except AssayError as problem:
@@ -89,7 +90,7 @@ def _test(flags: Flags, manners: front.Manners, log: TextIO | None) -> int:
     progress = Progress(flags)
 
     def start(load: LoadPlan) -> EngineRun:
-        running = engine.start(load)
+        running = driver.start(load)
         # Only now: a load that cannot start is told of alone.
         progress.begin(running)
         return running

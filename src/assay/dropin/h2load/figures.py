@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from assay.dropin.h2load.flags import Flags
 from assay.dropin.tally import tally_us
-from assay.values.measurement import Histogram, Measurement
+from assay.model.measurement import Histogram, Measurement
 
 _NEVER_SENT = (
     "connect_refused", "connect_timeout", "unreachable", "tls_error", "no_descriptors", "no_ports",

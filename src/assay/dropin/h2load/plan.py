@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay import reach
 from assay.dropin.h2load.flags import VERSION, Flags
 from assay.dropin.h2load.numbers import NS_PER_S
-from assay.values.plan import Closed, Http, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
+from assay.engine import target_policy
+from assay.model.plan import Closed, Http, LoadPlan, Open, Request, Stage, StopAfter, StopAtCount, Tls
 
 LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
 _OVERRIDES = {":method", ":scheme", ":authority", ":host", "user-agent"}
@@ -88,4 +88,4 @@ def _address(flags: Flags) -> str:
     if flags.socket:
         return f"unix:{flags.socket}"
     host, port = flags.connect_to or (flags.where.host, flags.where.port)
-    return reach.address(host, port, named=host)
+    return target_policy.address(host, port, named=host)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay import console
+from assay.core import console
 from assay.dropin.h2load import numbers
 from assay.dropin.h2load.flags import Flags
 
 if TYPE_CHECKING:
-    from assay.engine import EngineRun
-    from assay.values.measurement import Measurement, Snapshot
+    from assay.engine.driver import EngineRun
+    from assay.model.measurement import Measurement, Snapshot
 
 _GROUPS = {
     "X25519": "X25519 253 bits",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from assay import urls
+from assay.core import urls
 
 _URI = re.compile(
     r"(?:(?P<scheme>[A-Za-z]+)://(?:[^/?#@]*@)?(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>\d+))?)?"

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from assay import console, engine
+from assay.core import console
+from assay.core.errors import EXIT_OK, AssayError
 from assay.dropin import front
 from assay.dropin.wrk import flags as command_line
 from assay.dropin.wrk.flags import VERSION, Flags, Refused
 from assay.dropin.wrk.plan import Unreachable, addresses, flag_of, given_headers, plan, reachable
 from assay.dropin.wrk.report import banner
-from assay.errors import EXIT_OK, AssayError
+from assay.engine import driver
 
 if TYPE_CHECKING:
     from assay.dropin.wrk.script import Script
@@ -33,9 +34,9 @@ def main(words: Sequence[str]) -> int:
         return EXIT_FAILED
     try:
         return _test(flags, manners)
-    except (Unreachable, engine.ScriptFailed) as problem:
+    except (Unreachable, driver.ScriptFailed) as problem:
         console.note(str(problem))
-    except engine.PlanRefused as problem:
+    except driver.PlanRefused as problem:
         flag = flag_of(problem.field)
         console.note(f"wrk: {flag}: {problem.problem}" if flag else f"wrk: {problem}")
     except AssayError as problem:
@@ -52,12 +53,12 @@ def _say_version() -> None:
 def _test(flags: Flags, manners: front.Manners) -> int:
     script = None if flags.script is None else _script(flags.script, flags, manners)
     if script is None:
-        load, start = plan(flags, reachable(flags.url, flags.text), strict=manners.strict), engine.start
+        load, start = plan(flags, reachable(flags.url, flags.text), strict=manners.strict), driver.start
     else:
         address, batch = _prepared(script)
         load = plan(flags, address, strict=manners.strict, batch=batch)
-        start = functools.partial(engine.start, script=script.engine_script)
-    engine.check(load)
+        start = functools.partial(driver.start, script=script.engine_script)
+    driver.check(load)
     console.write(banner(flags))
     offered = front.offer(load, manners, start=start)
     if script is not None:
@@ -81,7 +82,7 @@ def _script(file: str, flags: Flags, manners: front.Manners) -> Script:
     for complaint in script.complaints():
         if not manners.strict:
             instead = f"ASSAY_STRICT=1 goes on without it, as wrk does, with GET {flags.url.path}"
-            raise engine.ScriptFailed(f"{complaint}\nwrk: no script, so nothing was sent; {instead}")
+            raise driver.ScriptFailed(f"{complaint}\nwrk: no script, so nothing was sent; {instead}")
     return script
 
 
@@ -93,7 +94,7 @@ def _prepared(script: Script) -> tuple[str, int]:
         first, places = script.prepare()
         return places[0], requests.count(first)
     except requests.Malformed as problem:
-        raise engine.ScriptFailed(str(problem)) from None
+        raise driver.ScriptFailed(str(problem)) from None
     finally:
         for complaint in script.complaints():
             console.note(complaint)

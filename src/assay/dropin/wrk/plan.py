@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from assay import reach
 from assay.dropin.wrk.flags import Flags
 from assay.dropin.wrk.url import Url
-from assay.values.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, Tls
+from assay.engine import target_policy
+from assay.model.plan import Closed, LoadPlan, Open, Request, Stage, StopAfter, Tls
 
 NS_PER_S = 1_000_000_000
 LONGEST_TIMEOUT_NS = 3600 * NS_PER_S
@@ -18,16 +18,16 @@ class Unreachable(Exception):
     """The URL's host has no address, or none that accepts a connection; the line is wrk's."""
 
 
-def addresses(url: Url, named: str) -> tuple[reach.Endpoint, ...]:
+def addresses(url: Url, named: str) -> tuple[target_policy.Endpoint, ...]:
     """The addresses of the URL's host; `named` is the URL as typed.
 
     Raises `Unreachable` where there is none, InputError for a machine of others without their leave.
     """
     try:
-        found = reach.look_up(url.host, url.service)
-    except reach.Unresolved as problem:
+        found = target_policy.look_up(url.host, url.service)
+    except target_policy.Unresolved as problem:
         raise Unreachable(f"unable to resolve {url.host}:{url.service} {problem.reason}") from None
-    reach.ask_leave(named, [endpoint.ip for endpoint in found])
+    target_policy.ask_leave(named, [endpoint.ip for endpoint in found])
     return found
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from assay import _engine, reach
+from assay import _engine
 from assay.dropin.wrk.flags import Flags
-from assay.engine import ScriptFailed
+from assay.engine import target_policy
+from assay.engine.driver import ScriptFailed
 
 if TYPE_CHECKING:
     from assay.dropin.tally import Tally
@@ -27,7 +28,7 @@ class Script:
     """
 
     def __init__(
-        self, file: str, flags: Flags, headers: dict[str, str], addresses: Sequence[reach.Endpoint]
+        self, file: str, flags: Flags, headers: dict[str, str], addresses: Sequence[target_policy.Endpoint]
     ) -> None:
         """Load `file` for what the command line asks for, on a host with these addresses."""
         url = flags.url
@@ -42,7 +43,7 @@ class Script:
             "path": url.path,
             "headers": list(headers.items()),
             "threads": flags.threads,
-            "may_reach_others": reach.may_reach_others(),
+            "may_reach_others": target_policy.may_reach_others(),
             "arguments": [flags.text, *flags.rest],
         }
         with _in_the_script():
@@ -62,7 +63,9 @@ class Script:
                 first, places = self.engine_script.prepare()
         finally:
             self.flush()
-        reach.ask_leave(self._file, [reach.without_port(at) for at in places if at not in self._asked])
+        target_policy.ask_leave(
+            self._file, [target_policy.without_port(at) for at in places if at not in self._asked]
+        )
         return first, places
 
     def done(self, figures: Figures, strict: bool) -> None:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from assay.dropin.wrk.report import padded, time_us
+from assay.model.measurement import Histogram, Measurement
 from assay.stats.quantiles import decode
-from assay.values.measurement import Histogram, Measurement
 
 _PERCENTILES = (50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.0)
 _TICKS = 5

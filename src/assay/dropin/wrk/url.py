@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from assay import urls
+from assay.core import urls
 
 _HOST = r"(?:[A-Za-z0-9._-]+|\[(?P<v6>[0-9A-Fa-f:.]+(?:%[A-Za-z0-9._~%-]+)?)\])"
 _USER = r"(?:[A-Za-z0-9._!~*'()%;:&=+$,-]*@)?"

@@ -6,8 +6,8 @@ import re
 
 from assay.audit.judge import Audit
 from assay.audit.repeat import commands
+from assay.core.format import safe
 from assay.report.audit.wording import VERDICTS, elsewhere, plural, summary
-from assay.report.format import safe
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]<>#|~!@])")
 

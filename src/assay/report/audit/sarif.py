@@ -13,8 +13,8 @@ import assay
 from assay.audit import AUDIT_RULES
 from assay.audit.finding import Remark
 from assay.audit.judge import Audit
+from assay.core.format import safe
 from assay.report.audit.wording import quoted
-from assay.report.format import safe
 
 _LEVELS = {"withheld": "error", "flagged": "warning", "note": "note"}
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

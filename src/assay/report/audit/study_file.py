@@ -14,8 +14,8 @@ from assay.audit.judge import Audit
 from assay.audit.names import key_of
 from assay.audit.repeat import compared
 from assay.audit.reported import Reported
-from assay.errors import InputError
-from assay.report.format import safe
+from assay.core.errors import InputError
+from assay.core.format import safe
 
 
 def study(found: Audit, name: str) -> str:

@@ -9,8 +9,8 @@ from rich.text import Text
 from assay.audit.finding import Remark
 from assay.audit.judge import Audit
 from assay.audit.repeat import commands
+from assay.core.format import safe
 from assay.report.audit.wording import VERDICTS, elsewhere, quoted, summary
-from assay.report.format import safe
 from assay.report.style import FAINT, HEADING, SEVERITY_MARK, SEVERITY_STYLE
 
 _WIDTH = 68

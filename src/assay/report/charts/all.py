@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import SearchDesign
+from assay.model.run import Run
 from assay.report.charts import loads
 from assay.report.charts.answer import answer
 from assay.report.charts.chart import Chart
@@ -18,8 +20,6 @@ from assay.report.charts.timed import over_time, percentiles
 from assay.report.charts.turns import sittings
 from assay.report.model import circumstances as told
 from assay.report.model.rows import Section, sections
-from assay.values.design import SearchDesign
-from assay.values.run import Run
 
 
 def charts(run: Run, found: Sequence[Section] | None = None) -> tuple[Chart, ...]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay import verdict
-from assay.errors import InputError
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.core.errors import InputError
+from assay.model.design import SearchDesign
+from assay.model.estimate import Estimate, Known
+from assay.model.run import Run
 from assay.report.charts import svg
 from assay.report.charts.chart import Chart, Drawing, as_rows, colour
 from assay.report.charts.hues import hues
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.charts.strips import Axis, Strip, draw, lean
 from assay.report.model.rows import Row, Section, failure_words, name_of_case
-from assay.values.design import SearchDesign
-from assay.values.estimate import Estimate, Known
-from assay.values.run import Run
 from assay.verdict.search import SearchAnswer, answer_of
 
 _MANY = 30

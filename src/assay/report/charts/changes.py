@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from assay.compare import RunComparison
-from assay.report import format as fmt
+from assay.core import format as fmt
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.hues import hues
 from assay.report.charts.scale import logarithmic
 from assay.report.charts.strips import Axis, Strip, draw
 from assay.report.model import compared as told
 from assay.report.model.rows import short_name
+from assay.verdict.compare import RunComparison
 
 
 def changes(found: RunComparison) -> Chart | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import NamedTuple
 
-from assay.errors import EnvironmentLacks
+from assay.core.errors import EnvironmentLacks
 from assay.report.charts import svg
 
 FILE_WIDTH = 760.0

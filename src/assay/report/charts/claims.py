@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.scale import logarithmic
 from assay.report.charts.strips import Axis, Strip, draw
 from assay.report.model import claims as told
-from assay.values.run import Run
 
 
 def claims(run: Run) -> Chart | None:

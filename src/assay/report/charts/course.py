@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import ContestDesign
+from assay.model.estimate import Estimate
+from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.hues import hues
 from assay.report.charts.lines import Curve, Frame, plot
@@ -15,12 +18,9 @@ from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model import woven
 from assay.report.model.rows import Section, short_name
 from assay.stats.pairing import LOOKING, course, paired_logs
-from assay.values.design import ContestDesign
-from assay.values.estimate import Estimate
-from assay.values.run import Run
+from assay.verdict.answer import answer
 from assay.verdict.pairs import sides as sides_of
 from assay.verdict.seen import CaseSeen, RunSeen
-from assay.versus.answer import answer
 
 _WIDEST = 8.0
 """Intervals that reach further from 1 than so many times are of too few blocks to draw."""

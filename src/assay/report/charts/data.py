@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay import stats
+from assay.model.estimate import Estimate
+from assay.model.measurement import Histogram, Measurement
+from assay.model.trial import Trial
 from assay.stats.steady import steady_state
-from assay.values.estimate import Estimate
-from assay.values.measurement import Histogram, Measurement
-from assay.values.trial import Trial
 
 MOST_STEPS = 60
 """Points of a course over time: more would not be told apart on a page."""

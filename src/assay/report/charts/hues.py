@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.model.trial import Case
 from assay.report.model.rows import short_name
-from assay.values.trial import Case
 
 
 def hues(cases: Sequence[Case]) -> dict[str, int | None]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.capacity.objective import ObjectiveLimit, figure_of, rate_of
-from assay.capacity.record import objectives as readable
-from assay.errors import InputError
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.core.errors import InputError
+from assay.model.estimate import Estimate
+from assay.model.plan import Closed
+from assay.model.run import Run
+from assay.model.trial import Trial
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.hues import hues
 from assay.report.charts.lines import Curve, Frame, plot
 from assay.report.charts.placed import slug, trials_by_case, why_bounds
 from assay.report.charts.scale import Scale, linear, logarithmic
 from assay.report.model.rows import Section, response_words, short_name, throughput_words
-from assay.values.estimate import Estimate
-from assay.values.plan import Closed
-from assay.values.run import Run
-from assay.values.trial import Trial
+from assay.verdict.objective import ObjectiveLimit, figure_of, rate_of
+from assay.verdict.search_record import objectives as readable
 
 
 class Place(NamedTuple):

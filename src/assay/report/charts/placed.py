@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from assay.model.run import Run
+from assay.model.trial import Trial
 from assay.report.charts import data
 from assay.report.charts.hues import hues
 from assay.report.model.rows import Row, Section, times_limited
-from assay.values.run import Run
-from assay.values.trial import Trial
 
 
 class Placed:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from assay import stats
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
+from assay.model.trial import Trial
 from assay.report.charts.answer import badge
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.placed import Placed
 from assay.report.charts.scale import linear
 from assay.report.charts.strips import Axis, Strip, draw
 from assay.report.model.rows import Row, failure_words, throughput_words
-from assay.values.estimate import Estimate
-from assay.values.trial import Trial
 
 _FAR = 6.0
 """How many times the fastest a ceiling may serve and have its line on the scale."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
+from assay.model.measurement import Histogram
+from assay.model.trial import Trial
 from assay.report.charts import data
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.lines import Course, Curve, Frame, courses, plot
 from assay.report.charts.placed import Placed, why_bounds
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model.rows import Row, time_words
-from assay.values.estimate import Estimate
-from assay.values.measurement import Histogram
-from assay.values.trial import Trial
 
 _TELLING = 100.0
 """The ratio of its ends up to which the interval of a tail is drawn."""

@@ -6,15 +6,15 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.block import Sitting
+from assay.model.interleaving import Slice
+from assay.model.run import Run
 from assay.report.charts.chart import Chart, as_rows
 from assay.report.charts.hues import hues
 from assay.report.charts.lines import Curve, Frame, plot
 from assay.report.charts.scale import Scale, logarithmic
 from assay.report.model.rows import short_name
-from assay.values.run import Run
-from assay.values.sitting import Sitting
-from assay.values.weave import Slice
 
 _MOST_SLICES = 1_200
 """Of all servers together: more are no more to be told apart, and would only make the page large."""

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 
 from assay import stats, verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate, Limit
+from assay.model.measurement import Measurement
+from assay.model.run import Run
+from assay.model.trial import Trial
 from assay.report.model.rows import Row, sections
-from assay.values.estimate import Estimate, Limit
-from assay.values.measurement import Measurement
-from assay.values.run import Run
-from assay.values.trial import Trial
 
 _UNITS = (
     "Unit req/s better=higher",

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 
 from assay import stats
-from assay.values.measurement import Histogram
-from assay.values.run import Run
+from assay.model.measurement import Histogram
+from assay.model.run import Run
 
 TICKS_PER_HALF_DISTANCE = 5
 _NS_PER_MS = 1_000_000

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from xml.etree import ElementTree as xml
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import LoadDesign, SearchDesign
+from assay.model.run import Run
+from assay.model.trial import Failure
 from assay.report.model.rows import Row, failure_words, interval_words, sections, throughput_words
-from assay.values.design import LoadDesign, SearchDesign
-from assay.values.run import Run
-from assay.values.trial import Failure
 
 # Characters that XML 1.0 cannot hold, not even escaped (section 2.2).
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from assay import stats
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.measurement import Histogram
+from assay.model.run import Run
+from assay.model.trial import Trial
 from assay.report.model.rows import sections
-from assay.values.measurement import Histogram
-from assay.values.run import Run
-from assay.values.trial import Trial
 
 _PS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 

@@ -6,16 +6,16 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import AnyDesign, ContestDesign, SearchDesign
+from assay.model.finding import Finding, Severity
+from assay.model.run import Run
 from assay.report.model import contest, order, search, woven
 from assay.report.model.findings import ORDER
 from assay.report.model.remarks import remarks
 from assay.report.model.rows import Section, limits_words, ordered_findings, sections
 from assay.report.model.unranked import measured
 from assay.report.model.values import Answer
-from assay.values.design import AnyDesign, ContestDesign, SearchDesign
-from assay.values.finding import Finding, Severity
-from assay.values.run import Run
 
 SENTENCES: dict[type[AnyDesign], Callable[[Run], Answer]] = {
     ContestDesign: contest.told,

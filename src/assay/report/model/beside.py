@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import ClaimVerdict
 from assay.report.model import profiles
 from assay.report.model.circumstances import title
 from assay.report.model.profiles import Cell as Side
 from assay.report.model.profiles import ClaimLine, LoadTable, Pair, Place, ServerLine
 from assay.report.model.rows import interval_words, throughput_words
 from assay.report.model.values import Beside, Cell, Column, Line, Table, plain, table
-from assay.values.estimate import ClaimVerdict
 
 TITLE = "Published against fair"
 NOTE = (

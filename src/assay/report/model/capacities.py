@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
 from assay.report.model.rows import Row, Section, one_sided, throughput_words
-from assay.values.estimate import Estimate
 
 HEADS = ("server", "capacity:", "95 % sure:", "of its closed loop:", "trials:", "findings")
 """Of the cells; a head that ends in a colon stands over a column of figures."""

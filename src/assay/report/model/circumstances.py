@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from assay import cgroup, quantities
-from assay.report import format as fmt
+from assay.core import cgroup, units
+from assay.core import format as fmt
+from assay.model.design import LoadDesign, SearchDesign
+from assay.model.run import Run
 from assay.report.model import woven
 from assay.report.model.loads import drawn_from, shapes
 from assay.report.model.rows import short_name
-from assay.values.design import LoadDesign, SearchDesign
-from assay.values.run import Run
 from assay.verdict import size
 
 
@@ -40,11 +40,9 @@ def because_added(run: Run) -> str:
     more, study = size.added(run), run.header.study
     if more is None or study is None:
         return ""
-    deviates = (
-        f"the ratio of {more.pair[0]} and {more.pair[1]} deviates by {quantities.share(more.deviation)}"
-    )
+    deviates = f"the ratio of {more.pair[0]} and {more.pair[1]} deviates by {units.share(more.deviation)}"
     many = f"{fmt.counted(more.blocks, 'block')} more than {study.blocks}"
-    return f"{many}, as {deviates} from block to block and {quantities.share(study.precision)} is wanted"
+    return f"{many}, as {deviates} from block to block and {units.share(study.precision)} is wanted"
 
 
 def machine(run: Run) -> str:

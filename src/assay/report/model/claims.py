@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import ClaimVerdict, Verdict
+from assay.model.run import Run
 from assay.report.model.values import Cell, Column, Line, Table, Tone, table
-from assay.values.estimate import ClaimVerdict, Verdict
-from assay.values.run import Run
 
 _COLUMNS = (
     Column("claim", "claim", key=True),

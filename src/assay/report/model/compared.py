@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from assay import verdict
-from assay.compare import Change, RunComparison, Watched, environment_differences
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate, Known
+from assay.model.run import Run
 from assay.report.model.answer import standing
 from assay.report.model.findings import groups
 from assay.report.model.rows import limits_words, name_of_case
 from assay.report.model.values import Beside, Cell, Column, Group, Line, Table, Tone, plain, table
-from assay.values.estimate import Estimate, Known
-from assay.values.run import Run
+from assay.verdict.compare import Change, RunComparison, Watched, environment_differences
 
 _COLUMNS = (
     Column("case", "case", key=True),

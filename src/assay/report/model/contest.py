@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import ContestDesign
+from assay.model.estimate import Estimate
+from assay.model.run import Run
+from assay.model.trial import Case
 from assay.report.model import gate, woven
 from assay.report.model.rows import name_of_case
 from assay.report.model.values import Answer
 from assay.stats.sequential import FEWEST_BLOCKS
-from assay.values.design import ContestDesign
-from assay.values.estimate import Estimate
-from assay.values.run import Run
-from assay.values.trial import Case
+from assay.verdict.answer import ContestAnswer, RivalRatio, answer
 from assay.verdict.budget import load_ns, spent
-from assay.versus.answer import ContestAnswer, RivalRatio, answer
 
 _NARROW = 1.03
 

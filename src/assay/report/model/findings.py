@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.finding import Effect, Finding, Severity, Subject
 from assay.report.model.values import Group, Seen
-from assay.values.finding import Effect, Finding, Severity, Subject
 from assay.verdict import RULES
 
 ORDER: tuple[Severity, ...] = ("withheld", "flagged", "note")

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
+from assay.model.run import Run
 from assay.report.model.rows import Row, ordered_findings
-from assay.values.run import Run
 from assay.verdict.words import listed
 
 _MOST_PAIRS = 3

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
+from assay.model.run import Run
 from assay.report.model import woven
 from assay.report.model.rows import name_of_case
-from assay.values.estimate import Estimate
-from assay.values.run import Run
-from assay.versus.answer import ContestAnswer
-from assay.versus.gate import Gate
+from assay.verdict.answer import ContestAnswer
+from assay.verdict.gate import Gate
 
 _ROOM = 1.05
 

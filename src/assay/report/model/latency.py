@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
 from assay.report.model.rows import (
     Row,
     Section,
@@ -13,7 +14,6 @@ from assay.report.model.rows import (
     throughput_words,
     times_limited,
 )
-from assay.values.estimate import Estimate
 
 HEADS = ("server", "load", "rate:", "p50:", "p99:", "95 %", "service p99:", "findings")
 """Of `cells`; a head that ends in a colon stands over a column of figures."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from assay.report import format as fmt
-from assay.values.plan import Closed, LoadPlan, Open, Request, StopAfter
-from assay.values.run import Run
-from assay.values.trial import Distance
+from assay.core import format as fmt
+from assay.model.plan import Closed, LoadPlan, Open, Request, StopAfter
+from assay.model.run import Run
+from assay.model.trial import Distance
 
 
 def shape(plan: LoadPlan) -> str:

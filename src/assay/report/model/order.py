@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, permutations
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Compared, Estimate, Known, Limit
+from assay.model.run import Run
 from assay.report.model.forbidden import Forbidden
 from assay.report.model.rows import Row, Section
 from assay.report.model.unranked import left_out, measured, nobody
 from assay.report.model.values import Answer
 from assay.stats.ratios import NOISE_FLOOR
-from assay.values.estimate import Compared, Estimate, Known, Limit
-from assay.values.run import Run
 from assay.verdict.words import called, joined, shortened
 
 _MANY_ROWS = 3

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import store, verdict
-from assay.compare import environment_differences
-from assay.errors import InputError
+from assay.core.errors import InputError
+from assay.model.estimate import ClaimVerdict
+from assay.model.run import Run
 from assay.report.model.rows import Row, sections, short_name
-from assay.values.estimate import ClaimVerdict
-from assay.values.run import Run
+from assay.verdict.compare import environment_differences
 from assay.verdict.words import called
 
 

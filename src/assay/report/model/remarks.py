@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
+from assay.model.plan import Closed
+from assay.model.run import Run
 from assay.report.model.rows import Section, name_of_case
 from assay.stats.usl import UslFit, usl_fit
-from assay.values.estimate import Estimate
-from assay.values.plan import Closed
-from assay.values.run import Run
 
 
 def remarks(run: Run, found: Sequence[Section]) -> Iterator[str]:

@@ -6,7 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from assay import stats
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import SearchDesign
+from assay.model.run import Run
+from assay.model.trial import Trial
 from assay.report.model import followers, search, servers
 from assay.report.model.answer import answer, name, question
 from assay.report.model.circumstances import circumstances, machine, title
@@ -22,9 +25,6 @@ from assay.report.model.rows import (
     sections,
 )
 from assay.report.model.values import NotMeasured, Report, Table, plain
-from assay.values.design import SearchDesign
-from assay.values.run import Run
-from assay.values.trial import Trial
 
 _LOG_LINES = 20
 

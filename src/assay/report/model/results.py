@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.report import format as fmt
+from assay.core import format as fmt
 from assay.report.model.rows import (
     BEST,
     Row,

@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from assay import stats, verdict
-from assay.report import format as fmt
-from assay.values.claim import Metric
-from assay.values.design import SearchDesign
-from assay.values.estimate import Estimate, Known, Limit, Ranked
-from assay.values.finding import Finding
-from assay.values.plan import Closed
-from assay.values.run import Run
-from assay.values.trial import Case, Failure, ServiceSeen, Trial
+from assay.core import format as fmt
+from assay.model.claim import Metric
+from assay.model.design import SearchDesign
+from assay.model.estimate import Estimate, Known, Limit, Ranked
+from assay.model.finding import Finding
+from assay.model.plan import Closed
+from assay.model.run import Run
+from assay.model.trial import Case, Failure, ServiceSeen, Trial
 from assay.verdict.effects import Bounded
 from assay.verdict.words import some
 

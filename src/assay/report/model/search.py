@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.estimate import Estimate
+from assay.model.run import Run
 from assay.report.model.rows import name_of_case, ordered_findings
 from assay.report.model.values import Answer, Cell, Column, Line, Table, table
-from assay.values.estimate import Estimate
-from assay.values.run import Run
 from assay.verdict.search import SearchAnswer, Step, answer_of
 
 _COLUMNS = (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.design import Figures
+from assay.model.run import Run
 from assay.report.model.rows import short_name
 from assay.report.model.values import Table, plain
-from assay.values.design import Figures
-from assay.values.run import Run
 
 
 def configuration(run: Run) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.report import format as fmt
+from assay.core import format as fmt
 from assay.report.model.rows import Section
 
 HEADS = ("server", "service", "CPU:", "memory:", "version")

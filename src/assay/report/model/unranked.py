@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.run import Run
 from assay.report.model.forbidden import Forbidden, rules_words
 from assay.report.model.rows import Row, Section, ordered_findings
-from assay.values.run import Run
 from assay.verdict.words import listed
 
 _LONGEST_REASON = 300

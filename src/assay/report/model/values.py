@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.report import format as fmt
-from assay.values.finding import Severity
+from assay.core import format as fmt
+from assay.model.finding import Severity
 
 if TYPE_CHECKING:
     from assay.report.model.rows import Section  # with all that a run is told with

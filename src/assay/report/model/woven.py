@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from assay import verdict
-from assay.report import format as fmt
+from assay.core import format as fmt
+from assay.model.block import Sitting
+from assay.model.design import ContestDesign
+from assay.model.run import Run
 from assay.report.model.rows import name_of_case, with_names
 from assay.stats import NOISE_FLOOR
+from assay.stats.interleaved import More, Spread, more_needed, spread
 from assay.stats.pairing import Side, cycle_logs, left_out, reach
-from assay.stats.woven import More, Spread, more_needed, spread
-from assay.values.design import ContestDesign
-from assay.values.run import Run
-from assay.values.sitting import Sitting
 from assay.verdict.pairs import sides as sides_of
 from assay.verdict.seen import RunSeen
 

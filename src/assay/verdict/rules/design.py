@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.model.finding import Subject
 from assay.stats import NOISE_FLOOR
 from assay.stats.pairing import ALPHA, pair
-from assay.values.finding import Subject
 from assay.verdict.rule import Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent

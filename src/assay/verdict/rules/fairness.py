@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.values.measurement import Stray
-from assay.values.trial import Case
+from assay.model.measurement import Stray
+from assay.model.trial import Case
 from assay.verdict.load import Answers, Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.values.trial import GeneratorSeen
+from assay.model.trial import GeneratorSeen
 from assay.verdict.load import Load
 from assay.verdict.rule import VOID, CaseRule, Effects, Hit, LoadRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen

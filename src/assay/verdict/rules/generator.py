@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Iterator
 from dataclasses import replace
 
-from assay.values.finding import Subject
-from assay.values.trial import Carried
+from assay.model.finding import Subject
+from assay.model.trial import Carried
 from assay.verdict.load import Load
 from assay.verdict.pace import paced_by_server, why_unbounded
 from assay.verdict.rule import (

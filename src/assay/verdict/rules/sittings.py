@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.values.finding import Subject
-from assay.values.trial import Trial
+from assay.model.finding import Subject
+from assay.model.trial import Trial
 from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, percent

@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Sequence
 
+from assay.model.design import LoadDesign
+from assay.model.finding import Subject
 from assay.stats import mean, trials_for_half_width
 from assay.stats.pairing import LEAST_BLOCKS
 from assay.stats.sequential import FEWEST_BLOCKS
-from assay.values.design import LoadDesign
-from assay.values.finding import Subject
 from assay.verdict.pairs import least_blocks
 from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen

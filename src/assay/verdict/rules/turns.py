@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from assay.model.finding import Subject
+from assay.model.interleaving import Slice
+from assay.model.trial import Lane
 from assay.stats.carry_over import carry_over
-from assay.stats.woven import FEWEST_CYCLES, beyond_chance, error_of_mean
-from assay.values.finding import Subject
-from assay.values.trial import Lane
-from assay.values.weave import Slice
+from assay.stats.interleaved import FEWEST_CYCLES, beyond_chance, error_of_mean
 from assay.verdict.rule import CaseRule, Effects, Hit, RunRule, Threshold, Thresholds
 from assay.verdict.seen import CaseSeen, RunSeen
 from assay.verdict.words import counted, exact_percent, percent

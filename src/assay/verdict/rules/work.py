@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from assay.values.measurement import Measurement, Outcome
+from assay.model.measurement import Measurement, Outcome
 from assay.verdict.causes import LONGER, cause_of
 from assay.verdict.load import Load
 from assay.verdict.rule import VOID, Effects, Hit, LoadRule, PairRule, Threshold, Thresholds

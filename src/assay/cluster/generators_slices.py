@@ -1,0 +1,205 @@
+"""Several generators as one whose lanes take turns: all switch at the same instants of the agreed clock.
+
+Each settles the turns by itself, from the plan and from changes that name the cycle from which they hold. The
+driver settles them a moment ahead, so that it names a cycle of which everybody hears before it begins; who
+does not would take other turns than the rest, and spoils the sitting.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from assay.cluster import calls
+from assay.cluster.calls import Agent, NodeFailed
+from assay.cluster.course import Course
+from assay.cluster.live import lane_together
+from assay.cluster.merge import NotOneLoad
+from assay.cluster.merge_slices import merged_turns
+from assay.core.errors import AssayError
+from assay.engine.driver import turns_without_secrets
+from assay.model.interleaving import (
+    Change,
+    Ended,
+    EndLane,
+    LaneMeasurement,
+    Turn,
+    WovenMeasurement,
+    WovenPlan,
+    WovenSnapshot,
+)
+from assay.model.trial import ClockSeen, GeneratorSeen, HostSeen
+
+AHEAD_NS = 300_000_000
+"""How far ahead of now a change is named: three hundred round trips on a quiet network."""
+_LOOK_EVERY_S = 0.25
+_KEEP_S = 1.0
+_STOP_S = 2.0
+
+SeenOf = Callable[[int, LaneMeasurement, HostSeen, int], GeneratorSeen]
+"""What is kept of a generator (by its number): its part of a lane, its host meanwhile, how late it began."""
+
+
+@dataclass(frozen=True)
+class _Came:
+    """What the generators sent: their parts, and of each the host by lane."""
+
+    parts: tuple[WovenMeasurement, ...]
+    hosts: tuple[tuple[HostSeen, ...], ...]
+
+
+@dataclass
+class FleetTurns:
+    """Lanes that take turns and that several generators load; as `engine.WovenRun` is one."""
+
+    plan: WovenPlan
+    agents: Sequence[Agent]
+    clocks: Sequence[ClockSeen]
+    starts_ns: int
+    seen_of: SeenOf
+    least_settle_ns: int
+    course: Course = field(init=False)
+    _ends: list[Any] = field(init=False)
+    _followers: list[Agent] = field(default_factory=list)
+    _came: _Came | None = None
+    _spoilt: AssayError | None = None
+    _asked: dict[int, Ended] = field(default_factory=dict)
+    _looked_s: float = 0.0
+    _heard_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Ask each for its end at once: who is lost is heard of without asking."""
+        self.course = Course(self.plan, self.starts_ns)
+        self._ends = [calls.begin(agent, "finish_turns") for agent in self.agents]
+
+    def followed_by(self, agent: Agent) -> None:
+        """From now on that agent is told of changes, too."""
+        self._followers.append(agent)
+
+    def change(self, change: Change, from_cycle: int = 0) -> int:
+        """Change the turns from a cycle on, the same for all; which one that is.
+
+        NodeFailed where somebody heard of it too late.
+        """
+        ahead_ns = AHEAD_NS + 4 * max(clock.round_trip_ns for clock in self.clocks)
+        named = max(from_cycle, self.course.agreed.next_cycle(self.course.now_ns() + ahead_ns))
+        holds = self.course.agreed.change(change, named)
+        everybody = [*self.agents, *self._followers]
+        with self._spoiling():
+            answers = calls.ask_all(everybody, "change", msgspec.json.encode(change), named)
+            for agent, theirs in zip(everybody, answers, strict=True):
+                if theirs != named:
+                    said = f"node {agent.node.address} heard of a change of the turns after it had to hold"
+                    raise NodeFailed(said, "is the machine there busy with something else?")
+        return holds
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the turns on all of them at one instant, wherever somebody still answers."""
+        slowest_ns = max(clock.round_trip_ns for clock in self.clocks)
+        soon_ns = max(at_ns, self.course.now_ns() + AHEAD_NS + 4 * slowest_ns)
+        calls.tell(self.agents, "stop", soon_ns, within_s=_STOP_S)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end. NodeLost as soon as a generator is lost, and from then on."""
+        if self._spoilt is not None:
+            raise self._spoilt
+        done = calls.ended(self._ends, timeout_s)
+        self._look_after(done=done)
+        return done
+
+    def started_at_monotonic_ns(self) -> int:
+        """What `time.monotonic_ns()` showed here at the start."""
+        return self.course.zero_ns
+
+    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn begins; None where the time passed or the turns ended before."""
+        return self._waited(self.course.wait_begin(turn, timeout_s), timeout_s)
+
+    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn is over; None where the time passed or the turns ended before."""
+        return self._waited(self.course.wait_end(turn, timeout_s), timeout_s)
+
+    def snapshot(self) -> WovenSnapshot:
+        """The live view. A lane ends on all of them where one saw a failure on which its plan ends, or where
+        none found anybody there."""
+        with self._spoiling():
+            answers = calls.ask_all(self.agents, "look_at_turns")
+        self._heard_s = time.monotonic()
+        looks = [msgspec.json.decode(answer, type=WovenSnapshot) for answer in answers]
+        for place, lanes in enumerate(zip(*(look.lanes for look in looks), strict=True)):
+            found = {lane.found for lane in lanes}
+            why: Ended | None = None
+            if "failure" in found:
+                why = "failure"
+            elif found == {"unreachable"}:
+                why = "unreachable"
+            if why is not None and place not in self._asked:
+                self._asked[place] = why
+                self.change(EndLane(lane=place, why=why))
+        return WovenSnapshot(
+            elapsed_ns=min(look.elapsed_ns for look in looks),
+            turn=looks[0].turn,
+            lanes=tuple(map(lane_together, zip(*(look.lanes for look in looks), strict=True))),
+        )
+
+    def result(self) -> WovenMeasurement:
+        """The measurement of the whole. NodeLost where a part of it is: no part stands for the whole."""
+        while not self.wait(_LOOK_EVERY_S):
+            pass
+        self.course.end()
+        told = [calls.collect(agent, end) for agent, end in zip(self.agents, self._ends, strict=True)]
+        self._came = _Came(
+            tuple(
+                turns_without_secrets(msgspec.json.decode(measured, type=WovenMeasurement))
+                for measured, _ in told
+            ),
+            tuple(msgspec.json.decode(hosts, type=tuple[HostSeen, ...]) for _, hosts in told),
+        )
+        try:
+            whole = merged_turns(self._came.parts)
+        except NotOneLoad as problem:
+            raise NodeFailed(str(problem), "measure it again") from None
+        return msgspec.structs.replace(
+            whole, started_at_unix_ns=self.starts_ns, started_at_monotonic_ns=self.course.zero_ns
+        )
+
+    def generators(self, lane: int) -> tuple[GeneratorSeen, ...]:
+        """What was seen of each in a lane, once the result is there."""
+        if self._came is None:
+            return ()
+        came = enumerate(zip(self._came.parts, self._came.hosts, strict=True))
+        return tuple(
+            self.seen_of(number, part.lanes[lane], hosts[lane], part.started_late_ns)
+            for number, (part, hosts) in came
+        )
+
+    def _waited(self, turn: Turn | None, timeout_s: float) -> Turn | None:
+        """What came of waiting; looks in between whether everybody is still there."""
+        over = turn is None and self.course.wait(0.0)
+        done = over and calls.ended(self._ends, timeout_s)  # only results are still to come
+        self._look_after(done=done)
+        return turn
+
+    def _look_after(self, *, done: bool) -> None:
+        """Whether everybody is still there: who is cut off says nothing, and is asked now and then."""
+        now_s = time.monotonic()
+        if done or now_s - self._looked_s >= _LOOK_EVERY_S:
+            self._looked_s = now_s
+            with self._spoiling():
+                calls.broken(self.agents, self._ends)
+        if not done and now_s - self._heard_s >= _KEEP_S:
+            self.snapshot()
+
+    @contextlib.contextmanager
+    def _spoiling(self) -> Iterator[None]:
+        """What fails in the block has ended the turns for good."""
+        try:
+            yield
+        except AssayError as problem:
+            self._spoilt = self._spoilt or problem
+            raise

@@ -1,0 +1,89 @@
+"""What can go wrong, as a small hierarchy; exit codes mean something.
+
+Every error carries one line for its reader: what is wrong, where, and what to do. The
+command line prints that line and nothing else; only an unexpected exception writes a log.
+"""
+
+from __future__ import annotations
+
+EXIT_OK = 0
+EXIT_WITHHELD = 1
+"""The run ended, but its figures are withheld."""
+EXIT_USAGE = 2
+"""Bad usage or input."""
+EXIT_WORSE = 3
+"""`assay compare` found what it was asked to fail on."""
+EXIT_INTERNAL = 70
+"""A defect of ours (EX_SOFTWARE of sysexits.h)."""
+EXIT_INTERRUPTED = 130
+EXIT_CODES = {
+    EXIT_OK: "answered: the figures asked for stand",
+    EXIT_WITHHELD: "not answered: figures are withheld, or a comparison is not settled",
+    EXIT_USAGE: "bad usage or input, or something this machine lacks",
+    EXIT_WORSE: "slower than `assay compare` or `assay versus` was told to allow",
+    EXIT_INTERNAL: "a defect of Assay, with a log to report",
+    EXIT_INTERRUPTED: "interrupted, by Ctrl-C or SIGTERM; what was measured is reported",
+}
+"""What each means, as every help and document tells it."""
+
+
+def reason_of(problem: OSError) -> str:
+    """Why the system refused something, as it ends a line of ours."""
+    return (problem.strerror or str(problem)).lower()
+
+
+class AssayError(Exception):
+    """Base of everything a user is told in one line. `remedy` says what to do about it."""
+
+    exit_code = EXIT_USAGE
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        """Keep the line's two halves apart so that a screen can set them apart."""
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        """The whole line."""
+        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+
+
+class InputError(AssayError):
+    """A flag, a URL, a study, a manifest or a record is not what it should be."""
+
+
+class Unknown(InputError):
+    """A name that is not there. `what` says so without the file in which it was looked for."""
+
+    def __init__(self, what: str, remedy: str = "", where: str = "") -> None:
+        """`where` is that file, if there is one."""
+        super().__init__(f"{where}: {what}" if where else what, remedy)
+        self.what = what
+
+
+class EnvironmentLacks(AssayError):
+    """The machine lacks something: a tool, a package, descriptors, room on the disk."""
+
+    stage = "load"
+    """The stage of a trial that this ended."""
+
+
+class ServerFailed(AssayError):
+    """A server could not be built, started, trusted or stopped. A row, not the end of a study."""
+
+    exit_code = EXIT_WITHHELD
+
+    def __init__(self, stage: str, message: str, log_tail: str = "") -> None:
+        """`stage` is build, version, start, contract, load or stop; `log_tail` its last lines."""
+        super().__init__(message)
+        self.stage = stage
+        self.log_tail = log_tail
+
+    @property
+    def reason(self) -> str:
+        """What went wrong, with the server's own word for it where its log has one."""
+        from assay.core.error_line import complaint, last_words
+
+        serving = self.stage in ("contract", "load")  # its last words are about something else
+        said = complaint(self.log_tail) if serving else last_words(self.log_tail)
+        return f"{self.message}; it said: {said}" if said else self.message

@@ -1,0 +1,294 @@
+"""The load engine, typed: values in, values out, errors of ours.
+
+`start(plan)` gives an `EngineRun`; while its `wait` says that it has not ended, `snapshot` is the
+live view; `result` is the `Measurement`. `start_woven(plan)` gives a `WovenRun`, whose lanes take turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from assay import _engine
+from assay.core import vault
+from assay.core.credentials import without_secrets
+from assay.core.errors import EnvironmentLacks, InputError
+from assay.model.measurement import Measurement, Snapshot
+from assay.model.plan import LoadPlan
+
+if TYPE_CHECKING:
+    from assay.model.interleaving import Change, Turn, WovenMeasurement, WovenPlan, WovenSnapshot
+
+_encode = msgspec.json.Encoder().encode
+_decode_snapshot = msgspec.json.Decoder(Snapshot).decode
+_decode_measurement = msgspec.json.Decoder(Measurement).decode
+
+
+class PlanRefused(InputError):
+    """The engine does not take the plan: `field` is wrong, `problem` says what would be right."""
+
+    def __init__(self, line: str) -> None:
+        """Take the engine's line apart."""
+        super().__init__(f"load plan: {line}")
+        self.field, _, self.problem = line.partition(": ")
+
+
+class NotAnswered(Exception):
+    """A request has no answer: `kind` is that of `Outcome`, `seen` what was seen, in a line."""
+
+    def __init__(self, kind: str, seen: str) -> None:
+        """Tell both apart."""
+        super().__init__(seen or kind.replace("_", " "))
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A whole answer: header names in lower case, the body in its content coding. `took_ns` counts from
+    before the connection was opened."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    took_ns: int
+
+
+class ScriptFailed(Exception):
+    """A script that makes the requests cannot go on; the text is the whole line that wrk writes."""
+
+
+def version() -> str:
+    """Give the engine's version."""
+    return _engine.version()
+
+
+def _encoded(plan: LoadPlan | WovenPlan) -> bytes:
+    """The plan as it is carried out: with its secrets, which nothing else holds."""
+    try:
+        return vault.revealed_json(_encode(plan))
+    except UnicodeEncodeError:
+        raise InputError("load plan: there is text in it that is not UTF-8") from None
+
+
+@contextmanager
+def _errors_of_ours() -> Iterator[None]:
+    try:
+        yield
+    except _engine.PlanError as error:
+        raise PlanRefused(str(error)) from None
+    except _engine.RunError as error:
+        raise EnvironmentLacks(str(error)) from None
+
+
+def check(plan: LoadPlan) -> None:
+    """Check what can be known of a plan before it runs; `PlanRefused` names the field."""
+    with _errors_of_ours():
+        _engine.validate(_encoded(plan))
+
+
+def ask(plan: LoadPlan) -> Reply:
+    """Ask the plan's first request, once, the way that the plan's load goes; its answer is not checked.
+
+    `NotAnswered` where none comes, `PlanRefused` and `EnvironmentLacks` as of `start`.
+    """
+    with _errors_of_ours():
+        try:
+            status, head, body, took_ns = _engine.ask(_encoded(plan))
+        except _engine.NotAnswered as error:
+            raise NotAnswered(*error.args) from None
+    lines = head.decode("latin-1").split("\r\n")[1:]
+    fields = [line.partition(":") for line in lines if line]
+    return Reply(status, {name.lower(): value.strip() for name, _, value in fields}, body, took_ns)
+
+
+def start(plan: LoadPlan, script: _engine.Script | None = None) -> EngineRun:
+    """Start the load on threads of the engine. The requests of a `script` take the place of the plan's.
+
+    `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it
+    (a name without an address, too few descriptors); then nothing was sent.
+    """
+    with _errors_of_ours():
+        return EngineRun(_engine.Run(_encoded(plan), script))
+
+
+def start_woven(plan: WovenPlan) -> WovenRun:
+    """Start lanes that take turns, on threads of the engine.
+
+    `PlanRefused` where the plan is wrong, `EnvironmentLacks` where the machine cannot do it; then nothing
+    was sent.
+    """
+    with _errors_of_ours():
+        return WovenRun(_engine.WovenRun(_encoded(plan)))
+
+
+class EngineRun:
+    """A load that is going on, or has ended. Its methods may be called from any thread."""
+
+    def __init__(self, run: _engine.Run) -> None:
+        """Take over a run that has started."""
+        self._run = run
+
+    def snapshot(self) -> Snapshot:
+        """Give the totals of the current phase, for a live view."""
+        return _decode_snapshot(self._run.snapshot())
+
+    def begin_measuring(self, at_ns: int = 0) -> None:
+        """End the warm-up; the load goes on without a gap.
+
+        `at_ns` is counted from the start of the run; where that is over it ends soon.
+        """
+        self._run.begin_measuring(at_ns)
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the run early, at once or `at_ns` after its start.
+
+        Its result is complete and says that it was interrupted.
+        """
+        self._run.stop(at_ns)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
+        return self._run.wait(timeout_s)
+
+    def request_log(self) -> bytes:
+        """Give the logged requests, once the run has ended; `assay.dropin.request_log` reads them."""
+        return self._run.request_log()
+
+    def logged_answers(self) -> tuple[bytes, ...]:
+        """Give the heads of logged answers, each with what of the body was read together with it."""
+        return tuple(self._run.logged_answers())
+
+    def session(self) -> tuple[str, str, str, bytes] | None:
+        """Give version, cipher suite, key exchange group and certificate of the first TLS session.
+
+        None before there is one, and where no TLS is spoken.
+        """
+        return self._run.session()
+
+    def tls_bytes(self) -> tuple[int, int] | None:
+        """Give the bytes read and written below TLS since the start, once the run has ended.
+
+        Handshakes and what records add are in them. None where no TLS over TCP is spoken.
+        """
+        return self._run.tls_bytes()
+
+    def result(self) -> Measurement:
+        """Wait for the end and give the measurement.
+
+        `ScriptFailed` where the script could not go on; `RuntimeError` reports a defect of the engine:
+        its books do not balance.
+        """
+        try:
+            return without_secrets(_decode_measurement(self._run.result()))
+        except _engine.ScriptError as error:
+            raise ScriptFailed(str(error)) from None
+        except _engine.RunError as error:
+            raise RuntimeError(str(error)) from None
+
+
+def turns_without_secrets(found: WovenMeasurement) -> WovenMeasurement:
+    """The measurement of lanes with tokens for secrets in what their servers said."""
+    replace = msgspec.structs.replace
+    lanes = (replace(lane, measurement=without_secrets(lane.measurement)) for lane in found.lanes)
+    return replace(found, lanes=tuple(lanes))
+
+
+class WovenRun:
+    """Lanes that take turns, or took them. Its methods may be called from any thread."""
+
+    least_settle_ns = 0
+    """All its workers have one clock, and switch together."""
+
+    def __init__(self, run: _engine.WovenRun) -> None:
+        """Take over a run that has started."""
+        from assay.model import interleaving  # `assay load` starts without it
+
+        self._run = run
+        self._decode_turn = msgspec.json.Decoder(interleaving.Turn).decode
+        self._decode_turns = msgspec.json.Decoder(tuple[interleaving.Turn, ...]).decode
+        self._decode_snapshot = msgspec.json.Decoder(interleaving.WovenSnapshot).decode
+        self._decode_measurement = msgspec.json.Decoder(interleaving.WovenMeasurement).decode
+
+    def change(self, change: Change, from_cycle: int = 0) -> int:
+        """Change the turns from a cycle on, or the first that is not settled; which one that is."""
+        with _errors_of_ours():
+            return self._run.change(_encode(change), from_cycle)
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the run, at once or `at_ns` after its start. Its result is complete and says that it was
+        interrupted."""
+        self._run.stop(at_ns)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most `timeout_s` seconds; whether it has come."""
+        return self._run.wait(timeout_s)
+
+    def started_at_monotonic_ns(self) -> int:
+        """Give what `time.monotonic_ns()` showed at the start of the run, from which all points count."""
+        return self._run.started_at_monotonic_ns()
+
+    def turns(self, first: int = 0) -> tuple[Turn, ...]:
+        """Give the turns that are settled from one on: all past ones and the rest of the cycle under way."""
+        return self._decode_turns(self._run.turns(first))
+
+    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn begins; None where the time passed or the run ended before."""
+        found = self._run.wait_begin(turn, timeout_s)
+        return None if found is None else self._decode_turn(found)
+
+    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
+        found = self._run.wait_end(turn, timeout_s)
+        return None if found is None else self._decode_turn(found)
+
+    def snapshot(self) -> WovenSnapshot:
+        """Give the live view of all lanes."""
+        return self._decode_snapshot(self._run.snapshot())
+
+    def result(self) -> WovenMeasurement:
+        """Wait for the end and give the measurement of each lane.
+
+        `RuntimeError` reports a defect of the engine: the books of a lane do not balance.
+        """
+        try:
+            found = self._decode_measurement(self._run.result())
+        except _engine.RunError as error:
+            raise RuntimeError(str(error)) from None
+        return turns_without_secrets(found)
+
+
+class AgreedTurns:
+    """The turns of a run that others carry out in parts, for whoever has to know whose turn it is.
+
+    They follow from the plan and the changes alone: who is told the same has the same.
+    """
+
+    def __init__(self, plan: WovenPlan) -> None:
+        """Begin with the plan's."""
+        from assay.model import interleaving  # `assay load` starts without it
+
+        with _errors_of_ours():
+            self._turns = _engine.AgreedTurns(_encoded(plan))
+        self._decode_turn = msgspec.json.Decoder(interleaving.Turn).decode
+
+    def turn(self, number: int, now_ns: int) -> Turn | None:
+        """Give a turn, where it is settled so long after the start: cycles are once they begin."""
+        found = self._turns.turn(number, max(0, now_ns))
+        return None if found is None else self._decode_turn(found)
+
+    def next_cycle(self, now_ns: int) -> int:
+        """Give the first cycle that is not settled, once all are that begin by then."""
+        return self._turns.next_cycle(max(0, now_ns))
+
+    def is_over(self) -> bool:
+        """Whether there are no more turns than the settled ones."""
+        return self._turns.is_over()
+
+    def change(self, change: Change, from_cycle: int = 0) -> int:
+        """Change the turns from a cycle on, or the first that is not settled; which one that is."""
+        with _errors_of_ours():
+            return self._turns.change(_encode(change), from_cycle)

@@ -1,0 +1,104 @@
+"""What offers a load: this process, or several on a cluster. A trial does not know which."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from assay.engine import driver
+from assay.model.measurement import Measurement, Snapshot
+from assay.model.plan import LoadPlan
+from assay.model.trial import GeneratorSeen
+
+if TYPE_CHECKING:
+    from assay.model.interleaving import Change, Turn, WovenMeasurement, WovenPlan, WovenSnapshot
+
+
+class GoingLoad(Protocol):
+    """A load that is going on, or has ended."""
+
+    def snapshot(self) -> Snapshot:
+        """Give the totals of the current phase, for a live view."""
+
+    def begin_measuring(self, at_ns: int = 0) -> None:
+        """End the warm-up; the load goes on without a gap."""
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the load early."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most so long; whether it has come."""
+
+    def result(self) -> Measurement:
+        """Wait for the end and give the measurement of the whole load."""
+
+
+class GoingTurns(Protocol):
+    """Lanes that take turns, or took them."""
+
+    least_settle_ns: int
+    """The settle time below which it is not known that nobody works in another's slice."""
+
+    def change(self, change: Change, from_cycle: int = 0) -> int:
+        """Change the turns from a cycle on, or the first that can still be changed; which one that is."""
+
+    def stop(self, at_ns: int = 0) -> None:
+        """End the turns early."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end, for at most so long; whether it has come."""
+
+    def started_at_monotonic_ns(self) -> int:
+        """What `time.monotonic_ns()` showed at the start, from which all points count."""
+
+    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn begins; None where the time passed or the run ended before."""
+
+    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
+        """Wait until the slice of a turn is over; None where the time passed or the run ended before."""
+
+    def snapshot(self) -> WovenSnapshot:
+        """Give the live view of all lanes."""
+
+    def result(self) -> WovenMeasurement:
+        """Wait for the end and give the measurement of each lane."""
+
+
+class Generator(Protocol):
+    """Offers one load after the other."""
+
+    def planned(self, plan: LoadPlan, threads: int | None = None) -> LoadPlan:
+        """Give the plan with as many workers as it has for them, or as were asked for."""
+
+    def start(self, plan: LoadPlan) -> GoingLoad:
+        """Start a load. PlanRefused where the plan is wrong, EnvironmentLacks where it cannot be offered."""
+
+    def start_woven(self, plan: WovenPlan) -> GoingTurns:
+        """Start lanes that take turns, as `start` does."""
+
+
+class ThisProcess:
+    """The engine in this process."""
+
+    def planned(self, plan: LoadPlan, threads: int | None = None) -> LoadPlan:
+        """Give the plan as it is: it was made for this machine."""
+        return plan
+
+    def start(self, plan: LoadPlan) -> GoingLoad:
+        """Start the load on threads of this process."""
+        return driver.start(plan)
+
+    def start_woven(self, plan: WovenPlan) -> GoingTurns:
+        """Start the lanes on threads of this process."""
+        return driver.start_woven(plan)
+
+
+def generators_of(load: GoingLoad) -> tuple[GeneratorSeen, ...]:
+    """What was seen of each of several generators; nothing where this process offered the load alone."""
+    seen = getattr(load, "generators", None)
+    return seen() if seen is not None else ()
+
+
+def lane_generators_of(turns: GoingTurns, lane: int) -> tuple[GeneratorSeen, ...]:
+    """What was seen of each of several generators in a lane; nothing where this process was the only one."""
+    seen = getattr(turns, "generators", None)
+    return seen(lane) if seen is not None else ()

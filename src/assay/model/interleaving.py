@@ -1,0 +1,185 @@
+"""Woven plans and what comes of them: several lanes in one run that take turns.
+
+The Rust twins are `crates/engine/src/plan/woven.rs`, `change.rs`, `course.rs` and `record/woven.rs`. All
+times are nanoseconds; points of time count from the start of the run.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from assay.model.measurement import Measurement, Snapshot, Window
+from assay.model.plan import LoadPlan, Part, Value
+
+Phase = Literal["warmup", "measured"]
+Ended = Literal["unreachable", "failure", "asked"]
+
+
+class WovenPlan(Value, frozen=True, kw_only=True):
+    """Several plans in one run, a lane each, on the same threads.
+
+    While one lane has its slice of `slice_ns` the others rest, with their connections open. In the
+    `settle_ns` before each slice nobody starts anything and what is under way is answered. `threads`,
+    `cpus`, `stop`, `warmup_max_ns` and the URL's scheme are the same in all lanes. `stop` counts a
+    lane's own slices: the run ends with the first cycle after which every lane has measured so long.
+    `seed` draws the order. `part` says what of all lanes is offered by one process where others offer the
+    rest; the turns, those of the whole, count from the instant at which it starts.
+    """
+
+    lanes: tuple[LoadPlan, ...]
+    slice_ns: int
+    settle_ns: int
+    seed: int = 0
+    part: Part | None = None
+
+
+class Measure(Value, frozen=True, kw_only=True, tag_field="kind", tag="measure"):
+    """Lanes measure; all of them where none is named. Without effect on those that do."""
+
+    lanes: tuple[int, ...] | None = None
+
+
+class GiveTurns(Value, frozen=True, kw_only=True, tag_field="kind", tag="turns"):
+    """Only these lanes have turns; the others lend theirs, and their connections stay open."""
+
+    lanes: tuple[int, ...]
+
+
+class SetLengths(Value, frozen=True, kw_only=True, tag_field="kind", tag="lengths"):
+    """Slices are of another length, and the settle time before them."""
+
+    slice_ns: int
+    settle_ns: int
+
+
+class EndLane(Value, frozen=True, kw_only=True, tag_field="kind", tag="end_lane"):
+    """A lane has no more turns; its books stay."""
+
+    lane: int
+    why: Ended = "asked"
+
+
+class End(Value, frozen=True, kw_only=True, tag_field="kind", tag="end"):
+    """There are no more cycles."""
+
+
+Change: TypeAlias = Measure | GiveTurns | SetLengths | EndLane | End
+"""What is asked of turns from outside. It holds from a cycle on, for all who share them."""
+
+
+class Turn(Value, frozen=True, kw_only=True):
+    """One turn of a lane: its settle time from `begin_ns` to `start_ns`, its slice from there to `end_ns`.
+
+    `number` counts the turns of the run, `place` those of the `cycle`; `phase` is the lane's.
+    """
+
+    number: int
+    cycle: int
+    place: int
+    lane: int
+    phase: Phase
+    begin_ns: int
+    start_ns: int
+    end_ns: int
+
+
+class Slice(Value, frozen=True, kw_only=True):
+    """What a lane did in the slice of one of its turns, summed over the workers.
+
+    `early_completed` of the `completed` came in its first fifth. `service_time_sum_ns` and
+    `service_time_p50_ns` are of `completed` (the median over several workers: the mean of theirs, by
+    answers). `carried` requests were under way at its end; `unsettled` of the lane's still were when the
+    settle time after it was over. `edges_ns` is how long those had been under way by its end, less how long
+    requests had been that were under way at its begin: with it the service times are the time that requests
+    were under way within the slice (not known of older records). `late` answers came between the
+    lane's slice before it and this one, and count for nobody. `reopened` connections were opened again since
+    the end of the lane's slice before it.
+    `client_cpu_ns` is the engine's own; `client_delayed_ns` is how long its workers were ready to run
+    meanwhile and others had their cores (not known of older records, nor where the system does not tell).
+    """
+
+    turn: int
+    cycle: int
+    place: int
+    phase: Phase
+    settle_ns: int
+    start_ns: int
+    length_ns: int
+    started: int
+    completed: int
+    failed: int
+    bytes_read: int
+    early_completed: int
+    service_time_sum_ns: int
+    service_time_p50_ns: int
+    carried: int
+    unsettled: int
+    late: int
+    reopened: int
+    client_cpu_ns: int
+    edges_ns: int | None = None
+    client_delayed_ns: int | None = None
+
+    @property
+    def window(self) -> Window:
+        """What of it stands among the windows of its lane."""
+        return Window(
+            start_ns=self.start_ns,
+            length_ns=self.length_ns,
+            phase=self.phase,
+            started=self.started,
+            completed=self.completed,
+            failed=self.failed,
+            bytes_read=self.bytes_read,
+        )
+
+
+class LaneMeasurement(Value, frozen=True, kw_only=True):
+    """What one lane did.
+
+    `measurement` is as of a run of its own: `measured_ns` is the sum of its measured slices, `windows`
+    are its slices, `warmup_ns` is where the first measured one begins. Its answers are those within its
+    slices; failures count whenever they come, as a time-out may fall into another lane's slice. `late`
+    answers of the measured phase came outside of its slices: they are in the books and in no figure.
+    `ended` says why it had no more turns before the end of the run: nobody was there in a whole slice, a
+    failure came on which its plan ends, or it was asked for.
+    """
+
+    measurement: Measurement
+    late: int
+    ended: Ended | None
+    slices: tuple[Slice, ...]
+
+
+class WovenMeasurement(Value, frozen=True, kw_only=True):
+    """One execution of a `WovenPlan`; `interrupted` where it was stopped in the midst of a cycle.
+
+    Of a part, `started_late_ns` is how long after its instant its workers began.
+    """
+
+    started_at_unix_ns: int
+    started_at_monotonic_ns: int
+    started_late_ns: int = 0
+    length_ns: int
+    interrupted: bool
+    lanes: tuple[LaneMeasurement, ...]
+
+
+class LaneSnapshot(Value, frozen=True, kw_only=True):
+    """The live view of one lane: `slices` are those of its current phase that are over, the latest 1,200.
+
+    `found` is, in a part of a run, why the lane should have no more turns as seen by that part alone.
+    """
+
+    snapshot: Snapshot
+    ended: Ended | None
+    found: Ended | None = None
+    slices: tuple[Slice, ...]
+
+
+class WovenSnapshot(Value, frozen=True, kw_only=True):
+    """The live view; `turn` is the one under way, None once the run has ended."""
+
+    elapsed_ns: int
+    turn: Turn | None
+    lanes: tuple[LaneSnapshot, ...]

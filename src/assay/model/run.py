@@ -1,0 +1,147 @@
+"""`Run`: environment + design + trials + judgement; the versioned record of one execution."""
+
+from __future__ import annotations
+
+from assay.model.block import Sitting
+from assay.model.design import Design, StudyDesign
+from assay.model.estimate import ClaimVerdict, Compared, Ranked
+from assay.model.finding import Finding
+from assay.model.plan import Value
+from assay.model.trial import Case, Trial
+
+FORMAT = 3
+"""Version of the stored run's lines. Raised whenever an older reader would misread a newer line; how an
+older one becomes a present one is `assay.store.migrate`'s to know."""
+
+
+class Environment(Value, frozen=True, kw_only=True):
+    """The machine and the versions a number belongs to. Figures compare only within one.
+
+    `smt_siblings` holds each group of two or more CPUs that share one physical core. `turbo` and
+    `on_battery` are None where the machine does not say. `loopback_bytes_per_s` is what the loopback
+    was measured to carry, where it was measured. `allowed_cores` and `allowed_memory_bytes` are the limits of
+    the control group that Assay ran in; None where none was set or seen.
+    """
+
+    machine_id: str
+    hostname: str
+    os: str
+    kernel: str
+    cpu_model: str
+    cores: int
+    memory_bytes: int
+    governor: str | None
+    descriptor_limit: int
+    client_cpus: tuple[int, ...]
+    server_cpus: tuple[int, ...]
+    assay_version: str
+    git_commit: str | None
+    tool_versions: dict[str, str]
+    smt_siblings: tuple[tuple[int, ...], ...] = ()
+    turbo: bool | None = None
+    on_battery: bool | None = None
+    ephemeral_ports: int | None = None
+    loopback_bytes_per_s: float | None = None
+    allowed_cores: float | None = None
+    allowed_memory_bytes: int | None = None
+
+
+class Header(Value, frozen=True, kw_only=True, tag="header", tag_field="record"):
+    """First line of a run file: all that is settled before the first trial.
+
+    The record is gone on with, reported and judged by its `design` alone. `study_name` is the study's, or
+    the verb's of a run without one. `series` is the id of the series that the run is part of, if it is part
+    of one.
+    """
+
+    format: int
+    run_id: str
+    created_unix_ns: int
+    command: tuple[str, ...]
+    study_name: str
+    design: Design
+    cases: tuple[Case, ...]
+    environment: Environment
+    series: str = ""
+    nodes: tuple[str, ...] = ()
+
+    @property
+    def study(self) -> StudyDesign | None:
+        """The design of a run that is of a study."""
+        return self.design if isinstance(self.design, StudyDesign) else None
+
+    @property
+    def profile(self) -> str:
+        """The profile of the study; empty without one."""
+        return self.study.choices.profile if self.study else ""
+
+    @property
+    def quick(self) -> bool:
+        """Whether it is a first look at a study."""
+        return self.study is not None and self.study.choices.quick
+
+    @property
+    def blocks(self) -> int | None:
+        """How many blocks it has at least; None where it ends by its own figures, looked at after every
+        block: then its intervals must allow for the looking."""
+        return self.study.blocks if self.study else None
+
+
+class TrialDone(Value, frozen=True, kw_only=True, tag="trial", tag_field="record"):
+    """One finished (or failed) trial: appended and synced before the next one starts."""
+
+    format: int = FORMAT
+    trial: Trial
+
+
+class SittingDone(Value, frozen=True, kw_only=True, tag="sitting", tag_field="record"):
+    """One finished (or cut) sitting with all of its trials, appended and synced as one line."""
+
+    format: int = FORMAT
+    sitting: Sitting
+
+
+class Judgement(Value, frozen=True, kw_only=True, tag="judgement", tag_field="record"):
+    """The verdict over the trials so far; the last one in the file counts.
+
+    It rests on so many `trials` of the record (not known of format 1), and knew of so many
+    `damaged_lines`: where the record says otherwise, it counts no more. `comparisons` are the candidates
+    pair by pair (none in format 1), `noise_floor` the share below which no difference is claimed.
+    """
+
+    format: int = FORMAT
+    judged_unix_ns: int
+    assay_version: str
+    complete: bool
+    ranking: tuple[Ranked, ...]
+    claims: tuple[ClaimVerdict, ...]
+    findings: tuple[Finding, ...]
+    hallmark: bool
+    trials: int | None = None
+    damaged_lines: int = 0
+    comparisons: tuple[Compared, ...] = ()
+    noise_floor: float = 0.01
+
+
+class Run(Value, frozen=True, kw_only=True):
+    """A whole run in memory. `damage` says in a few words of each line of its record what cannot be read.
+
+    `trials` are all of them, those of `sittings` too.
+    """
+
+    header: Header
+    trials: tuple[Trial, ...]
+    judgement: Judgement | None
+    damage: tuple[str, ...] = ()
+    sittings: tuple[Sitting, ...] = ()
+
+    def after(self, done: Trial | Sitting) -> Run:
+        """The run with a trial or a sitting more. A judgement was made without it, and counts no more."""
+        trials, sittings = (done.trials, (done,)) if isinstance(done, Sitting) else ((done,), ())
+        return Run(
+            header=self.header,
+            trials=(*self.trials, *trials),
+            judgement=None,
+            damage=self.damage,
+            sittings=(*self.sittings, *sittings),
+        )

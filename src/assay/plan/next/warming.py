@@ -1,0 +1,123 @@
+"""How long a server is warmed up: its first trials show it, the others go by those. Pure.
+
+A fresh process of the same program under the same load warms up as the ones before did, so only the first are
+watched until their throughput is steady. That leaves more of the time for what is compared, and more than a
+little of it on a restless machine, where few looks are steady and a watched warm-up runs to its bound. Should
+a later one not be warm, rule S2 sees it in the measured windows.
+
+A server that climbed without a step to the end of its warm-up needs all of it: no step is no sign that it was
+warm from the first request on. In turns it was warm when it first served nearly as many as ever in one slice,
+whatever its level did after that: that was the machine. A level may seem to hold while a server is cold. So a
+watched warm-up counts only where what was measured behind it is near the best of its server under that load;
+one that showed no change of level also where another trial came there after the least: then the machine was
+slow. What it says is too short once a server that was warmed up so long, or longer, was not near the best.
+
+Builds of one program warm up alike, so what each was seen to need counts for all of them: a machine that
+moves the level of one late in its only watched warm-up would else keep every one that follows at its bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.model.design import WarmUp
+from assay.model.run import Run
+from assay.model.trial import Lane, Trial, WarmUpSeen
+from assay.stats import rate_per_s
+
+LEAST_NS = 300_000_000
+"""Three slices of a warm-up in turns: a compiled server is at its level in the first."""
+_MARGIN = 1.5
+"""The last change of level lay within the first third of what was watched; half as much again is safe."""
+_AT_LEVEL = 0.8
+"""Of the best rate: trials of a warm server were seen to differ by up to 17 % on two shared cores, and a JVM
+that was half cold came to a sixth, a third and two fifths of it."""
+_NEAR_BEST = 0.9
+"""Of the best slice: beside a program that is busy half of the time, slices of a warm server were seen
+between 18 and 56 k/s, and the first near the best among the first three."""
+_AGAIN = 2
+"""Times as many are watched at most, where some do not count: it may be the machine that is restless."""
+
+
+def warm_up_for(run: Run, case: str, watched: int) -> WarmUp:
+    """The warm-up of the next trial of `case`, once `watched` trials of its server under its load were
+    watched until they were steady, and were warm: a control's trials are its original's, too."""
+    whole = run.header.design.warm_ups[case]
+    if whole.max_ns == 0:
+        return whole
+    cases = {one.id: one for one in run.header.cases}
+    load, server = (cases[case].workload, cases[case].load), cases[case].server
+    by_server: dict[str, list[Trial]] = {}
+    for trial in run.trials:
+        if (cases[trial.case].workload, cases[trial.case].load) == load and trial.warm_up is not None:
+            by_server.setdefault(cases[trial.case].server, []).append(trial)
+    follows = cases[case].later
+    shown = {of: _Shown(trials, whole, follows=follows) for of, trials in by_server.items()}
+    own = shown.get(server, _Shown((), whole, follows=follows))
+    weave = run.header.design.weave
+    alike = shown.values() if weave is not None and weave.alike else (own,)
+    counted = [needed_ns for each in alike for needed_ns in each.counted]
+    long_enough = [needed_ns for needed_ns in counted if not own.too_short(needed_ns)]
+    if (len(own.counted) < watched or not long_enough) and own.watched < _AGAIN * watched:
+        return whole
+    # Of several that are long enough the shortest: the machine's own noise only adds.
+    needed_ns = min(long_enough) if long_enough else max(counted, default=whole.max_ns)
+    return WarmUp(min_ns=needed_ns, max_ns=needed_ns)
+
+
+def _needed_ns(trial: Trial, seen: WarmUpSeen, whole: WarmUp) -> int:
+    """What a watched warm-up says that its server needs: all of it where the server was still getting faster
+    at its end, without a step at which that ended."""
+    if seen.rising:
+        return whole.max_ns
+    changed_ns = seen.changes_ns[-1] if seen.changes_ns else 0
+    reached_ns = _near_best_ns(trial.lane, trial.plan.threads) if trial.lane else None
+    warm_ns = changed_ns if reached_ns is None else min(changed_ns, reached_ns)
+    return min(max(whole.min_ns, round(_MARGIN * warm_ns)), whole.max_ns)
+
+
+def _near_best_ns(lane: Lane, threads: int) -> int | None:
+    """After how long, in its own slices, the server first served nearly as many as it ever did in one; None
+    where it served nothing. Other programs only take from a server, so at that moment it was warm, and what
+    changed later was the machine. While others had the core of the client (so many `threads` of it), nothing
+    was asked of the server, and it did not get warmer."""
+    rates = [one.completed / one.length_ns if one.length_ns else 0.0 for one in lane.slices]
+    best, own_ns = max(rates, default=0.0), 0
+    for one, rate in zip(lane.slices, rates, strict=True):
+        own_ns += max(0, one.length_ns - (one.client_delayed_ns or 0) // threads)
+        if rate > 0 and rate >= _NEAR_BEST * best:
+            return own_ns
+    return None
+
+
+class _Shown:
+    """What the trials of a server under a load show: how many were `watched`, and for how long those that
+    count say that it has to be warmed up. A load that follows from others (`follows`) is offered at a rate,
+    so that what comes back tells nothing of how warm a server is: all of them count."""
+
+    def __init__(self, trials: Sequence[Trial], whole: WarmUp, *, follows: bool) -> None:
+        rates = [rate_per_s(trial.measurement) if trial.measurement else 0.0 for trial in trials]
+        least = 0.0 if follows else _AT_LEVEL * max(rates, default=0.0)
+        told: list[tuple[int, bool]] = []
+        self._went_by: list[tuple[int, bool]] = []
+        for trial, rate in zip(trials, rates, strict=True):
+            seen = trial.warm_up
+            assert seen is not None  # they are what is shown here
+            if seen.bound_ns == whole.max_ns:
+                told.append((_needed_ns(trial, seen, whole), rate >= least))
+            elif trial.measurement is not None:
+                self._went_by.append((seen.bound_ns, rate >= least))
+        self.watched = len(told)
+        quick = self._was_enough(whole.min_ns)
+        self.counted = [
+            needed_ns for needed_ns, at_level in told if at_level or (quick and needed_ns == whole.min_ns)
+        ]
+
+    def too_short(self, needed_ns: int) -> bool:
+        """Whether the server was cold after as long or longer, and never warm after as long or less."""
+        cold = any(bound_ns >= needed_ns and not at_level for bound_ns, at_level in self._went_by)
+        return cold and not self._was_enough(needed_ns)
+
+    def _was_enough(self, needed_ns: int) -> bool:
+        """Whether the server was warm after as long or less."""
+        return any(bound_ns <= needed_ns and at_level for bound_ns, at_level in self._went_by)

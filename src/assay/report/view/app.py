@@ -1,0 +1,150 @@
+"""The pages: history, one run, two runs side by side, a run that is going on."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+
+from assay.core.errors import AssayError, InputError
+from assay.model.run import Run
+from assay.report import pages
+from assay.report.model.answer import in_a_line
+from assay.report.view.guard import Guard
+from assay.store.index import Filter, Index
+from assay.store.read import FILE, read
+from assay.store.series import other_profile
+from assay.verdict.compare import compare
+
+_REPORTS_KEPT = 8
+"""Rendered reports kept in memory: at most 1 MB each."""
+
+
+def make_app(results: Path, token: str) -> Guard:
+    """The application over one results folder."""
+    shown = _Pages(results)
+    routes = [
+        Route("/", shown.history, name="history"),
+        Route("/run/{run}", shown.report, name="report"),
+        Route("/live/{run}", shown.live, name="live"),
+        Route("/compare", shown.compare, name="compare"),
+    ]
+    handlers = {HTTPException: _failed, AssayError: _refused}
+    return Guard(Starlette(routes=routes, exception_handlers=handlers), token)
+
+
+class _Pages:
+    """Handlers over one results folder. Runs are named by their folder, which must be in the index."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+
+    async def history(self, request: Request) -> HTMLResponse:
+        """The list, filtered by the query."""
+        asked = request.query_params
+        chosen = Filter(study=asked.get("study", ""), server=asked.get("server", ""))
+        entries = await run_in_threadpool(self._entries, chosen)
+        return HTMLResponse(pages.history(entries, chosen, _base(request)))
+
+    async def report(self, request: Request) -> HTMLResponse:
+        """A run's report, as `assay report --html` writes it."""
+        file = await run_in_threadpool(self._file, request.path_params["run"])
+        other = await run_in_threadpool(_other, file)
+        return HTMLResponse(await run_in_threadpool(_report, _State.of(file), other and _State.of(other)))
+
+    async def live(self, request: Request) -> HTMLResponse:
+        """Where a run stands; the page asks again by itself until it has ended."""
+        file = await run_in_threadpool(self._file, request.path_params["run"])
+        run = await run_in_threadpool(_judged, file)
+        return HTMLResponse(pages.live(run, file.parent.name, _base(request), ended=_ended(file)))
+
+    async def compare(self, request: Request) -> HTMLResponse:
+        """Two runs side by side."""
+        base, new = request.query_params.get("base", ""), request.query_params.get("new", "")
+        files = [await run_in_threadpool(self._file, name) for name in (base, new)]
+        runs = [await run_in_threadpool(_judged, file) for file in files]
+        found = await run_in_threadpool(compare, runs[0], runs[1], {})
+        return HTMLResponse(await run_in_threadpool(pages.side_by_side, found, _base(request)))
+
+    def _entries(self, chosen: Filter) -> list[pages.Listed]:
+        entries = Index(self._results, in_a_line).runs(chosen)
+        return [
+            pages.Listed(
+                entry,
+                going_on=not entry.complete
+                and not entry.problem
+                and not entry.damaged
+                and not _ended(self._results / entry.folder / FILE),
+            )
+            for entry in entries
+        ]
+
+    def _file(self, name: str) -> Path:
+        """The run file of that folder; only folders of the index exist, so no path leads out."""
+        known = {entry.folder for entry in Index(self._results, in_a_line).runs(Filter())}
+        if name not in known:
+            raise InputError("there is no such run", "it may have been removed")
+        return self._results / name / FILE
+
+
+class _State(NamedTuple):
+    """A run file in the state that its time and size name."""
+
+    file: Path
+    changed_ns: int
+    size: int
+
+    @classmethod
+    def of(cls, file: Path) -> _State:
+        seen = file.stat()
+        return cls(file, seen.st_mtime_ns, seen.st_size)
+
+
+@lru_cache(maxsize=_REPORTS_KEPT)
+def _report(run: _State, other: _State | None) -> str:
+    """The report of a run, beside that of the other profile in its series."""
+    from assay.report import html
+    from assay.report.model.profiles import pair_of
+
+    judged = _judged(run.file)
+    return html.render(judged, pair_of(judged, other.file if other else None))
+
+
+def _other(file: Path) -> Path | None:
+    """The run of the same study under the other profile, if there is one that can be read."""
+    try:
+        other = other_profile(file.parent.parent, read(file).run.header)
+        return read(other).path if other else None
+    except InputError:  # a damaged record or series is in nobody else's way
+        return None
+
+
+def _judged(file: Path) -> Run:
+    from assay.verdict import judged
+
+    return judged(read(file).run)
+
+
+def _ended(file: Path) -> bool:
+    """Whether the last line is a judgement: the run is over, or was interrupted in order."""
+    return read(file).run.judgement is not None
+
+
+def _base(request: Request) -> str:
+    return str(request.scope["root_path"])
+
+
+async def _failed(request: Request, problem: Exception) -> HTMLResponse:
+    code = problem.status_code if isinstance(problem, HTTPException) else 500
+    return HTMLResponse(pages.message("There is no such page.", _base(request)), code)
+
+
+async def _refused(request: Request, problem: Exception) -> HTMLResponse:
+    return HTMLResponse(pages.message(str(problem), _base(request)), 404)

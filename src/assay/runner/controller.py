@@ -1,0 +1,222 @@
+"""A run from its first server to its judgement. Read from top to bottom: so every run lives.
+
+What a run is made of is its design; what it does next, `assay.plan.next` says. Here it is done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import msgspec
+
+from assay import store
+from assay.core import signals
+from assay.core.errors import AssayError, ServerFailed
+from assay.core.settings import Settings
+from assay.model.block import Sitting
+from assay.model.run import Run, SittingDone, TrialDone
+from assay.model.trial import Trial
+from assay.plan.next import Due, DueSitting, next_due, to_stand
+from assay.plan.next.block import takes_turns
+from assay.plan.resolved import ResolvedCase, ResolvedRun
+from assay.runner.bench import Bench, open_bench
+from assay.runner.block import Asked, run_sitting
+from assay.runner.early_check import early_look
+from assay.runner.first_check import first_look
+from assay.runner.header import Resumed, header_for
+from assay.runner.observer import CutShort, Interrupted, Observer, Silent, how_to_go_on
+from assay.runner.one_trial import failure_of, run_trial
+from assay.runner.prepare import prepare_all
+from assay.runner.side_by_side import settled
+from assay.runner.warmup import preload
+from assay.runner.where import HERE, Where
+from assay.servers.build import Prepared
+from assay.servers.emulation import lacking
+from assay.servers.external import Standing
+from assay.servers.services import Services
+from assay.servers.supervised import stop_all
+from assay.store import RunFile
+from assay.verdict import judge
+
+Ready = Prepared | Standing | ServerFailed
+
+
+def begin(
+    resolved: ResolvedRun,
+    settings: Settings,
+    observer: Observer | None = None,
+    *,
+    command: Sequence[str],
+    series: str = "",
+    begun: Callable[[str], None] = lambda run_id: None,
+    where: Where = HERE,
+) -> Run:
+    """A new run to its end, judged; the machine must be held (`machine_lock`).
+
+    `begun` is told its id once its record lies on the disk. A server that cannot be had, or fails, is a row
+    with its reason; the run goes on. InputError where a run of rivals cannot begin. Interrupted, with what
+    was measured, on Ctrl-C. EnvironmentLacks where a trial cannot be stored. Whatever happens, no process is
+    left.
+    """
+    with open_bench(resolved, settings, observer or Silent(), where) as bench:
+        resolved = _told(settled(first_look(resolved, bench), where), bench.observer)
+        header = header_for(resolved, command, series, where)
+        with store.create(settings.results, header) as run_file:
+            begun(header.run_id)
+            return _to_its_end(resolved, Run(header=header, trials=(), judgement=None), run_file, bench)
+
+
+def _told(resolved: ResolvedRun, observer: Observer) -> ResolvedRun:
+    """The run, after saying which of its loads take no turns where they usually do, and why."""
+    others = [one for one in resolved.cases if one.case.later or not takes_turns(one.case, one.plan)]
+    if resolved.design.weave is not None and others:
+        observer.note(
+            "one after the other: open loops, searches, counted loads and those at a distance take no turns; "
+            "what follows from a sitting is asked of its servers"
+        )
+    lacks = lacking() if any(one.case.distance for one in resolved.cases) else None
+    if lacks is not None:
+        observer.note(f"loads at a distance are not measured: {lacks}")
+    if resolved.design.unwoven:
+        observer.note(f"one after the other: {resolved.design.unwoven}")
+    return resolved
+
+
+def go_on(resumed: Resumed, settings: Settings, observer: Observer | None = None) -> Run:
+    """A run that was cut off to its end, judged, as `begin` does it."""
+    with open_bench(resumed.resolved, settings, observer or Silent()) as bench:
+        before = msgspec.structs.replace(resumed.run, judgement=None)
+        return _to_its_end(resumed.resolved, before, resumed.run_file, bench)
+
+
+def _to_its_end(resolved: ResolvedRun, run: Run, run_file: RunFile, bench: Bench) -> Run:
+    """Trial after trial, or sitting after sitting, while one is due; each is stored before the next begins.
+    Then the judgement."""
+    observer = bench.observer
+    ending: BaseException | None = None
+    try:
+        observer.run_started(run, _expected_s(resolved))
+        servers = _prepared(resolved, bench)
+        preload()
+        run_services = Services(resolved.services, bench.settings, bench.split, run_file.logs)
+        with bench.where.site.services(run_services) as services, bench.held as held:
+            loopback = run.header.environment.loopback_bytes_per_s
+            bench = replace(bench, logs=run_file.logs, services=services, loopback_bytes_per_s=loopback)
+            while (due := next_due(run)) is not None:
+                held.only(to_stand(run))
+                if isinstance(due, DueSitting):
+                    sitting = _sitting(resolved, due, servers, bench)
+                    run_file.append(SittingDone(sitting=sitting), observer.note)
+                    run = run.after(sitting)
+                    observer.sitting_finished(sitting)
+                    if sitting.cut:
+                        raise KeyboardInterrupt
+                else:
+                    observer.trial_started(due.slot)
+                    trial = _one(resolved, due, servers, bench)
+                    run_file.append(TrialDone(trial=trial), observer.note)
+                    run = run.after(trial)
+                    observer.trial_finished(trial)
+            signals.ending()
+    except (KeyboardInterrupt, AssayError) as problem:
+        ending = problem
+    finally:
+        signals.ending()
+        ending = _all_stopped(ending)
+    if run.trials:
+        judgement = judge(run)
+        run = msgspec.structs.replace(run, judgement=judgement)
+        try:
+            run_file.append(judgement, observer.note)
+        except AssayError as problem:
+            ending = ending or problem
+    _raise(ending, run)
+    return run
+
+
+def _all_stopped(ending: BaseException | None) -> BaseException | None:
+    """How the run ended, once no server is left. What goes wrong here keeps no run from its judgement."""
+    try:
+        stop_all()
+    except (KeyboardInterrupt, AssayError) as problem:  # the keepers end what is left
+        return ending or problem
+    return ending
+
+
+def _raise(ending: BaseException | None, run: Run) -> None:
+    """Say how the run ended before its time, if it did, with what is there of it."""
+    if isinstance(ending, KeyboardInterrupt):
+        raise Interrupted(run)
+    if isinstance(ending, AssayError):
+        kept = "what is stored stands" if run.header.nodes else ""
+        told = (ending.remedy, kept, how_to_go_on(run))
+        raise CutShort(run, ending.message, "; ".join(filter(None, told))) from ending
+
+
+def _prepared(resolved: ResolvedRun, bench: Bench) -> Mapping[str, Ready]:
+    """Each case's server, ready or with why it is not."""
+    to_prepare = [case.server for case in resolved.cases if case.ready is None]
+    made = prepare_all(
+        to_prepare,
+        bench.settings,
+        bench.split.server_cores,
+        bench.observer,
+        site=bench.where.site,
+        meanwhile=early_look(resolved, bench),
+    )
+
+    def of(case: ResolvedCase) -> Ready:
+        return case.ready or next(server for spec, server in made if spec == case.server)
+
+    return {case.case.id: of(case) for case in resolved.cases}
+
+
+def _one(resolved: ResolvedRun, due: Due, servers: Mapping[str, Ready], bench: Bench) -> Trial:
+    """The trial that is due: run, or a row with why it cannot be."""
+    trial, case, server = _begun(due), _case(resolved, due), servers[due.slot.case]
+    if isinstance(server, ServerFailed):
+        return msgspec.structs.replace(trial, failure=failure_of(server))
+    if due.failure is not None:
+        return msgspec.structs.replace(trial, failure=due.failure)
+    return run_trial(trial, case, server, due, bench)
+
+
+def _sitting(resolved: ResolvedRun, due: DueSitting, servers: Mapping[str, Ready], bench: Bench) -> Sitting:
+    """The sitting that is due, of the servers that can be had. KeyboardInterrupt where too little of it was
+    measured to be kept."""
+    bench.observer.sitting_started(tuple(lane.slot for lane in due.lanes))
+    asked, lacking = [], []
+    for lane in due.lanes:
+        trial, server = _begun(lane), servers[lane.slot.case]
+        if isinstance(server, ServerFailed):
+            lacking.append(msgspec.structs.replace(trial, failure=failure_of(server)))
+        else:
+            asked.append(Asked(trial, _case(resolved, lane), lane, server))
+    sitting = run_sitting(due, asked, bench)
+    if sitting is None:
+        raise KeyboardInterrupt
+    return msgspec.structs.replace(sitting, trials=(*sitting.trials, *lacking))
+
+
+def _begun(due: Due) -> Trial:
+    """The trial before anything is known of it."""
+    slot = due.slot
+    return Trial(
+        number=slot.number,
+        case=slot.case,
+        block=slot.block,
+        position=slot.position,
+        started_at_unix_ns=time.time_ns(),
+        plan=due.plan,
+    )
+
+
+def _case(resolved: ResolvedRun, due: Due) -> ResolvedCase:
+    return next(case for case in resolved.cases if case.case.id == due.slot.case)
+
+
+def _expected_s(resolved: ResolvedRun) -> dict[str, tuple[float, float]]:
+    """How long a trial of each case is likely to take, at least and at most."""
+    return {case.case.id: resolved.expected_trial_s(case) for case in resolved.cases}

@@ -1,0 +1,156 @@
+"""A first look at rivals: each is started once and asked, before there is a record. A study needs none.
+
+A contest learns whether its rivals answer alike, and how long their answers always are. A search learns
+between which rates it has to look, from what a short closed loop gets.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import msgspec
+
+from assay.core.errors import EXIT_WITHHELD, AssayError, InputError, ServerFailed
+from assay.core.units import rate
+from assay.model.design import ContestDesign, SearchDesign
+from assay.model.plan import Closed, StopAfter
+from assay.plan.resolved import ResolvedCase, ResolvedRun
+from assay.plan.words.case import expecting, resolve
+from assay.runner import same_answers
+from assay.runner.bench import Bench
+from assay.runner.one_trial import start
+from assay.runner.warm_pool import Running
+from assay.verdict.objective import parse
+from assay.verdict.search_range import range_of
+
+T = TypeVar("T")
+
+_LOOK_NS = 2_000_000_000
+_CLOSED_CONNECTIONS = 64
+
+
+class Unlike(AssayError):
+    """The rivals answer differently: a comparison of them would be withheld."""
+
+    exit_code = EXIT_WITHHELD
+
+
+def first_look(run: ResolvedRun, bench: Bench) -> ResolvedRun:
+    """The run with what had to be seen before its first trial.
+
+    InputError for a command or URL that does not answer rightly, Unlike where the answers differ (unless that
+    is allowed).
+    """
+    match run.design:
+        case ContestDesign() as contest:
+            return resolve(run.name, _alike(contest, run, bench), run.split)
+        case SearchDesign() as search:
+            return resolve(run.name, _ranged(search, run, bench), run.split)
+        case _:
+            return run
+
+
+def _alike(contest: ContestDesign, run: ResolvedRun, bench: Bench) -> ContestDesign:
+    """The contest, with the length that every answer has, if it has one."""
+    found: dict[str, same_answers.Answers] = {}
+    for case in run.cases:
+        if case.case.role != "control":
+            bench.observer.server_preparing(case.case.id, "asking it")
+            found[case.case.id] = _started(case, bench, partial(_ask, case))
+    first, *others = found
+    for other in others:
+        _compare(contest, bench, (first, found[first]), (other, found[other]))
+    lengths = {answers.only_length for answers in found.values()}
+    length = lengths.pop() if len(lengths) == 1 else None
+    return contest if length is None else expecting(contest, length)
+
+
+def _ranged(search: SearchDesign, run: ResolvedRun, bench: Bench) -> SearchDesign:
+    """The search, with the rates that nobody gave, and the length that every answer has, if it has one."""
+    [case] = run.cases
+    bounds, name = search.bounds, case.case.id
+    bench.observer.note(f"{name}: a first look")
+
+    def look(running: Running) -> tuple[same_answers.Answers, float]:
+        answers = _ask(case, running)
+        given = bounds.lowest_per_s and bounds.highest_per_s
+        closed_per_s = 0.0 if given else _closed_per_s(case, running.url, bench)
+        if running.died() is not None:
+            bench.observer.note(f"{name}: it died in a closed loop at saturation")
+        return answers, closed_per_s
+
+    answers, closed_per_s = _started(case, bench, look)
+    found = range_of(
+        parse(bounds.objective),
+        closed_per_s,
+        search.measure_ns,
+        resolution=bounds.resolution,
+        lowest_per_s=bounds.lowest_per_s or None,
+        highest_per_s=bounds.highest_per_s or None,
+    )
+    lowest, highest = found.lowest_per_s, found.highest_per_s
+    bench.observer.note(f"searching from {rate(lowest)} to {rate(highest)} for {found.objective}")
+    search = msgspec.structs.replace(search, bounds=found)
+    return search if answers.only_length is None else expecting(search, answers.only_length)
+
+
+def _started(case: ResolvedCase, bench: Bench, look: Callable[[Running], T]) -> T:
+    """What a look at the server, started for it, sees. InputError where it does not answer."""
+    assert case.ready is not None  # a rival's server needs no preparation
+    try:
+        running = start(case, case.ready, bench, case.case.id)
+        try:
+            return look(running)
+        finally:
+            running.stop()
+    except ServerFailed as failed:
+        raise InputError(f"{case.case.id}: {failed.reason}") from failed
+
+
+def _ask(case: ResolvedCase, running: Running) -> same_answers.Answers:
+    return same_answers.ask(case.contract, case.routes[0], running.host, running.port)
+
+
+Asked = tuple[str, same_answers.Answers]
+
+
+def _compare(contest: ContestDesign, bench: Bench, one: Asked, other: Asked) -> None:
+    """Refuse answers that differ, and say what differs where that does not matter."""
+    names = (one[0], other[0])
+    differ = "; ".join(same_answers.differences(one[1], other[1]))
+    if differ and not contest.unlike_allowed:
+        raise Unlike(
+            f"{names[0]} and {names[1]} answer differently: {differ}",
+            "make them alike, or compare them all the same with --unlike",
+        )
+    aside = differ or same_answers.aside(one[1], other[1])
+    if aside:
+        bench.observer.note(f"{names[0]} / {names[1]}: {aside}")
+
+
+def _closed_per_s(case: ResolvedCase, url: str, bench: Bench) -> float:
+    """What a short closed loop gets in its better moments: only the range of the search rests on it, and
+    the server may have died of it."""
+    plan = msgspec.structs.replace(
+        case.plan,
+        url=url,
+        load=Closed(connections=_CLOSED_CONNECTIONS),
+        stop=StopAfter(ns=_LOOK_NS),
+        warmup_max_ns=0,
+        cpus=bench.split.client,
+    )
+    generator = bench.where.generator
+    load = generator.start(generator.planned(plan))
+    try:
+        while not load.wait(0.1):
+            pass
+    except BaseException:
+        load.stop()
+        while not load.wait(0.1):
+            pass
+        raise
+    windows = [one.completed / one.length_ns * 1e9 for one in load.result().windows if one.completed]
+    return statistics.quantiles(windows, n=10)[-1] if len(windows) > 1 else sum(windows)

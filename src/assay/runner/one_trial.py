@@ -1,0 +1,311 @@
+"""One trial: a server, fresh or warm from its sitting, tested, warmed, measured, tested again."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from assay.core.errors import EnvironmentLacks, ServerFailed
+from assay.core.vault import scrubbed
+from assay.engine import target_policy
+from assay.engine.generator import GoingLoad, generators_of
+from assay.model.design import WarmUp
+from assay.model.measurement import Measurement, Snapshot
+from assay.model.plan import LoadPlan
+from assay.model.trial import (
+    Carried,
+    ContractSeen,
+    Failure,
+    GeneratorSeen,
+    HostSeen,
+    Link,
+    ServerSeen,
+    ServiceSeen,
+    Trial,
+    WarmUpSeen,
+)
+from assay.plan.next import Due, Slot
+from assay.plan.resolved import ResolvedCase
+from assay.runner.bench import Bench
+from assay.runner.warm_pool import Running, Warm
+from assay.runner.warmup import warmed_up
+from assay.servers import probe
+from assay.servers.build import Prepared
+from assay.servers.contract import Route
+from assay.servers.cores import CoreSplit
+from assay.servers.emulation import HERE, PEER, Way
+from assay.servers.external import Standing, StandingServer
+from assay.servers.server import HOST
+from assay.servers.site import Watched
+
+_LOOK_S = 0.1
+_SAMPLE_EVERY_S = 0.5
+_UNFIT = re.compile(r"[^\w.+@-]+")
+"""What a case's name may hold and its log's name should not."""
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """What was seen while the load ran; `carried` by a link with a delay, where there is one."""
+
+    measurement: Measurement
+    cpu_ns: int
+    host: HostSeen
+    services: tuple[ServiceSeen, ...]
+    warm_up: WarmUpSeen | None
+    generators: tuple[GeneratorSeen, ...]
+    carried: Carried | None
+
+
+def run_trial(
+    trial: Trial, case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench
+) -> Trial:
+    """Run a trial. Whatever the server does wrong becomes the trial's failure; no process is left."""
+    trial = msgspec.structs.replace(trial, plan=planned(case, due.plan, bench, due.plan.url))
+    try:
+        with bench.ways.to(case.case.distance) as way:
+            return _measured(trial, case, prepared, due, bench, way)
+    except ServerFailed as failed:
+        return msgspec.structs.replace(trial, failure=failure_of(failed))
+    except EnvironmentLacks as lacking:  # a load that this machine cannot offer: others of the run it can
+        return msgspec.structs.replace(trial, failure=Failure(stage=lacking.stage, reason=str(lacking)))
+
+
+def failure_of(failed: ServerFailed) -> Failure:
+    """What a record keeps of it."""
+    reason, log_tail = scrubbed(failed.reason), scrubbed(failed.log_tail)  # a server may say what it was told
+    return Failure(stage=failed.stage, reason=reason, log_tail=log_tail)
+
+
+def start(
+    case: ResolvedCase, prepared: Prepared | Standing, bench: Bench, log: str, host: str = HOST
+) -> Running:
+    """The server, ready: started, or met where it stands, after the command that has to run before that.
+
+    ServerFailed where that does not work out, InputError where the command fails.
+    """
+    if case.rival is not None:
+        bench.hooks.before_start(case.rival)
+    if isinstance(prepared, Standing):
+        return prepared.meet(case.contract, case.routes[0])
+    return bench.where.site.start(
+        prepared,
+        case.contract,
+        case.routes[0],
+        cpus=bench.split.server,
+        log=bench.logs / f"{_UNFIT.sub('-', log)[:120]}.log",
+        env=bench.services.env,
+        host=host,
+    )
+
+
+def _fresh(
+    case: ResolvedCase, prepared: Prepared | Standing, due: Due, bench: Bench, way: Way | None
+) -> Warm:
+    """The server, started, and warmed by nobody yet."""
+    bench.observer.phase(due.slot, "start")
+    host = HERE if way else HOST
+    return Warm(start(case, prepared, bench, f"{due.slot.case}-{due.slot.block}", host), None)
+
+
+def _measured(
+    trial: Trial,
+    case: ResolvedCase,
+    prepared: Prepared | Standing,
+    due: Due,
+    bench: Bench,
+    way: Way | None,
+) -> Trial:
+    """The trial. At a distance the server is tested where it is, and loaded over the way to it."""
+    slot, routes = due.slot, tested_routes(case)
+    if way is None:  # services are where all other servers are, and those at a distance need none
+        bench.services.ensure(lambda name, step: bench.observer.note(f"service {name}: {step}"))
+    running, warmed = bench.held.take(due.follows) or _fresh(case, prepared, due, bench, way)
+    url = f"{running.scheme}://{PEER}:{running.port}/" if way else running.url
+    try:
+        bench.observer.phase(slot, "contract")
+        before, wrong = probe.test(case.contract, routes, running.host, running.port)
+        if wrong:
+            raise ServerFailed("contract", wrong_answers(before, wrong), running.log_tail())
+        if due.warming is not None and warmed is None:
+            first = planned(case, due.warming.plan, bench, url)
+            warmed = _warm(slot, first, due.warming.rule, running, bench)
+        plan = planned(case, due.plan, bench, url)
+        loaded = _load(due, plan, running, bench, way)
+        bench.observer.phase(slot, "contract again")
+        after, wrong_after = probe.test(case.contract, routes, running.host, running.port)
+        _check_alive(running, bench)
+    except BaseException:
+        running.stop()
+        raise
+    if due.follows:
+        bench.held.keep(due.follows, running, warmed)
+    else:
+        bench.observer.phase(slot, "stop")
+        running.stop()
+    measured = loaded.measurement
+    return msgspec.structs.replace(
+        trial,
+        plan=plan,
+        measurement=measured,
+        server=server_seen(running, measured, loaded.cpu_ns, bench.split),
+        contract=contract_seen(before, measured, after, wrong_after),
+        host=loaded.host,
+        services=loaded.services,
+        warm_up=warmed or loaded.warm_up,
+        link=way.link(loaded.carried) if way else link_to(running, bench),
+        generators=loaded.generators,
+    )
+
+
+def contract_seen(
+    before: int, measured: Measurement, after: int, wrong_after: tuple[str, ...]
+) -> ContractSeen:
+    """The answers of a trial, of which none was wrong before the load."""
+    return ContractSeen(
+        before=before,
+        before_wrong=0,
+        during=measured.checked,
+        during_wrong=sum(outcome.count for outcome in measured.outcomes if outcome.origin == "plan"),
+        after=after,
+        after_wrong=len(wrong_after),
+        examples=wrong_after[:3],
+    )
+
+
+def link_to(running: Running, bench: Bench) -> Link:
+    """A server that we start is on this machine; of one that stands its address tells."""
+    if isinstance(running, StandingServer) and not target_policy.is_this_machine((running.host,)):
+        return Link(same_machine=False)
+    if bench.where.nodes:
+        return Link(same_machine=bench.where.same_machine, bytes_per_s=bench.where.link_bytes_per_s)
+    return Link(same_machine=True, bytes_per_s=bench.loopback_bytes_per_s)
+
+
+def tested_routes(case: ResolvedCase) -> tuple[Route, ...]:
+    """The contract's routes. A ceiling has one prepared answer: it is held to what it is asked for."""
+    if case.server.role == "ceiling":
+        return case.routes
+    return case.contract.routes_of(case.server.routes)
+
+
+def planned(case: ResolvedCase, plan: LoadPlan, bench: Bench, url: str) -> LoadPlan:
+    """What is asked of the generator, at that server."""
+    whole = msgspec.structs.replace(plan, url=url, cpus=bench.split.client)
+    return bench.where.generator.planned(whole, case.threads)
+
+
+def wrong_answers(asked: int, wrong: tuple[str, ...]) -> str:
+    """What is wrong, by the first of these."""
+    more = f" (and {len(wrong) - 1} more of {asked} answers)" if len(wrong) > 1 else ""
+    return f"does not keep its contract: {wrong[0]}{more}"
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """The CPU clocks at one edge of the measured phase, the host from there on, and what a link with a delay
+    has carried since the edge before."""
+
+    server_ns: int
+    services_ns: dict[str, int]
+    watch: Watched
+    carried: Carried | None
+
+
+def _edge(running: Running, bench: Bench, way: Way | None) -> _Edge:
+    clocks = running.sampler.cpu_ns(), bench.services.cpu_ns()
+    return _Edge(*clocks, bench.where.site.watch(bench.split), way.carried() if way else None)
+
+
+def _warm(slot: Slot, plan: LoadPlan, rule: WarmUp, running: Running, bench: Bench) -> WarmUpSeen:
+    """Warm the server up by a load that is not measured; how that ended."""
+    bench.observer.phase(slot, "warm-up")
+    load = bench.where.generator.start(plan)
+    seen = None
+    try:
+        for snapshot in _shown(load, slot, running, bench):
+            if (seen := warmed_up(snapshot.windows, rule)) is not None:
+                break
+    finally:
+        _end(load)
+    return seen or WarmUpSeen(steady=False, bound_ns=rule.max_ns, reason="its closed loop ended early")
+
+
+def _shown(load: GoingLoad, slot: Slot, running: Running, bench: Bench) -> Iterator[Snapshot]:
+    """What the load shows until it ends. The server is looked at less often: it may be on another machine,
+    whose time each look takes. ServerFailed where it does not live to see the end."""
+    sampled_s = time.monotonic()
+    while not load.wait(_LOOK_S):
+        snapshot = load.snapshot()
+        bench.observer.snapshot(slot, snapshot)
+        yield snapshot
+        if time.monotonic() - sampled_s >= _SAMPLE_EVERY_S:
+            sampled_s = time.monotonic()
+            _check_alive(running, bench)
+            running.sampler.sample()
+    _check_alive(running, bench)
+
+
+def _end(load: GoingLoad) -> None:
+    load.stop()
+    while not load.wait(_LOOK_S):
+        pass
+
+
+def _load(due: Due, plan: LoadPlan, running: Running, bench: Bench, way: Way | None) -> _Loaded:
+    """Offer the load; CPU clocks are read at the edges of the measured phase."""
+    observer, slot = bench.observer, due.slot
+    warm_up = warmed_up((), due.warm_up)
+    begin = _edge(running, bench, way)
+    load = bench.where.generator.start(plan)
+    try:
+        observer.phase(slot, "warm-up" if warm_up is None else "measure")
+        for snapshot in _shown(load, slot, running, bench):
+            if warm_up is None and (warm_up := warmed_up(snapshot.windows, due.warm_up)) is not None:
+                begin = _edge(running, bench, way)
+                load.begin_measuring()
+                observer.phase(slot, "measure")
+        end, seen = _edge(running, bench, way), begin.watch.seen()
+        running.sampler.sample()
+        measured = load.result()
+        both = end.services_ns.keys() & begin.services_ns.keys()
+        services_ns = {name: end.services_ns[name] - begin.services_ns[name] for name in both}
+        services = bench.services.used(bench.services.seen(), services_ns, measured.measured_ns)
+        used_ns = end.server_ns - begin.server_ns
+        generators = generators_of(load)
+        return _Loaded(measured, used_ns, seen, services, warm_up, generators, end.carried)
+    except BaseException:
+        _end(load)
+        raise
+
+
+def _check_alive(running: Running, bench: Bench) -> None:
+    failed = running.died()
+    if failed is not None:
+        raise failed
+    gone = bench.services.died()
+    if gone:
+        raise ServerFailed("service", f"{gone} under load")
+
+
+def server_seen(
+    running: Running, measured: Measurement, cpu_ns: int | None, split: CoreSplit
+) -> ServerSeen | None:
+    """What was seen of the process; None where it is not ours to look at."""
+    if isinstance(running, StandingServer):
+        return None
+    wall_ns = measured.measured_ns * split.server_cores
+    return ServerSeen(
+        version=running.prepared.version,
+        pid=running.kept.pid,
+        cpus=running.cpus,
+        start_ns=running.start_ns,
+        cpu_ns=cpu_ns,
+        cpu_share=cpu_ns / wall_ns if cpu_ns is not None and wall_ns else None,
+        peak_rss_bytes=running.sampler.peak_rss_bytes,
+        threads=running.sampler.threads,
+    )

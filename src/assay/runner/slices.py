@@ -1,0 +1,270 @@
+"""The turns of a sitting while they go on: warming up, a pilot, measuring. What is to be done is asked of
+pure functions; here it is done.
+
+Only what has to be known at once is looked at in the midst, by whoever is where the servers are (`looks`).
+All else waits for the end of a cycle.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from assay.engine.generator import GoingTurns
+from assay.model.block import Lengths, Pilot
+from assay.model.design import WarmUp
+from assay.model.interleaving import End, EndLane, GiveTurns, Measure, SetLengths, Slice, Turn, WovenSnapshot
+from assay.model.measurement import Window
+from assay.model.plan import StopAfter
+from assay.model.trial import WarmUpSeen
+from assay.plan.next.block import DueSitting
+from assay.plan.next.lengths import PILOT_CYCLES, cycles_of, lengths_for, longer_ns, piloted, warming_ns
+from assay.plan.next.room import has_room_for_pilot
+from assay.runner.warmup import NO_WARM_UP, warmed_up
+from assay.servers.sampling import Looks
+from assay.stats.interleaved import FEWEST_CYCLES
+
+_LOOK_S = 0.2
+_EVERY_S = 0.5
+
+
+@dataclass(frozen=True)
+class LaneWatched:
+    """A lane as it is steered: whose it is, and until when it warms up."""
+
+    case: str
+    warm_up: WarmUp
+
+
+@dataclass
+class Turns:
+    """Steers a woven run from its first turn to its last.
+
+    `begins` is called when measuring does, `looked` with the live view about twice a second.
+    """
+
+    run: GoingTurns
+    due: DueSitting
+    lanes: Sequence[LaneWatched]
+    looks: Looks
+    begins: Callable[[], None]
+    looked: Callable[[WovenSnapshot], None]
+    lengths: Lengths = field(init=False)
+    pilot: Pilot | None = None
+    warm: dict[int, WarmUpSeen] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
+    measured_cycles: int = 0
+    _measures: bool = False
+    _measures_from: int | None = None
+    _warming_ns: int = field(init=False)
+    _own: Sequence[OwnTime] = field(init=False)
+    _lent: bool = False
+    _all_take: int = 0
+    _rejoins: int | None = None
+    _pilots: int = 0
+    _pilot_from: int | None = None
+    _longer: bool = True
+    _looked_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        """The lengths that are known before the warm-up."""
+        due = self.due
+        self._use(due.lengths or lengths_for(due.weave, {}))
+        self._warming_ns = min(warming_ns(due.lengths), self.lengths.slice_ns)  # as the run begins
+        self._own = tuple(OwnTime() for _ in self.lanes)
+        for place, lane in enumerate(self.lanes):
+            if lane.warm_up.max_ns == 0:
+                self.warm[place] = NO_WARM_UP
+
+    def go(self) -> None:
+        """Until the run has ended by itself."""
+        if len(self.warm) == len(self.lanes):
+            self._measure()
+        number, cycle = 0, -1
+        while (turn := self._wait(self.run.wait_begin, number)) is not None:
+            if turn.cycle != cycle:
+                self._cycle_began(turn, cycle)
+                cycle = turn.cycle
+            self._slice(turn)
+            if self._measures:
+                self._look(often=False)
+            number += 1
+
+    def _wait(self, wait: Callable[[int, float], Turn | None], number: int) -> Turn | None:
+        while (turn := wait(number, _LOOK_S)) is None:
+            if self.run.wait(0.0):
+                return None
+        return turn
+
+    def _slice(self, turn: Turn) -> None:
+        """One slice, looked at at both ends; the lane of a server that died in it ends."""
+        self.looks.begins(turn)
+        if self._wait(self.run.wait_end, turn.number) is None:
+            return
+        self.looks.ends(turn)
+        for place in self.looks.dead():
+            if place not in self.gone:
+                self.gone.add(place)
+                self.run.change(EndLane(lane=place))
+
+    def _cycle_began(self, turn: Turn, before: int) -> None:
+        """Decide what is decided between cycles; changes hold from the next one on."""
+        if self._measures:
+            if turn.phase == "measured":
+                if self._measures_from is None:
+                    self._measures_from = turn.cycle
+                    self.run.change(End(), turn.cycle + self._wanted)
+                self.measured_cycles = turn.cycle - self._measures_from
+            return
+        snapshot = self._look(often=True)
+        if snapshot is None or before < 0:
+            return
+        slices = {place: lane.slices for place, lane in enumerate(snapshot.lanes)}
+        self.gone |= {place for place, lane in enumerate(snapshot.lanes) if lane.ended}
+        if len(self.gone) == len(self.lanes):
+            self.run.change(End())
+        elif (longer := self._longer_ns(slices)) is not None:
+            self._warming_ns = longer
+            self._set(longer)
+        elif not self._warm(slices):
+            return
+        elif self._settled_lengths(slices, turn.cycle):
+            self._measure()
+
+    @property
+    def _wanted(self) -> int:
+        stop = self.due.lanes[0].plan.stop
+        assert isinstance(stop, StopAfter)  # it takes turns
+        return cycles_of(stop.ns, self.lengths)
+
+    def _measure(self) -> None:
+        self.run.change(Measure())
+        self._measures = True
+        self.begins()
+
+    def _look(self, *, often: bool) -> WovenSnapshot | None:
+        """The live view, and the samples: at each cycle's begin while `often` is asked, else now and then."""
+        now_s = time.monotonic()
+        due = now_s - self._looked_s >= _EVERY_S
+        if not (often or due):
+            return None
+        snapshot = self.run.snapshot()
+        if due:
+            self._looked_s = now_s
+            self.looked(snapshot)
+        return snapshot
+
+    def _warm(self, slices: Mapping[int, Sequence[Slice]]) -> bool:
+        """Whether all are; those that are lend their turns to those that are not."""
+        fresh = False
+        for place, lane in enumerate(self.lanes):
+            if place not in self.warm and place not in self.gone:
+                found = warmed_up(self._own[place].of(slices[place]), lane.warm_up)
+                if found is not None:
+                    self.warm[place] = found
+                    fresh = True
+        cold = [
+            place for place in range(len(self.lanes)) if place not in self.warm | dict.fromkeys(self.gone)
+        ]
+        if fresh:
+            alive = [place for place in range(len(self.lanes)) if place not in self.gone]
+            self._all_take = self.run.change(GiveTurns(lanes=tuple(cold or alive)))
+            self._lent = self._lent or bool(cold)
+        return not cold
+
+    def _settled_lengths(self, slices: Mapping[int, Sequence[Slice]], cycle: int) -> bool:
+        """Whether the lengths are found: all take turns again for a cycle, then a pilot may look."""
+        if self._rejoins is None:
+            self._rejoins = self._all_take + 1 if self._lent else cycle
+            if self.due.lengths is None:
+                named, least_ns = self._named(slices), self.run.least_settle_ns
+                self._use(lengths_for(self.due.weave, named, self.due.names, least_ns))
+            self._pilots = self._set(self.lengths.slice_ns)
+        if cycle < self._rejoins:
+            return False
+        if self.due.lengths is not None or not self._needs_pilot:
+            return True
+        if self._pilot_from is None:
+            self._pilot_from, self._longer = max(cycle + 1, self._pilots), False
+            return False
+        done = cycle - self._pilot_from
+        if not self._longer and done >= PILOT_CYCLES:
+            self._longer, self._pilot_from = True, self._set(2 * self.lengths.slice_ns)
+            return False
+        if done < PILOT_CYCLES:
+            return False
+        asked = {case: each for case, each in self._named(slices).items() if case in self.due.compared}
+        found = piloted(self.lengths, 2 * self.lengths.slice_ns, asked, self.due.names)
+        if found is not None:
+            self._use(found.lengths)
+            self.pilot = found.pilot
+        self._set(self.lengths.slice_ns)
+        return True
+
+    def _longer_ns(self, slices: Mapping[int, Sequence[Slice]]) -> int | None:
+        """How long the warm-up's slices should be instead, as it shows; where those that follow it are known,
+        no longer than they are."""
+        if self._rejoins is not None:
+            return None
+        known, watched = self.due.lengths, [lane.warm_up for lane in self.lanes]
+        most_ns = known.slice_ns if known is not None else self.due.weave.most_slice_ns
+        watched_ns = max((one.max_ns for one in watched if one.min_ns < one.max_ns), default=0)
+        return longer_ns(self._warming_ns, most_ns, watched_ns, self._named(slices))
+
+    @property
+    def _needs_pilot(self) -> bool:
+        weave = self.due.weave
+        compared = sum(
+            lane.case in self.due.compared for place, lane in enumerate(self.lanes) if place not in self.gone
+        )
+        by_hand = weave.alike or weave.given_slice_ns is not None
+        return not by_hand and compared > 1 and has_room_for_pilot(weave, self.lengths.slice_ns)
+
+    def _use(self, lengths: Lengths) -> None:
+        """The lengths, with a settle time in which nobody works in another's slice for sure."""
+        settle_ns = max(lengths.settle_ns, self.run.least_settle_ns)
+        self.lengths = msgspec.structs.replace(lengths, settle_ns=settle_ns)
+
+    def _set(self, slice_ns: int) -> int:
+        """Set the length of slices; the cycle from which it holds."""
+        return self.run.change(SetLengths(slice_ns=slice_ns, settle_ns=self.lengths.settle_ns))
+
+    def _named(self, slices: Mapping[int, Sequence[Slice]]) -> dict[str, Sequence[Slice]]:
+        return {self.lanes[place].case: each for place, each in slices.items() if place not in self.gone}
+
+    @property
+    def whole(self) -> bool:
+        """Whether enough cycles were measured for a sitting that was cut to count."""
+        return self.measured_cycles >= FEWEST_CYCLES
+
+
+class OwnTime:
+    """A lane's slices as windows of its own time, in which others had no turns. That counts from its first
+    one on, also when the live view shows the latest alone."""
+
+    def __init__(self) -> None:
+        """Nothing seen yet."""
+        self._starts: dict[int, int] = {}
+        self._end_ns = 0
+
+    def of(self, slices: Sequence[Slice]) -> tuple[Window, ...]:
+        """Those of a view; it is looked at so often that none is missed."""
+        for one in slices:
+            if one.turn not in self._starts:
+                self._starts[one.turn] = self._end_ns
+                self._end_ns += one.length_ns
+        return tuple(
+            Window(
+                start_ns=self._starts[one.turn],
+                length_ns=one.length_ns,
+                phase=one.phase,
+                started=one.started,
+                completed=one.completed,
+                failed=one.failed,
+                bytes_read=one.bytes_read,
+            )
+            for one in slices
+        )

@@ -1,0 +1,221 @@
+"""Servers at a distance: a link with a delay and loss between them and their client, on this machine.
+
+A namespace of its own has a device for each distance. Servers listen on the device's address and are met at
+its peer's; the program behind it (`assay.servers.link`) keeps each packet for half of the round trip, loses
+some, and hands it back as if the peer had sent it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from assay.core.errors import EnvironmentLacks, reason_of
+from assay.model.trial import Carried, Distance, Link
+from assay.servers.namespace import DEVICES, SETTINGS, Namespace, dropped_by
+
+HERE, PEER = "10.77.0.1", "10.77.0.2"
+"""Where servers listen, and where they are met."""
+_DEVICE = "far0"
+_CONGESTION = "tcp_congestion_control"
+_PATIENCE_S = 20.0
+"""For a program that answers within microseconds: on a machine that is very busy."""
+
+
+class Way:
+    """The way to servers at one distance: they listen at `HERE` and are met at `PEER`, in a namespace of its
+    own."""
+
+    def __init__(self, distance: Distance, seed: int) -> None:
+        """Make the device and start its program.
+
+        OSError where that cannot be had, EnvironmentLacks where TCP cannot be as it is asked to be.
+        """
+        self.distance, self._space, self._dropped = distance, Namespace(), 0
+        try:
+            # No trial is to begin with what TCP has learnt of the way in another one.
+            self._space.set("tcp_no_metrics_save", "1")
+            _congestion(self._space, distance.congestion)
+            device = self._space.tun(_DEVICE, HERE, PEER)
+            self._asked, theirs = socket.socketpair()
+            self._asked.settimeout(_PATIENCE_S)
+            try:
+                self._program = _started(distance, seed, device, theirs.fileno())
+            finally:  # the program alone has them: the device goes with it, and it with this process
+                os.close(device)
+                theirs.close()
+        except BaseException:
+            self._space.close()
+            raise
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[Self]:
+        """Be there, as far as this thread is concerned."""
+        with self._space.inside():
+            yield self
+
+    def carried(self) -> Carried:
+        """What became of packets since this was asked before; asked from within the namespace.
+
+        EnvironmentLacks where the program has ended, or says nothing: then it is ended.
+        """
+        said = b""
+        with contextlib.suppress(OSError):
+            self._asked.sendall(b"?")
+            while not said.endswith(b"\n") and (more := self._asked.recv(4096)):
+                said += more
+        if not said.endswith(b"\n"):
+            self._program.kill()  # an answer that comes late would be taken for that to the next question
+            self._program.wait()
+            raise EnvironmentLacks(
+                "the program that carries the packets of the link with a delay is gone, or does not answer",
+                "try again; where it ended by itself it said why above",
+            )
+        seen, dropped = msgspec.json.decode(said, type=Carried), dropped_by(_DEVICE)
+        before, self._dropped = self._dropped, dropped
+        return msgspec.structs.replace(seen, overflowed=seen.overflowed + dropped - before)
+
+    @property
+    def alive(self) -> bool:
+        """Whether its program still runs."""
+        return self._program.poll() is None
+
+    def link(self, carried: Carried | None) -> Link:
+        """What a trial tells of it; asked from within the namespace."""
+        congestion = _read(SETTINGS / _CONGESTION)
+        return Link(same_machine=True, distance=self.distance, carried=carried, congestion=congestion)
+
+    def close(self) -> None:
+        """End the program, and the device with it."""
+        self._space.close()
+        self._asked.close()
+        try:
+            self._program.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._program.kill()
+            self._program.wait()
+
+
+@dataclass
+class Ways:
+    """The ways of a run, each made when its distance is first asked for. Left, it ends them all."""
+
+    seed: int = 0
+    _by_distance: dict[Distance, Way] = field(default_factory=dict)
+    _made: int = 0
+
+    @contextlib.contextmanager
+    def to(self, distance: Distance | None) -> Iterator[Way | None]:
+        """Be where servers at that distance are: what this thread opens and starts is there, until it is
+        left. Without a distance that is where it was.
+
+        EnvironmentLacks where it cannot be had.
+        """
+        if distance is None:
+            yield None
+            return
+        with self._at(distance).entered() as way:
+            yield way
+
+    def _at(self, distance: Distance) -> Way:
+        """That way: the one there is, unless its program has ended."""
+        way = self._by_distance.get(distance)
+        if way is not None and way.alive:
+            return way
+        if way is not None:
+            del self._by_distance[distance]
+            way.close()
+        try:
+            made = self._by_distance[distance] = Way(distance, self.seed + self._made)
+        except OSError as error:
+            raise _lacks(error) from error
+        self._made += 1
+        return made
+
+    def close(self) -> None:
+        """End them all."""
+        while self._by_distance:
+            _, way = self._by_distance.popitem()
+            way.close()
+
+    def __enter__(self) -> Self:
+        """Itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End them all."""
+        self.close()
+
+
+def lacking() -> EnvironmentLacks | None:
+    """Why servers cannot be had at a distance here; None where they can."""
+    try:
+        with contextlib.closing(Namespace()) as space:
+            os.close(space.tun(_DEVICE, HERE, PEER))
+    except OSError as error:
+        return _lacks(error)
+    return None
+
+
+def _lacks(error: OSError) -> EnvironmentLacks:
+    if sys.platform != "linux":
+        return EnvironmentLacks("a link with a delay needs Linux's network namespaces and TUN devices")
+    where = f" ({error.filename})" if error.filename else ""
+    return EnvironmentLacks(
+        f"a link with a delay needs a network namespace and {DEVICES}: {reason_of(error)}{where}",
+        "run as root; in a container allow NET_ADMIN and SYS_ADMIN, and give it that device",
+    )
+
+
+def _congestion(space: Namespace, name: str) -> None:
+    """Have TCP share the way out by that algorithm, if one is named. EnvironmentLacks where there is none."""
+    if not name:
+        return
+    try:
+        space.set(_CONGESTION, name)
+    except OSError as error:
+        allowed = _read(SETTINGS / "tcp_allowed_congestion_control")
+        raise EnvironmentLacks(
+            f"TCP's congestion control {name!r} cannot be had in a network namespace: {reason_of(error)}",
+            f"here there are: {allowed} (net.ipv4.tcp_allowed_congestion_control)",
+        ) from error
+
+
+def _started(distance: Distance, seed: int, device: int, told_by: int) -> subprocess.Popen[bytes]:
+    """The program that carries the packets of that device, and is asked by that socket."""
+    words = ["--round-trip-us", str(max(1, distance.round_trip_ns // 1000))]
+    words += ["--loss", repr(distance.loss), "--seed", str(seed)]
+    program = subprocess.Popen(
+        [sys.executable, "-P", "-m", "assay.servers.link", *words],
+        stdin=device,
+        stdout=told_by,
+        start_new_session=True,  # the terminal's Ctrl-C is for the harness alone
+    )
+    _before_others(program.pid)
+    return program
+
+
+def _before_others(pid: int) -> None:
+    """Let the program run as soon as a packet is due, where that is allowed: beside a client that is busy on
+    the same core it would else wait for milliseconds, and so would each packet."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.sched_setscheduler(pid, os.SCHED_RR, os.sched_param(1))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""

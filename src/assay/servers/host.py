@@ -1,0 +1,220 @@
+"""The machine: what it is (`environment`) and how it did during a trial (`Watch`)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import resource
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+
+import assay
+from assay.core import cgroup, git
+from assay.core.settings import checkout
+from assay.model.run import Environment
+from assay.model.trial import HostSeen
+from assay.servers.cores import CoreSplit, smt_siblings
+
+_CPUFREQ = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+_INTEL_NO_TURBO = Path("/sys/devices/system/cpu/intel_pstate/no_turbo")
+_BOOST = Path("/sys/devices/system/cpu/cpufreq/boost")
+_PORT_RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
+_CGROUP = Path("/sys/fs/cgroup")
+_OWN_CGROUP = Path("/proc/self/cgroup")
+
+
+def environment(split: CoreSplit, tool_versions: Mapping[str, str]) -> Environment:
+    """All that a figure of this machine depends on and that does not change during a run."""
+    cpu_model, allowed = _cpu_model(), cgroup.allowed()
+    return Environment(
+        machine_id=_machine_id(cpu_model),
+        hostname=platform.node(),
+        os=_os_name(),
+        kernel=platform.release(),
+        cpu_model=cpu_model,
+        cores=os.cpu_count() or 1,
+        memory_bytes=psutil.virtual_memory().total,
+        governor=governor(),
+        descriptor_limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+        client_cpus=split.client,
+        server_cpus=split.server,
+        assay_version=assay.version(),
+        git_commit=git_commit(checkout()),
+        tool_versions={"python": platform.python_version(), **tool_versions},
+        smt_siblings=smt_siblings(),
+        turbo=_turbo(),
+        on_battery=_on_battery(),
+        ephemeral_ports=_ephemeral_ports(),
+        allowed_cores=allowed.cores,
+        allowed_memory_bytes=allowed.memory_bytes,
+    )
+
+
+def _turbo() -> bool | None:
+    """Whether clocks may rise above the base frequency; None where the kernel does not say."""
+    no_turbo, boost = _read(_INTEL_NO_TURBO), _read(_BOOST)
+    if no_turbo is not None:
+        return no_turbo == "0"
+    return None if boost is None else boost == "1"
+
+
+def _on_battery() -> bool | None:
+    battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    return None if battery is None or battery.power_plugged is None else not battery.power_plugged
+
+
+def _ephemeral_ports() -> int | None:
+    """How many local ports connections may take."""
+    given = (_read(_PORT_RANGE) or "").split()
+    return int(given[1]) - int(given[0]) + 1 if len(given) == 2 else None
+
+
+def governor() -> str | None:
+    """How the first CPU's frequency is governed; None where nothing governs it."""
+    return _read(_CPUFREQ)
+
+
+def raise_descriptor_limit() -> tuple[int, int]:
+    """Raise the soft limit of open files to the hard one; (what it was, what it is)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return soft, hard
+
+
+class Watch:
+    """Looks at the host for a while, or for several that are added up: the slices of one server."""
+
+    def __init__(self, split: CoreSplit, *, begins: bool = True) -> None:
+        """Begin to watch, unless that is for `resume` to do."""
+        self._client = split.client
+        self._server = split.server
+        self._spent: list[dict[str, float]] = [{} for _ in psutil.cpu_times(percpu=True)]
+        self._elapsed_s = 0.0
+        self._throttled_ns: int | None = 0
+        self._own_ns = 0
+        self._marks: _Marks | None = _Marks.now() if begins else None
+
+    def resume(self) -> None:
+        """Look from now on."""
+        self._marks = _Marks.now()
+
+    def pause(self) -> None:
+        """Add what was seen since the begin, and look away. Without effect where nobody looks."""
+        before, now = self._marks, _Marks.now()
+        if before is None:
+            return
+        self._marks = None
+        for sums, early, late in zip(self._spent, before.cpus, now.cpus, strict=False):
+            for kind, seconds in _spent(early, late).items():
+                sums[kind] = sums.get(kind, 0.0) + seconds
+        self._elapsed_s += now.at_s - before.at_s
+        self._own_ns += now.own_ns - before.own_ns
+        if before.throttled_ns is None or now.throttled_ns is None or self._throttled_ns is None:
+            self._throttled_ns = None
+        else:
+            self._throttled_ns += now.throttled_ns - before.throttled_ns
+
+    def seen(self) -> HostSeen:
+        """The host in all that time."""
+        if self._marks is not None:
+            self.pause()
+            self.resume()
+        total = sum(sum(cpu.values()) for cpu in self._spent)
+        stolen = [cpu["steal"] for cpu in self._spent if "steal" in cpu]
+        busy = sum(sum(cpu.values()) - _idle(cpu) - cpu.get("steal", 0.0) for cpu in self._spent)
+        return HostSeen(
+            load_average_1m=os.getloadavg()[0],
+            steal_share=sum(stolen) / total if total and stolen else None,
+            client_cpus_idle_share=_idle_share(self._spent, self._client),
+            mhz=_mhz(),
+            server_cpus_idle_share=_idle_share(self._spent, self._server),
+            busy_cores=busy / self._elapsed_s if self._elapsed_s > 0 else None,
+            throttled_ns=self._throttled_ns,
+            own_cpu_ns=self._own_ns,
+        )
+
+
+class _Marks(NamedTuple):
+    """The host's clocks at a moment."""
+
+    at_s: float
+    throttled_ns: int | None
+    own_ns: int
+    cpus: Sequence[object]
+
+    @classmethod
+    def now(cls) -> _Marks:
+        """At this one."""
+        return cls(time.monotonic(), _throttled_ns(), time.process_time_ns(), psutil.cpu_times(percpu=True))
+
+
+def _idle(cpu: Mapping[str, float]) -> float:
+    return cpu.get("idle", 0.0) + cpu.get("iowait", 0.0)
+
+
+def _idle_share(spent: Sequence[Mapping[str, float]], cpus: Sequence[int]) -> float | None:
+    """The idle share of these CPUs, of all where none is named; None where their clocks did not move."""
+    chosen = [spent[cpu] for cpu in cpus if cpu < len(spent)] or spent
+    total = sum(sum(cpu.values()) for cpu in chosen)
+    return sum(_idle(cpu) for cpu in chosen) / total if total else None
+
+
+def _throttled_ns() -> int | None:
+    """For how long this control group (version 2) has been kept from running; None without one."""
+    own = (_read(_OWN_CGROUP) or "").partition("::")[2].strip("/")
+    for line in (_read(_CGROUP / own / "cpu.stat") or _read(_CGROUP / "cpu.stat") or "").splitlines():
+        name, _, value = line.partition(" ")
+        if name == "throttled_usec":
+            return int(value) * 1000
+    return None
+
+
+def _spent(before: object, after: object) -> dict[str, float]:
+    """Seconds by kind; guest time is part of user time already."""
+    names = [name for name in after._fields if not name.startswith("guest")]  # type: ignore[attr-defined]  # fields differ by kernel
+    return {name: max(0.0, getattr(after, name) - getattr(before, name)) for name in names}
+
+
+def _mhz() -> float | None:
+    frequency = psutil.cpu_freq()
+    return frequency.current if frequency else None
+
+
+def _machine_id(cpu_model: str) -> str:
+    """The same for each run on this machine, and nothing that names it to others."""
+    given = _read(Path("/etc/machine-id")) or platform.node()
+    return hashlib.sha256(f"assay/{given}/{cpu_model}".encode()).hexdigest()[:16]
+
+
+def _cpu_model() -> str:
+    for line in (_read(Path("/proc/cpuinfo")) or "").splitlines():
+        if line.startswith(("model name", "Hardware", "CPU implementer")):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _os_name() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        return platform.system()
+
+
+def git_commit(root: Path | None) -> str | None:
+    """The checkout's commit, with "+" where files differ from it."""
+    words = ("describe", "--always", "--abbrev=12", "--exclude=*", "--dirty=+")
+    said = git.ask(root, *words) if root is not None else None
+    return said.decode(errors="replace").strip() or None if said else None
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip() or None
+    except OSError:
+        return None

@@ -1,0 +1,204 @@
+"""Servers and their host as they are seen at both ends of each slice: on the machine that they are on.
+
+Only what has to be known at once is looked at: the CPU clocks of each server and each service, the host,
+and whether a server's process lives. Whose clock a slice is looked at by is that of the machine, so that no
+message comes in between.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from assay.model.block import TurnSeen
+from assay.model.interleaving import Turn
+from assay.model.trial import HostSeen
+from assay.servers.external import StandingServer
+from assay.servers.host import Watch
+from assay.servers.sampler import TreeClock
+from assay.servers.server import RunningServer
+
+_LOOK_S = 0.2
+_REFRESH_S = 0.5
+
+Running = RunningServer | StandingServer
+
+
+class Lives(Protocol):
+    """A server that has a lane."""
+
+    @property
+    def running(self) -> Running:
+        """The server."""
+
+    def died(self) -> bool:
+        """Whether its process has ended by itself."""
+
+
+class Looks(Protocol):
+    """Who looks at servers while they take turns."""
+
+    seen: list[TurnSeen]
+    """The measured slices that were looked at in time."""
+
+    def begins(self, turn: Turn) -> None:
+        """A slice begins."""
+
+    def ends(self, turn: Turn) -> None:
+        """It is over."""
+
+    def dead(self) -> Collection[int]:
+        """The lanes whose servers have ended by themselves."""
+
+    def refresh(self) -> None:
+        """Find the processes that servers and services have now: between two slices."""
+
+    def hosts(self) -> tuple[HostSeen, ...]:
+        """The host in each lane's slices, once the turns are over."""
+
+
+@dataclass(frozen=True)
+class LaneLooked:
+    """A lane as it is looked at: the host in its slices, its server's CPU clock, whether that lives."""
+
+    host: Watch
+    clock: TreeClock | None = None
+    died: Callable[[], bool] = lambda: False
+
+    def cpu_ns(self) -> int | None:
+        """What the server has used so far; nothing can be seen of a process that may run anywhere."""
+        return self.clock.read_ns() if self.clock else None
+
+
+def looked_at(lane: Lives, host: Watch) -> LaneLooked:
+    """A lane of a server on this machine, or of one that stands somewhere."""
+    running = lane.running
+    clock = TreeClock(running.kept.keeper_pid) if isinstance(running, RunningServer) else None
+    return LaneLooked(host, clock, lane.died)
+
+
+@dataclass
+class LooksHere:
+    """Looks by this process. `zero_ns` is the start of the turns by the monotonic clock, `services` are the
+    clocks of what servers use beside them, by name."""
+
+    lanes: Sequence[LaneLooked]
+    zero_ns: int
+    services: Mapping[str, TreeClock] = field(default_factory=dict)
+    seen: list[TurnSeen] = field(default_factory=list)
+    _before: Sequence[int | None] = ()
+    _services_before: Mapping[str, int | None] = field(default_factory=dict)
+    _began_ns: int = 0
+
+    def begins(self, turn: Turn) -> None:
+        """CPU clocks at the begin of a slice."""
+        self._before, self._services_before = self._clocks(), self._services_clocks()
+        self._began_ns = time.monotonic_ns()
+        if turn.phase == "measured":
+            self.lanes[turn.lane].host.resume()
+
+    def ends(self, turn: Turn) -> None:
+        """And at its end: what came too late for either is not kept."""
+        after, services_after = self._clocks(), self._services_clocks()
+        ended_ns = time.monotonic_ns()
+        self.lanes[turn.lane].host.pause()
+        end_ns, settle_ns = self.zero_ns + turn.end_ns, turn.start_ns - turn.begin_ns
+        if turn.phase == "measured" and self._began_ns < end_ns and ended_ns < end_ns + settle_ns:
+            used = tuple(
+                None if late is None or early is None else late - early
+                for early, late in zip(self._before, after, strict=True)
+            )
+            services = {
+                name: late - early
+                for name, late in services_after.items()
+                if late is not None and (early := self._services_before.get(name)) is not None
+            }
+            self.seen.append(
+                TurnSeen(
+                    turn=turn.number,
+                    lane=turn.lane,
+                    length_ns=ended_ns - self._began_ns,
+                    cpu_ns=used,
+                    services_cpu_ns=services,
+                )
+            )
+
+    def dead(self) -> Collection[int]:
+        """Asked of all of them."""
+        return [place for place, lane in enumerate(self.lanes) if lane.died()]
+
+    def refresh(self) -> None:
+        """Between two slices, as what a new process has used so far would count to one."""
+        for lane in self.lanes:
+            if lane.clock:
+                lane.clock.look()
+        for clock in self.services.values():
+            clock.look()
+
+    def hosts(self) -> tuple[HostSeen, ...]:
+        """In each lane's measured slices."""
+        return tuple(lane.host.seen() for lane in self.lanes)
+
+    def _clocks(self) -> list[int | None]:
+        return [lane.cpu_ns() for lane in self.lanes]
+
+    def _services_clocks(self) -> dict[str, int | None]:
+        return {name: clock.read_ns() for name, clock in self.services.items()}
+
+
+class Followed(Protocol):
+    """Turns that can be waited for."""
+
+    def wait_begin(self, turn: int, timeout_s: float) -> Turn | None:
+        """The turn, once its slice begins."""
+
+    def wait_end(self, turn: int, timeout_s: float) -> Turn | None:
+        """The turn, once its slice is over."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether there are no more."""
+
+
+class Looking:
+    """Looks on a thread of its own, from now until the turns are over."""
+
+    def __init__(self, turns: Followed, looks: LooksHere) -> None:
+        """Begin."""
+        self.looks = looks
+        self._turns = turns
+        self._enough = threading.Event()
+        self._dead: set[int] = set()
+        self._thread = threading.Thread(target=self._look, name="looks", daemon=True)
+        self._thread.start()
+
+    @property
+    def dead(self) -> tuple[int, ...]:
+        """The lanes whose servers have ended by themselves."""
+        return tuple(self._dead)
+
+    def end(self) -> None:
+        """Look no more."""
+        self._enough.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        number, refreshed_s = 0, time.monotonic()
+        while (turn := self._wait(self._turns.wait_begin, number)) is not None:
+            self.looks.begins(turn)
+            if self._wait(self._turns.wait_end, number) is None:
+                return
+            self.looks.ends(turn)
+            self._dead.update(self.looks.dead())
+            if time.monotonic() - refreshed_s >= _REFRESH_S:
+                refreshed_s = time.monotonic()
+                self.looks.refresh()
+            number += 1
+
+    def _wait(self, wait: Callable[[int, float], Turn | None], number: int) -> Turn | None:
+        while (turn := wait(number, _LOOK_S)) is None:
+            if self._enough.is_set() or self._turns.wait(0.0):
+                return None
+        return None if self._enough.is_set() else turn

@@ -1,0 +1,224 @@
+"""A program under a keeper, seen from the harness: start, watch, stop."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from assay.core.errors import ServerFailed
+from assay.servers.leftovers import mark
+
+_KEEPER = Path(__file__).with_name("supervisor.py")
+_START_TIMEOUT_S = 30.0
+_KILL_TIMEOUT_S = 20.0
+_TAIL_LINES = 12
+_TAIL_BYTES = 16_384
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What to run: `command` in `cwd`, its output appended to `log`, on `cpus` (empty: any).
+
+    `stop_signal` asks it to end; what is left after `grace_s` is killed. `user` are the user and group
+    ids to run as, if not ours; `remove` is a folder that goes when the program has gone.
+    """
+
+    command: Sequence[str]
+    env: Mapping[str, str]
+    cwd: Path
+    log: Path
+    cpus: tuple[int, ...] = ()
+    grace_s: float = 5.0
+    stop_signal: int = signal.SIGTERM
+    user: tuple[int, int] | None = None
+    remove: Path | None = None
+
+
+class Kept:
+    """A running program and everything that it has started; none of it outlives this process."""
+
+    def __init__(self, order: Order) -> None:
+        """Start it. ServerFailed (stage "start") where the command cannot be run."""
+        self.order = order
+        self._log_begin = order.log.stat().st_size if order.log.exists() else 0
+        self._ended: int | None = None
+        self._stopped: int | None = None
+        self._unread = b""
+        self._silent = False
+        self.keeper_pid = 0
+        """The process that is the parent of the tree; 0 until it is there."""
+        self._keeper = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(_KEEPER), str(mark())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,  # the terminal's Ctrl-C is for the harness alone
+        )
+        _live.add(self)
+        try:
+            self._send(_order_json(order))
+            report = self._first_report()
+        except BaseException:
+            self.stop()
+            raise
+        self.pid: int = report["pid"]
+        self.started_ns: int = report["started_ns"]
+        self.keeper_pid = report["keeper"]
+
+    def _send(self, line: str) -> None:
+        assert self._keeper.stdin is not None  # asked for above
+        with contextlib.suppress(BrokenPipeError):  # a keeper that is gone is told below
+            self._keeper.stdin.write(line.encode() + b"\n")
+
+    def _first_report(self) -> dict[str, int]:
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            for report in self._reports(0.5):
+                if "pid" in report:
+                    return report
+                program = self.order.command[0]
+                raise ServerFailed("start", f"cannot run {program}: {str(report.get('error')).lower()}")
+            if self._keeper.poll() is not None:
+                break
+        raise ServerFailed("start", f"the process that watches over {self.order.command[0]} did not start")
+
+    def _reports(self, wait_s: float) -> list[dict[str, int]]:
+        """What the keeper has said since; waits at most `wait_s` for it."""
+        pipe = self._keeper.stdout
+        assert pipe is not None  # asked for above
+        if pipe.closed or not select.select([pipe], [], [], wait_s)[0]:
+            return []
+        said = os.read(pipe.fileno(), 65_536)
+        *lines, self._unread = (self._unread + said).split(b"\n")
+        reports: list[dict[str, int]] = [json.loads(line) for line in lines]
+        for report in reports:
+            self._ended = report.get("exit", self._ended)
+            self._stopped = report.get("stopped", self._stopped)
+        if not said:
+            self._silent = True
+            time.sleep(min(wait_s, 0.01))  # the end of the pipe is always readable
+        return reports
+
+    def exit(self, wait_s: float = 0.0) -> int | None:
+        """The program's exit code (negative: the signal that ended it), or None while it runs."""
+        if self._ended is None:
+            self._reports(wait_s)
+        if self._ended is None and (self._silent or self._keeper.poll() is not None):
+            self._reports(0)
+            if self._ended is None:
+                self._ended = -signal.SIGKILL  # the keeper was killed, and the program with it
+        return self._ended
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for the program's end; None where it still runs after `timeout_s`."""
+        deadline = time.monotonic() + timeout_s
+        while self.exit(wait_s=min(0.5, max(0.0, deadline - time.monotonic()))) is None:
+            if time.monotonic() >= deadline:
+                return None
+        return self._ended
+
+    def stop(self) -> int:
+        """End the program and all that it started; how many processes had to be killed.
+
+        ServerFailed (stage "stop") should anything survive that.
+        """
+        keeper = self._keeper
+        _live.discard(self)
+        with contextlib.suppress(OSError):
+            if keeper.stdin is not None:
+                keeper.stdin.close()
+        deadline = time.monotonic() + self.order.grace_s + _KILL_TIMEOUT_S
+        while keeper.poll() is None and time.monotonic() < deadline:
+            self._reports(0.2)
+        if keeper.poll() is None:
+            left = ", ".join(str(process.pid) for process in self.tree())
+            raise ServerFailed("stop", f"processes that cannot be ended: {left}")
+        self._reports(0)
+        if keeper.stdout is not None:
+            keeper.stdout.close()
+        return _end_session(keeper.pid) if self._stopped is None else self._stopped
+
+    def tree(self) -> list[psutil.Process]:
+        """The live processes of the program, without its keeper."""
+        try:
+            return psutil.Process(self.keeper_pid or self._keeper.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def log_tail(self) -> str:
+        """The last lines that this program wrote."""
+        return tail(self.order.log, self._log_begin)
+
+
+def _end_session(of: int) -> int:
+    """Kill what is left of a keeper that was killed: its own child went with it, but not that one's children.
+    How many there were."""
+    killed = 0
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError):
+            if pid != of and os.getsid(pid) == of:
+                os.kill(pid, signal.SIGKILL)
+                killed += 1
+    return killed
+
+
+_live: set[Kept] = set()
+"""Every program that has not been stopped yet."""
+
+
+def stop_all() -> None:
+    """End every program that is still kept: what Ctrl-C in the midst of anything may have left."""
+    for kept in list(_live):
+        kept.stop()
+
+
+def tail(log: Path, begin: int = 0) -> str:
+    """The last lines of a log from byte `begin` on; empty where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(begin, log.stat().st_size - _TAIL_BYTES))
+            lines = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return ""
+    return "\n".join([line.rstrip() for line in lines if line.strip()][-_TAIL_LINES:])
+
+
+def exit_in_words(code: int) -> str:
+    """An exit code as a person says it."""
+    if code >= 0:
+        return f"ended with exit code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"was ended by signal {-code}"
+
+
+def _order_json(order: Order) -> str:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return json.dumps(
+        {
+            "command": list(order.command),
+            "env": dict(order.env),
+            "cwd": str(order.cwd),
+            "log": str(order.log),
+            "cpus": list(order.cpus),
+            "grace_s": order.grace_s,
+            "stop_signal": int(order.stop_signal),
+            # Whatever a server needs and may have; how many connections it is offered is the study's affair.
+            "nofile": hard,
+            "user": order.user,
+            "remove": str(order.remove) if order.remove else "",
+        }
+    )

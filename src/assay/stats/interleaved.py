@@ -1,0 +1,236 @@
+"""Sittings: servers that are alive at once and loaded in turns, slice by slice.
+
+In each cycle every server has one slice. Slices of one cycle lie within a second of each other, so what
+the machine does to one it does to the other, and it cancels in their ratio. A sitting's log ratio is that
+of totals: of what each served in all cycles that both had,
+
+    ln(sum of a's answers / their time) - ln(sum of b's answers / their time)
+
+A server that stops for 200 ms in one of forty slices of 250 ms serves 2 % less, and that is what this says.
+The mean of the cycles' own log ratios would say 4 %, as ln grows without bound towards 0, and nothing at all
+of a stop that takes a whole slice: ln 0 has to be left out, and is left out in favour of who stopped.
+
+How sure it is, the cycles tell: to first order (a's answers over their mean, less b's over theirs) is by how
+much one of them pulls at the ratio. Their mean is 0, and what a cycle did to both cancels in each.
+
+The sitting is the unit of replication: its slices share their processes, and to count them as samples
+would be pseudo-replication (Hurlbert 1984). The interval comes from the sittings (`assay.stats.pairing`);
+the spread within sittings is reported beside the spread between them, as it says whether longer sittings
+or more of them would help (Kalibera, Jones, *Rigorous benchmarking in reasonable time*).
+
+Servers that nobody restarts are woven in one long sitting. Then there is nothing but its cycles, and
+neighbouring cycles depend on each other; their means over batches, long enough that the batches do
+not, are what an interval can be made of (batch means: Law, Kelton, *Simulation modeling and analysis*).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from statistics import NormalDist
+from typing import NamedTuple
+
+from assay.model.interleaving import Slice
+from assay.stats.special import student_t_quantile
+
+Cycles = Mapping[int, float]
+"""The rate of one server in each cycle of a sitting, by the cycle's number; all slices of a sitting that are
+measured are as long as each other."""
+
+FEWEST_CYCLES = 4
+"""With fewer the spread within a sitting is mostly luck."""
+
+FEWEST_BATCHES = 8
+"""The t quantile of seven degrees of freedom is within a fifth of the normal one: fewer, longer batches
+would buy independence with width."""
+MOST_BATCHES = 30
+"""More batches narrow the interval no further, and shorter ones depend on each other more (Schmeiser)."""
+
+_MOST_SITTINGS = 10_000
+_MOST_CYCLES = 1_000_000
+"""Where the searches for a number give up: no one measures for so long."""
+
+
+def ratio_by_cycle(a: Cycles, b: Cycles) -> list[float]:
+    """The log ratio of a's total to b's over the cycles that both had, taken apart: a value for each cycle,
+    in their order, whose mean it is, and whose spread tells its error.
+
+    A slice without answers counts as one. Nothing where one of them answered nothing in any.
+    """
+    common = sorted(a.keys() & b.keys())
+    mean_a = statistics.fmean(a[cycle] for cycle in common) if common else 0.0
+    mean_b = statistics.fmean(b[cycle] for cycle in common) if common else 0.0
+    if mean_a <= 0 or mean_b <= 0:
+        return []
+    whole = math.log(mean_a / mean_b)
+    return [whole + (a[cycle] / mean_a - b[cycle] / mean_b) for cycle in common]
+
+
+class Batches(NamedTuple):
+    """Means of successive cycles: `size` of them each, `correlation` is that of neighbouring means."""
+
+    means: tuple[float, ...]
+    size: int
+    correlation: float
+
+    @property
+    def independent(self) -> bool:
+        """Whether neighbouring batches are not shown to depend on each other (one-sided, 1 in 10)."""
+        return self.correlation <= 1.28 / math.sqrt(len(self.means))
+
+    @property
+    def widening(self) -> float:
+        """By how much more the mean of all scatters than that of as many independent ones."""
+        return 1.0 if self.independent else _widening(self.correlation)
+
+
+def batched(logs: Sequence[float]) -> Batches | None:
+    """The cycles of one long sitting as batches: the most of which neighbours do not depend on each other.
+
+    None with too few cycles for the fewest batches. Where no size makes them independent, the fewest batches
+    with the correlation that is left, by which their interval is to be widened.
+    """
+    if len(logs) < FEWEST_BATCHES:
+        return None
+    number = min(MOST_BATCHES, len(logs))
+    while True:
+        made = _batches(logs, number)
+        if made.independent or number == FEWEST_BATCHES:
+            return made
+        number = max(FEWEST_BATCHES, number // 2)
+
+
+def _batches(logs: Sequence[float], number: int) -> Batches:
+    size = len(logs) // number
+    begin = len(logs) - size * number  # what does not fill a batch is left out where servers are coldest
+    means = [statistics.fmean(logs[at : at + size]) for at in range(begin, len(logs), size)]
+    return Batches(tuple(means), size, lag_one(means))
+
+
+def lag_one(values: Sequence[float]) -> float:
+    """Correlation of neighbours; 0 where there is no spread."""
+    if len(values) < 2:
+        return 0.0
+    mean = statistics.fmean(values)
+    about = [value - mean for value in values]
+    power = math.fsum(one * one for one in about)
+    return math.fsum(x * y for x, y in pairwise(about)) / power if power > 0 else 0.0
+
+
+def beyond_chance(errors: float, degrees: float, looks: int) -> float:
+    """How many standard errors from nought are as unlikely in any of so many looks as `errors` are in a
+    single one at a deviation that is well known.
+
+    A deviation known from few values has Student's t distribution, whose tails are long: 3 becomes 4.5 with
+    seven degrees of freedom, and 6.7 where the largest of twelve is looked for (Bonferroni).
+    """
+    return student_t_quantile(degrees, 1 - NormalDist().cdf(-errors) / looks)
+
+
+class Excess(NamedTuple):
+    """By how much (a log ratio) slices begin faster than they go on, its standard error, and their number."""
+
+    mean: float
+    error: float
+    slices: int
+
+
+def early_excess(slices: Sequence[Slice]) -> Excess | None:
+    """The first fifth of measured slices against the rest; None where they are too few, or hold too little.
+
+    A server whose caches went cold, or whose queue has to fill again, begins slower than it goes on; one
+    that rested (a credit of CPU time, an empty collector) faster.
+    """
+    logs = []
+    for one in slices:
+        rest = one.completed - one.early_completed
+        if one.phase == "measured" and one.early_completed > 0 and rest > 0:
+            logs.append(math.log(4 * one.early_completed / rest))
+    if len(logs) < FEWEST_CYCLES:
+        return None
+    return Excess(statistics.fmean(logs), error_of_mean(logs), len(logs))
+
+
+class Spread(NamedTuple):
+    """How log ratios of two servers scatter: `within` is the deviation of one cycle (`ratio_by_cycle`) about
+    its sitting, widened by what neighbours share; `between` that of the sittings beyond what cycles explain.
+
+    `cycles` is how many a sitting has, in the middle.
+    """
+
+    within: float
+    between: float
+    cycles: int
+    sittings: int
+
+    def deviation(self, cycles: int) -> float:
+        """The deviation to be expected of the log ratio of a sitting of so many cycles."""
+        return math.hypot(self.between, self.within / math.sqrt(cycles))
+
+
+def spread(sittings: Sequence[Sequence[float]]) -> Spread | None:
+    """The spread of cycles' log ratios, a row for each sitting; None with fewer than two rows to tell by."""
+    whole = [logs for logs in sittings if len(logs) >= FEWEST_CYCLES]
+    if len(whole) < 2:
+        return None
+    cycles = round(statistics.median(len(logs) for logs in whole))
+    within_squared = statistics.fmean(_inflated_variance(logs) for logs in whole)
+    of_means = statistics.variance([statistics.fmean(logs) for logs in whole])
+    between_squared = max(0.0, of_means - within_squared / cycles)
+    return Spread(math.sqrt(within_squared), math.sqrt(between_squared), cycles, len(whole))
+
+
+def _inflated_variance(logs: Sequence[float]) -> float:
+    """The variance of a cycle, such that over n it is that of the mean, where neighbours correlate by r."""
+    return statistics.variance(logs) * _widening(lag_one(logs)) ** 2
+
+
+def _widening(correlation: float) -> float:
+    """Of a mean of values of which each depends on the one before it: an autoregression of first order."""
+    r = min(0.9, max(0.0, correlation))
+    return math.sqrt((1 + r) / (1 - r))
+
+
+class More(NamedTuple):
+    """What would make the interval narrow enough: so many sittings as long as these altogether, or as many as
+    these of so many cycles each. None where that would not."""
+
+    sittings: int | None
+    cycles: int | None
+
+
+def more_needed(seen: Spread, half_width: float, factor: Callable[[int], float | None]) -> More:
+    """What would narrow the interval of the log ratio to `half_width` on each side.
+
+    `factor` gives the half-width in deviations of n sittings, None where that is infinite:
+    `assay.stats.pairing.reach` for the manner in which the run is looked at.
+    """
+
+    def enough(sittings: int, cycles: int) -> bool:
+        reach = factor(sittings)
+        return reach is not None and reach * seen.deviation(cycles) <= half_width
+
+    return More(
+        _first(lambda n: enough(n, seen.cycles), 2, _MOST_SITTINGS),
+        _first(lambda m: enough(seen.sittings, m), FEWEST_CYCLES, _MOST_CYCLES),
+    )
+
+
+def _first(holds: Callable[[int], bool], least: int, most: int) -> int | None:
+    """The first whole number from `least` on for which the monotone predicate holds; None up to `most`."""
+    low, high = least - 1, least
+    while not holds(high):
+        low, high = high, high * 2
+        if high > most:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def error_of_mean(logs: Sequence[float]) -> float:
+    """Standard error of the mean of successive cycles, with what neighbours share."""
+    return math.sqrt(_inflated_variance(logs) / len(logs)) if len(logs) > 1 else math.inf

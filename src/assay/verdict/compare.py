@@ -1,0 +1,329 @@
+"""Did it get worse? Two runs, case by case: ratios with intervals, and limits held against them.
+
+A limit is broken only where the whole interval lies beyond it, kept only where the whole
+interval lies within it; in between nobody can tell from so few trials.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from assay import stats, verdict
+from assay.core.units import distance
+from assay.model.claim import Metric
+from assay.model.estimate import Estimate, Known, Limit
+from assay.model.finding import Finding
+from assay.model.plan import Open
+from assay.model.run import Environment, Run
+from assay.model.trial import Trial
+from assay.stats.limits import Held, held
+from assay.stats.pairing import Side, pair
+from assay.stats.unpaired import trials_to_tell, unpaired_difference
+from assay.verdict.effects import UNLIMITED, Bounded, Figures, bounded
+from assay.verdict.pairs import Between, bias_of, pair_of
+from assay.verdict.see_runs import see_rates
+from assay.verdict.seen import CaseSeen
+
+Watched = Literal["throughput", "p99", "memory", "start", "errors"]
+LimitVerdict = Held | Literal["withheld", "not measured", ""]
+METRICS: tuple[Watched, ...] = ("throughput", "p99", "memory", "start", "errors")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One metric of one case, new against base.
+
+    `change` is the ratio new/base, for errors the difference new - base of the shares. `outcome` is
+    empty where no limit was set; `more_trials` says how many on each side would probably tell. `limits` say
+    why an end of the change is open, or moved; `base_known` and `new_known` are what is known of each side's
+    throughput or time.
+    """
+
+    case: str
+    metric: Watched
+    base: Estimate | None
+    new: Estimate | None
+    change: Estimate | None
+    outcome: LimitVerdict = ""
+    more_trials: int | None = None
+    limits: tuple[Limit, ...] = ()
+    base_known: Known | None = None
+    new_known: Known | None = None
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs against each other. `warnings` say what makes them hard to compare."""
+
+    base: Run
+    new: Run
+    changes: tuple[Change, ...]
+    only_base: tuple[str, ...]
+    only_new: tuple[str, ...]
+    unmeasured: tuple[str, ...]
+    warnings: tuple[str, ...]
+    findings: tuple[tuple[str, Finding], ...]
+    """("base" or "new", finding) about the compared cases, notes left out."""
+
+    @property
+    def broken(self) -> bool:
+        """Whether a limit is broken beyond doubt."""
+        return any(change.outcome == "broken" for change in self.changes)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether it cannot be told of a limit if it is broken."""
+        return any(change.outcome == "could not tell" for change in self.changes)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether a limit could not be held against a figure that is withheld, or that new lacks."""
+        return any(change.outcome in ("withheld", "not measured") for change in self.changes)
+
+
+def compare(
+    base: Run,
+    new: Run,
+    limits: Mapping[Watched, float],
+    pairs: Sequence[tuple[str, str]] | None = None,
+) -> RunComparison:
+    """Compare the cases that both runs have, or the given `pairs` (base case, new case).
+
+    `limits` are shares: 0.05 of a throughput allows 5 % less, of any other metric 5 % more; of
+    errors it is the allowed rise of the share itself.
+    """
+    ids_base, ids_new = _ids(base), _ids(new)
+    pairs = pairs or [(case, case) for case in ids_base if case in ids_new]
+    compared = tuple(change for a, b in pairs for change in _case(base, new, a, b, limits))
+    two_runs = base.header.run_id != new.header.run_id
+    chosen_base, chosen_new = {a for a, _ in pairs}, {b for _, b in pairs}
+    return RunComparison(
+        base=base,
+        new=new,
+        changes=compared,
+        unmeasured=tuple(b for a, b in pairs if not _measured(base, a) and not _measured(new, b)),
+        only_base=tuple(case for case in ids_base if case not in chosen_base) if two_runs else (),
+        only_new=tuple(case for case in ids_new if case not in chosen_new) if two_runs else (),
+        warnings=(*_warnings(base, new), *_unlike_distances(base, new, pairs)),
+        findings=tuple(
+            (side, finding)
+            for side, run, chosen in (("base", base, chosen_base), ("new", new, chosen_new))
+            for finding in (run.judgement.findings if run.judgement else ())
+            if finding.severity != "note" and finding.subject.case in (None, *chosen)
+        ),
+    )
+
+
+def environment_differences(base: Environment, new: Environment) -> tuple[tuple[str, str, str], ...]:
+    """(what, base, new) for everything of the machine and the versions that differs."""
+    before, after = _facts(base), _facts(new)
+    names = dict.fromkeys([*before, *after])
+    return tuple(
+        (name, before.get(name, "–"), after.get(name, "–"))
+        for name in names
+        if before.get(name) != after.get(name)
+    )
+
+
+def _facts(seen: Environment) -> dict[str, str]:
+    facts = {
+        "machine": seen.machine_id,
+        "CPU": seen.cpu_model,
+        "cores": str(seen.cores),
+        "memory": str(seen.memory_bytes),
+        "system": f"{seen.os} ({seen.kernel})",
+        "governor": seen.governor or "unknown",
+        "client cores": ", ".join(map(str, seen.client_cpus)),
+        "server cores": ", ".join(map(str, seen.server_cpus)),
+        "assay": seen.assay_version,
+    }
+    if seen.allowed_cores is not None:
+        facts["cores allowed"] = f"{seen.allowed_cores:g}"
+    if seen.allowed_memory_bytes is not None:
+        facts["memory allowed"] = str(seen.allowed_memory_bytes)
+    return facts | seen.tool_versions
+
+
+def _warnings(base: Run, new: Run) -> list[str]:
+    once = base.header.run_id == new.header.run_id and base.damage == new.damage
+    sides = (("base", base),) if once else (("base", base), ("new", new))
+    said = [f"the record of {side}: {damage}" for side, run in sides for damage in run.damage]
+    if base.header.environment.machine_id != new.header.environment.machine_id:
+        said.append("the runs were made on different machines: their figures are not comparable")
+    if base.header.study_name != new.header.study_name:
+        said.append(f"different studies: {base.header.study_name} and {new.header.study_name}")
+    elif base.header.profile != new.header.profile:
+        said.append(f"different profiles: {base.header.profile} and {new.header.profile}")
+    if base.header.run_id != new.header.run_id:
+        said.append("two runs share no blocks: drift of the machine between them is in every ratio")
+    return said
+
+
+def _unlike_distances(base: Run, new: Run, pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A line for each pair whose loads went over unlike ways."""
+    before, after = ({case.id: case.distance for case in run.header.cases} for run in (base, new))
+    for a, b in pairs:
+        one, other = before.get(a), after.get(b)
+        if one != other:
+            said = [
+                distance(it.round_trip_ns, it.loss, it.congestion) if it else "none" for it in (one, other)
+            ]
+            yield f"{a if a == b else f'{a} → {b}'}: loads at different distances, {' and '.join(said)}"
+
+
+def _ids(run: Run) -> list[str]:
+    """What may be compared: not the open loops at rates that each run found for itself."""
+    compared = ("candidate", "reference")
+    return [case.id for case in run.header.cases if case.role in compared and not case.later]
+
+
+def _case(base: Run, new: Run, a: str, b: str, limits: Mapping[Watched, float]) -> list[Change]:
+    trials_a, trials_b = _measured(base, a), _measured(new, b)
+    if not trials_a and not trials_b:
+        return []
+    name = b if a == b else f"{a} → {b}"
+    sides = _Side(base, a, trials_a), _Side(new, b, trials_b)
+    return [
+        _held(
+            _change(name, metric, *sides),
+            _taken(base, a, metric) or _taken(new, b, metric) or _forbidden(base, new, a, b),
+            limits.get(metric),
+            *sides,
+        )
+        for metric in METRICS
+    ]
+
+
+def _measured(run: Run, case: str) -> list[Trial]:
+    return [trial for trial in run.trials if trial.case == case and trial.measurement]
+
+
+def _taken(run: Run, case: str, metric: Watched) -> bool:
+    return verdict.withheld(_found(run), case, "times" if metric == "p99" else "throughput")
+
+
+def _forbidden(base: Run, new: Run, a: str, b: str) -> bool:
+    """Whether a rule forbids the comparison of two cases of one run."""
+    of_one_run = base.header.run_id == new.header.run_id and a != b
+    return of_one_run and any(one.on_comparison == "void" for one in verdict.between(_found(base), a, b))
+
+
+def _found(run: Run) -> tuple[Finding, ...]:
+    return run.judgement.findings if run.judgement else ()
+
+
+@dataclass(frozen=True)
+class _Side:
+    run: Run
+    case: str
+    trials: Sequence[Trial]
+
+
+def _change(case: str, metric: Watched, base: _Side, new: _Side) -> Change:
+    if metric == "errors":
+        return _errors(case, base.trials, new.trials)
+    of = _metric(metric, base.trials)
+    found = _between(base, new, metric, of)
+    unit = stats.UNITS.get(of, "ns")
+    means = [
+        stats.positive_mean(list(stats.by_block(side.trials, of).values()), unit) for side in (base, new)
+    ]
+    return Change(
+        case=case,
+        metric=metric,
+        base=means[0],
+        new=means[1],
+        change=found.bounded,
+        limits=found.limits,
+        base_known=verdict.known(means[0], _left(base, metric)),
+        new_known=verdict.known(means[1], _left(new, metric)),
+    )
+
+
+def _left(side: _Side, metric: Watched) -> Bounded:
+    """What findings leave of a side's figure: no load bounds memory or the time to start."""
+    figures: dict[Watched, Figures] = {"throughput": "throughput", "p99": "times"}
+    if metric not in figures:
+        return UNLIMITED
+    return bounded(_found(side.run), side.case, figures[metric])
+
+
+def _between(base: _Side, new: _Side, watched: Watched, metric: Metric) -> Between:
+    """new over base: by block within one run, else with what each run found about its own side."""
+    if base.run.header.run_id == new.run.header.run_id:
+        run = see_rates(base.run)
+        before, after = _measured_of(run, base), _measured_of(run, new)
+        return pair_of(run, _found(base.run), after, before, metric)
+    sides: list[Side] = []
+    limits: list[Limit] = []
+    for side in (new, base):
+        left = _left(side, watched)
+        sides.append(Side(stats.by_block(side.trials, metric), left.slack))
+        limits += left.limits
+    made = pair(*sides, manner="unpaired", bias=_wider(base, new, metric))
+    return Between(made, (), tuple(dict.fromkeys(limits)))
+
+
+def _measured_of(run: verdict.RunSeen, side: _Side) -> CaseSeen:
+    """What the run knows of the case: of its measured trials, for one that failed may have a start time."""
+    seen = next(seen for seen in run.cases if seen.case.id == side.case)
+    return replace(seen, trials=tuple(side.trials))
+
+
+def _wider(base: _Side, new: _Side, metric: Metric) -> float:
+    """By how much the change is wider; of two runs either may have moved its own side."""
+    if base.run.header.run_id == new.run.header.run_id:
+        return bias_of(_found(base.run), metric, base.case, new.case)
+    return math.prod(1 + bias_of(_found(side.run), metric) for side in (base, new)) - 1
+
+
+def _metric(metric: Watched, trials: Sequence[Trial]) -> Metric:
+    """The stored metric; p99 is of response time where the loop was open."""
+    open_loop = bool(trials) and all(isinstance(trial.plan.load, Open) for trial in trials)
+    named: dict[Watched, Metric] = {
+        "throughput": "throughput",
+        "p99": "response_time_p99" if open_loop else "service_time_p99",
+        "memory": "peak_memory",
+        "start": "start_time",
+    }
+    return named[metric]
+
+
+def _errors(case: str, a: Sequence[Trial], b: Sequence[Trial]) -> Change:
+    shares_a, shares_b = _error_shares(a), _error_shares(b)
+    return Change(
+        case=case,
+        metric="errors",
+        base=stats.mean(shares_a, "share"),
+        new=stats.mean(shares_b, "share"),
+        change=unpaired_difference(shares_b, shares_a, "share"),
+    )
+
+
+def _error_shares(trials: Sequence[Trial]) -> list[float]:
+    seen = [trial.measurement for trial in trials if trial.measurement]
+    return [one.failed / (one.failed + one.completed) for one in seen if one.failed + one.completed]
+
+
+def _held(change: Change, taken: bool, limit: float | None, base: _Side, new: _Side) -> Change:
+    """The change held against its limit."""
+    if taken:
+        return Change(change.case, change.metric, None, None, None, "withheld" if limit is not None else "")
+    if limit is None:
+        return change
+    if not new.trials:
+        return replace(change, outcome="not measured")
+    edge = limit if change.metric == "errors" else (1 - limit if change.metric == "throughput" else 1 + limit)
+    outcome: LimitVerdict = held(change.change, edge, more_is_better=change.metric == "throughput")
+    needed = None
+    if outcome == "could not tell" and change.metric != "errors":
+        of = _metric(change.metric, base.trials)
+        values_a, values_b = stats.by_block(base.trials, of), stats.by_block(new.trials, of)
+        if values_a and values_b and not change.limits:  # no number of trials narrows what a rule opened
+            wider = _wider(base, new, of)
+            total = trials_to_tell(list(values_b.values()), list(values_a.values()), edge, wider)
+            needed = None if total is None else max(1, total - min(len(values_a), len(values_b)))
+    return replace(change, outcome=outcome, more_trials=needed)

@@ -1,0 +1,155 @@
+"""A service-level objective: what must hold of a load, and whether it held of a measurement. Pure.
+
+    p99<50ms,errors<0.1%
+
+Times are response times, from the intended start: a server that falls behind shows it in them. Whatever
+the limits, an objective holds only where the server kept up with the rate.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from assay.core.units import count, counted, share, time
+from assay.model.measurement import Histogram, Measurement
+from assay.model.plan import LoadPlan, Open
+from assay.stats import quantiles, requests_needed
+
+_LIMIT = re.compile(r"(p\d+(?:\.\d+)?|mean|max|errors)\s*<=?\s*(\d+(?:\.\d+)?)\s*(ns|us|µs|ms|s|%)")
+_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
+_LEAST = 0.1
+"""Below it no objective is meant: p9 is p90 or p99 with a digit that was forgotten."""
+_KEPT_UP = 0.97
+"""Share of the intended requests that must be answered rightly within the measured time."""
+_DEVIATIONS = 3.0
+"""Poisson arrivals scatter by the root of their number; three of that are no shortfall."""
+
+
+@dataclass(frozen=True)
+class ObjectiveLimit:
+    """`figure` (p99, mean, max: times in ns; errors: a share) stays below `most`."""
+
+    figure: str
+    most: float
+    text: str
+
+    @property
+    def quantile(self) -> float | None:
+        """The quantile that the figure is, if it is one."""
+        return float(self.figure[1:]) / 100 if self.figure.startswith("p") else None
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whether an objective held, and the figures that show it in a line."""
+
+    held: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Limits that must all hold."""
+
+    limits: tuple[ObjectiveLimit, ...]
+
+    @property
+    def text(self) -> str:
+        """As it is written: "p99<50ms,errors<0.1%"."""
+        return ",".join(limit.text for limit in self.limits)
+
+    @property
+    def requests(self) -> int:
+        """How many requests a trial needs so that each of its percentiles can be told."""
+        return max([100, *(requests_needed(p) for limit in self.limits if (p := limit.quantile) is not None)])
+
+    @property
+    def longest_ns(self) -> float:
+        """The largest limit of a time; 0 where there is none."""
+        return max((limit.most for limit in self.limits if limit.figure != "errors"), default=0.0)
+
+    def judge(self, plan: LoadPlan, measured: Measurement) -> Told:
+        """Whether it held. The first limit that was broken speaks."""
+        times = measured.response_time or measured.service_time
+        broken = (_broken(limit, measured, times) for limit in self.limits)
+        for said in (_behind(plan, measured), *broken, _missing(self.limits, measured)):
+            if said:
+                return Told(False, said)
+        return Told(True, ", ".join(_seen(limit, measured, times) for limit in self.limits))
+
+
+def parse(word: str) -> Objective:
+    """The objective that a word of the command line means. ValueError says what would be right."""
+    limits: list[ObjectiveLimit] = []
+    for part in word.split(","):
+        text = "".join(part.split())
+        found = _LIMIT.fullmatch(text)
+        if found is None or (found[1] == "errors") != (found[3] == "%"):
+            raise ValueError(
+                f"{part.strip()!r} is not an objective such as p99<50ms, mean<5ms or errors<0.1%"
+            )
+        most = float(found[2]) / 100 if found[3] == "%" else float(found[2]) * _NS[found[3]]
+        limit = ObjectiveLimit(found[1], most, text.replace("<=", "<"))
+        if limit.quantile is not None and not _LEAST <= limit.quantile < 1:
+            meant = f"; did you mean {found[1]}0?" if re.fullmatch("p[1-9]", found[1]) else ""
+            raise ValueError(f"{found[1]!r} is not a percentile from p10 to below p100{meant}")
+        if most <= 0 or any(other.figure == limit.figure for other in limits):
+            raise ValueError(f"{part.strip()!r}: each figure once, below a number above zero")
+        limits.append(limit)
+    return Objective(tuple(limits))
+
+
+def rate_of(plan: LoadPlan) -> float:
+    """The rate that an open loop holds."""
+    assert isinstance(plan.load, Open)  # every trial of a search is one
+    return plan.load.stages[-1].to_per_s
+
+
+def _behind(plan: LoadPlan, measured: Measurement) -> str:
+    """Why the server did not keep up, if it did not."""
+    intended = rate_of(plan) * measured.measured_ns / 1e9
+    if measured.completed + measured.failed < _KEPT_UP * intended - _DEVIATIONS * math.sqrt(intended):
+        return f"{share((measured.completed + measured.failed) / intended)} of the rate was answered"
+    return ""
+
+
+def _missing(limits: tuple[ObjectiveLimit, ...], measured: Measurement) -> str:
+    """Requests that found no free connection have no response time, and had they one, it would be long:
+    they may be no more than the strictest percentile leaves beyond itself."""
+    beyond = min([1 - p for limit in limits if (p := limit.quantile) is not None], default=1.0)
+    asked = measured.missed_starts + measured.completed + measured.failed
+    if measured.missed_starts <= beyond * asked:
+        return ""
+    return f"{counted(measured.missed_starts, 'request')} found no free connection"
+
+
+def _broken(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> str:
+    value = figure_of(limit, measured, times)
+    if value is None:
+        return f"too few right answers for {limit.figure} ({count(times.count)})"
+    return "" if value < limit.most else _seen(limit, measured, times)
+
+
+def _seen(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> str:
+    value = figure_of(limit, measured, times)
+    if limit.figure == "errors":
+        return f"errors {share(value or 0)}"
+    return f"{limit.figure} {time(value or 0)}"
+
+
+def figure_of(limit: ObjectiveLimit, measured: Measurement, times: Histogram) -> float | None:
+    """What was measured of the figure that `limit` bounds; None where too few answers tell it."""
+    if limit.figure == "errors":
+        failed = measured.failed + measured.missed_starts
+        return failed / (measured.completed + failed) if measured.completed + failed else 1.0
+    if not times.count:
+        return None
+    if limit.figure == "mean":
+        return times.mean_ns
+    if limit.figure == "max":
+        return float(times.max_ns)
+    assert limit.quantile is not None  # the figures that are left
+    found = quantiles(times, (limit.quantile,))[0]
+    return None if found is None else found.value_ns
