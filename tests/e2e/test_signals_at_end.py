@@ -106,13 +106,16 @@ def url(tmp_path: Path) -> Iterator[str]:
         server.kill()
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("several", [False, True])
-def test_a_load_ends_in_all_its_figures_or_in_a_line(tmp_path: Path, several: bool, url: str) -> None:
+def test_a_load_ends_in_all_its_figures_or_in_a_line(
+    tmp_path: Path, several: bool, unbuffered: str, url: str
+) -> None:
     """Its end has begun when the first byte of its result comes through a pipe that holds a page."""
     command = [*ASSAY, "load", url, "-c", "2", "-d", "100ms", "-q", "--json"]
-    buffered = {name: said for name, said in environment(tmp_path).items() if name != "PYTHONUNBUFFERED"}
+    env = environment(tmp_path) | {"PYTHONUNBUFFERED": unbuffered}
     with subprocess.Popen(
-        command, env=buffered, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
+        command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
     ) as process:
         assert process.stdout is not None and process.stderr is not None
         fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 4096)

@@ -23,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(50_000)  # objects of a start stay: to look for garbage among them costs a twentieth
     if argv is None:
         console.open_closed_streams()
+        console.write_to_the_end()
     words = list(argv) if argv is not None else _spoken(sys.argv)
     if argv is None and not (words and dropin.find(words[0])):  # the tools spoken for end as they do
         # Whoever stops a job, a container or a service sends SIGTERM; what runs in the background of a

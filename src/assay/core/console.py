@@ -166,6 +166,20 @@ def open_closed_streams() -> None:
                 setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115, PTH123
 
 
+def write_to_the_end() -> None:
+    """Put a buffer behind streams that have none (PYTHONUNBUFFERED, `python -u`).
+
+    Without one Python writes once: what a pipe does not take before a signal comes would be lost in silence.
+    """
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+            continue
+        whole = io.BufferedWriter(io.FileIO(stream.fileno(), "w", closefd=False))
+        made = io.TextIOWrapper(whole, stream.encoding, stream.errors, line_buffering=True)
+        setattr(sys, name, made)
+
+
 def use_any_encoding() -> None:
     """Show what the terminal's encoding lacks in plain letters, or as "?", instead of failing on it.
 
