@@ -258,8 +258,11 @@ impl<T: Transport> Wires<T> {
         wire.clear(now_ns, ledger)
     }
 
-    /// Looks after connections that carry nothing, and notes of all what is not told as it happens.
+    /// Looks after connections of HTTP/3 that carry nothing, and notes of all what is not told as it happens.
     pub(crate) fn tend(&mut self, ledger: &Ledger) {
+        if self.quic.is_none() {
+            return;
+        }
         for wire in &mut self.wires {
             if let Carrier::Http3(http3) = &mut wire.carrier {
                 http3.rest();

@@ -72,7 +72,7 @@ pub(crate) struct Lane<T: Transport> {
     /// Whether the last turn found no place for another request, and until when there was none for certain.
     pub(super) is_full: bool,
     pub(super) full_until_ns: u64,
-    /// No request that was sent is overdue before.
+    /// Nothing that was begun is overdue before.
     pub(super) overdue_from_ns: u64,
     /// Whether it does nothing more.
     pub(super) is_retired: bool,

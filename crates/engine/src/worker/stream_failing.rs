@@ -106,49 +106,65 @@ impl<T: Transport> Worker<T> {
         self.break_wire(number, broken);
     }
 
-    /// Ends what has taken too long.
+    /// Ends what has taken too long. Nothing can have before the oldest of the last look has: until then connections and
+    /// seats are left alone.
     pub(super) fn sweep_streams(&mut self) {
-        let limit_ns = self.lane.program.timeout_ns;
-        let after = format!("after {} ms", limit_ns as f64 / 1e6);
-        let Some(wires) = &mut self.lane.streams else {
-            return;
-        };
-        wires.tend(&self.lane.desk.ledger);
-        let (seats, count) = (wires.seats.len() as u32, wires.wires.len() as u32);
-        for number in 0..count {
-            let Some(wires) = &self.lane.streams else {
-                return;
-            };
-            let wire = &wires.wires[number as usize];
-            let is_opening = matches!(wire.stage, Stage::Opening | Stage::Shaking);
-            if is_opening && self.now_ns >= wire.since_ns + limit_ns {
-                let broken = Broken::new(Failure::ConnectTimeout, after.clone());
-                self.break_wire(number, broken);
-            }
-            self.time_out_waiting(number, &after);
+        if let Some(wires) = &mut self.lane.streams {
+            wires.tend(&self.lane.desk.ledger);
         }
-        let is_due = self.now_ns >= self.lane.overdue_from_ns;
-        let mut oldest_ns = self.now_ns;
-        for seat in 0..if is_due { seats } else { 0 } {
-            let Some(wires) = &self.lane.streams else {
-                return;
-            };
-            let Seat {
-                state, exchange, ..
-            } = &wires.seats[seat as usize];
-            let since_ns = exchange.since_ns;
-            match *state {
-                State::Sent { stream } if self.now_ns >= since_ns + limit_ns => {
-                    self.time_out(seat, stream, since_ns, &after);
-                }
-                State::Sent { .. } => oldest_ns = oldest_ns.min(since_ns),
-                State::Free | State::Waiting { .. } => {}
-            }
-        }
-        if is_due {
+        if self.now_ns >= self.lane.overdue_from_ns {
+            let limit_ns = self.lane.program.timeout_ns;
+            let after = format!("after {} ms", limit_ns as f64 / 1e6);
+            let oldest_ns = self.sweep_wires(&after).min(self.sweep_seats(&after));
             self.lane.overdue_from_ns = oldest_ns + limit_ns;
         }
         self.write_due();
+    }
+
+    /// Ends attempts to connect, and what has waited for a connection; since when the oldest attempt of the others lasts.
+    fn sweep_wires(&mut self, after: &str) -> u64 {
+        let limit_ns = self.lane.program.timeout_ns;
+        let mut oldest_ns = self.now_ns;
+        let count = self.lane.streams.as_ref().map_or(0, |of| of.wires.len());
+        for number in 0..count as u32 {
+            let Some(wires) = &self.lane.streams else {
+                break;
+            };
+            let wire = &wires.wires[number as usize];
+            if matches!(wire.stage, Stage::Opening | Stage::Shaking) {
+                if self.now_ns >= wire.since_ns + limit_ns {
+                    let broken = Broken::new(Failure::ConnectTimeout, after);
+                    self.break_wire(number, broken);
+                } else {
+                    oldest_ns = oldest_ns.min(wire.since_ns);
+                }
+            }
+            self.time_out_waiting(number, after);
+        }
+        oldest_ns
+    }
+
+    /// Ends requests that were sent; since when the oldest of the others, and of those that wait, do.
+    fn sweep_seats(&mut self, after: &str) -> u64 {
+        let limit_ns = self.lane.program.timeout_ns;
+        let mut oldest_ns = self.now_ns;
+        let count = self.lane.streams.as_ref().map_or(0, |of| of.seats.len());
+        for number in 0..count as u32 {
+            let Some(wires) = &self.lane.streams else {
+                break;
+            };
+            let seat = &wires.seats[number as usize];
+            let since_ns = seat.exchange.since_ns;
+            match seat.state {
+                State::Sent { stream } if self.now_ns >= since_ns + limit_ns => {
+                    self.time_out(number, stream, since_ns, after);
+                }
+                State::Sent { .. } => oldest_ns = oldest_ns.min(since_ns),
+                State::Waiting { .. } => oldest_ns = oldest_ns.min(seat.taken_ns),
+                State::Free => {}
+            }
+        }
+        oldest_ns
     }
 
     /// Gives up what has waited on a connection for too long.
