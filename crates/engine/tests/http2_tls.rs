@@ -5,6 +5,9 @@ mod support;
 use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
 
 use assay_http2::server::{self, Event};
 use rcgen::generate_simple_self_signed;
@@ -148,4 +151,28 @@ fn an_end_without_a_goaway_is_told_whatever_tls_says_of_it() {
     let two = json!({"http": "2", "stop": {"kind": "requests", "count": 2}});
     let measured = over_tls(&server, two);
     assert_eq!(outcomes(&measured), ["peer/closed_unannounced: 2"]);
+}
+
+#[test]
+fn what_waits_for_another_connection_says_so_when_its_time_is_over() {
+    static OPENED: AtomicU64 = AtomicU64::new(0);
+    // The second connection is begun long after the request began to wait, and never ready.
+    let server = server_that(&["h2"], true, || match OPENED.fetch_add(1, SeqCst) {
+        0 => thread::sleep(Duration::from_millis(300)),
+        _ => loop {
+            thread::park();
+        },
+    });
+    let measured = over_tls(
+        &server,
+        json!({
+            "http": "2", "streams": 2, "requests_per_connection": 1, "timeout_ns": 800_000_000,
+            "load": {"kind": "closed", "connections": 1}, "stop": {"kind": "requests", "count": 2},
+        }),
+    );
+    assert_eq!(outcomes(&measured), ["peer/timeout: 1"]);
+    assert_eq!(
+        measured.outcomes[0].example,
+        "after 800 ms, waiting for another connection"
+    );
 }
